@@ -1,0 +1,86 @@
+# The one list of commands. Everything lives in .venv in this checkout; your own
+# Python is never touched. Only Python 3.11+, a C++20 compiler and make are assumed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+BUILD_INPUTS := pyproject.toml CMakeLists.txt README.md LICENSE \
+	$(shell find core bindings src -type f -not -name '*.pyc')
+CPP_FILES := $(shell find core bindings -name '*.hpp' -o -name '*.cpp')
+
+.PHONY: demo test check format stub bench asan docs wheel clean
+
+demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
+	$(PIP) install "rich>=13" "matplotlib>=3.8"
+	$(BIN)/python -m ramify.demo
+
+test: $(VENV)/.installed $(VENV)/.test ## build and run the whole test suite
+	$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/.installed $(VENV)/.check ## linters, formatting, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.check ## let the tools settle the layout
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+stub: $(VENV)/.installed ## write src/ramify/_core.pyi anew from the built extension
+	$(BIN)/python -m nanobind.stubgen -m ramify._core -o src/ramify/_core.pyi
+
+bench: $(VENV)/.installed $(VENV)/.test ## speed beside peers, as ratios
+	$(BIN)/python -m benchmarks
+
+asan: $(VENV)/.installed $(VENV)/.test ## the core suite under AddressSanitizer and UBSan
+	rm -rf build/asan
+	$(PIP) install --no-build-isolation --no-deps --target build/asan . \
+		-C build-dir=build/asan-objects -C cmake.define.RAMIFY_SANITIZE=ON
+	PYTHONPATH=build/asan RAMIFY_TEST_SCALE=small \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
+		$(BIN)/python -m pytest -n 2 -m "not no_asan"
+
+docs: $(VENV)/.installed $(VENV)/.docs ## build the site into build/docs
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+	@echo "open build/docs/index.html"
+
+wheel: $(VENV)/.build ## a wheel in dist/, installed and tested in a fresh environment
+	rm -rf dist build/wheel-venv
+	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv build/wheel-venv
+	build/wheel-venv/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
+	build/wheel-venv/bin/python -m pip --disable-pip-version-check --quiet install dist/*.whl
+	build/wheel-venv/bin/python -m pip --disable-pip-version-check --quiet install --group test
+	build/wheel-venv/bin/python -m pytest -n 2
+
+clean:
+	rm -rf build dist $(VENV) demo-output
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+
+$(VENV)/.build: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --group build
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.build $(BUILD_INPUTS)
+	$(PIP) install --no-build-isolation .
+	touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --group test
+	touch $@
+
+$(VENV)/.check: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --group check
+	touch $@
+
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --group docs
+	touch $@

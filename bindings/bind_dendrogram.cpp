@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "bind.hpp"
+#include "dendrogram.hpp"
+
+namespace ramify::bindings {
+namespace {
+
+/// The pairs as a tree; refuses arrays that are not one, so that nothing below
+/// can be led outside of its arrays.
+Children tree_of(const Pairs& children) {
+  const Children tree(children.data(), children.size());
+  const std::string wrong = what_is_wrong(tree);
+  if (!wrong.empty()) throw std::invalid_argument("children is not a tree: " + wrong);
+  return tree;
+}
+
+}  // namespace
+
+void bind_dendrogram(nb::module_& m) {
+  m.def(
+      "parents", [](const Pairs& children) { return to_numpy(parents_of(tree_of(children))); },
+      nb::arg("children"), "Parent of every node; -1 for the root.");
+  m.def(
+      "sizes", [](const Pairs& children) { return to_numpy(sizes_of(tree_of(children))); },
+      nb::arg("children"), "Number of leaves below every node.");
+  m.def(
+      "depths", [](const Pairs& children) { return to_numpy(depths_of(tree_of(children))); },
+      nb::arg("children"), "Steps from the root to every node.");
+  m.def(
+      "monotone",
+      [](const Pairs& children, const Vector<double>& heights) {
+        if (heights.size() != children.shape(0))
+          throw std::invalid_argument("heights must have one entry a pair of children");
+        return to_numpy(monotone_heights(tree_of(children), {heights.data(), heights.size()}));
+      },
+      nb::arg("children"), nb::arg("heights"), "Largest height at or below every inner node.");
+  m.def(
+      "leaf_layout",
+      [](const Pairs& children) {
+        LeafLayout layout = lay_out_leaves(tree_of(children));
+        return nb::make_tuple(to_numpy(std::move(layout.order)), to_numpy(std::move(layout.start)));
+      },
+      nb::sig("def leaf_layout(children: NDArray[numpy.int64]) -> "
+              "tuple[NDArray[numpy.int64], NDArray[numpy.int64]]"),
+      nb::arg("children"),
+      "Leaves from left to right, and where in that order each node's leaves begin.");
+  m.def(
+      "cut_labels",
+      [](const Pairs& children, std::size_t n_clusters) {
+        const Children tree = tree_of(children);
+        if (n_clusters < 1 || n_clusters > leaf_count(tree))
+          throw std::invalid_argument("n_clusters must be between 1 and the number of leaves");
+        return to_numpy(cut_labels(tree, n_clusters));
+      },
+      nb::arg("children"), nb::arg("n_clusters"),
+      "Labels of the leaves without the last n_clusters - 1 merges, dense, by first leaf.");
+}
+
+}  // namespace ramify::bindings

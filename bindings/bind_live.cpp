@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "bind.hpp"
+#include "live.hpp"
+
+namespace ramify::bindings {
+namespace {
+
+template <class Enum, std::size_t N>
+Enum parse(const std::string& name, const std::array<const char*, N>& names, const char* what) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (name == names[i]) return static_cast<Enum>(i);
+  throw std::invalid_argument(std::string("unknown ") + what + ": " + name);
+}
+
+// In the order of the enums.
+constexpr std::array kAlgorithms{"otd", "ohac", "naive_hac", "naive_nn"};
+constexpr std::array kMetrics{"sqeuclidean", "cosine", "dot"};
+constexpr std::array kLinkages{"average", "centroid", "ward"};
+
+Options options_of(const std::string& algorithm, const std::string& metric,
+                   const std::string& linkage, std::size_t n_neighbors) {
+  if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
+  return {parse<Algorithm>(algorithm, kAlgorithms, "algorithm"),
+          parse<Metric>(metric, kMetrics, "metric"), parse<Linkage>(linkage, kLinkages, "linkage"),
+          n_neighbors};
+}
+
+std::size_t width_of(std::size_t dim) {
+  if (dim < 1) throw std::invalid_argument("rows need at least one column");
+  return dim;
+}
+
+/// Lets a long batch breathe: about every 50 ms it takes the GIL, looks for
+/// Ctrl-C and reports progress. What Python raises is kept, and stops the batch.
+class Breath {
+ public:
+  explicit Breath(nb::object report) : report_(std::move(report)), last_(Clock::now()) {}
+
+  bool operator()(std::size_t done) {
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) return true;
+    last_ = now;
+    const nb::gil_scoped_acquire gil;
+    try {
+      if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+      if (!report_.is_none()) report_(done);
+    } catch (nb::python_error&) {
+      raised_ = std::current_exception();
+      return false;
+    }
+    return true;
+  }
+
+  void rethrow() const {
+    if (raised_) std::rethrow_exception(raised_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  nb::object report_;
+  Clock::time_point last_;
+  std::exception_ptr raised_;
+};
+
+template <class Real>
+class PyLive {
+ public:
+  PyLive(const std::string& algorithm, std::size_t dim, const std::string& metric,
+         const std::string& linkage, std::size_t n_neighbors)
+      : dim_(width_of(dim)), live_(dim, options_of(algorithm, metric, linkage, n_neighbors)) {}
+
+  PyLive(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays)
+      : dim_(width_of(dim)), live_(dim, options, arrays) {}
+
+  std::size_t size() const { return live_.size(); }
+  std::size_t dim() const { return dim_; }
+
+  std::size_t insert_many(const Rows<Real>& rows, nb::object pulse) {
+    require_width(rows.shape(1));
+    Breath breath(std::move(pulse));
+    std::size_t done = 0;
+    {
+      const nb::gil_scoped_release release;
+      done = live_.insert_many(rows.data(), rows.shape(0), std::ref(breath));
+    }
+    breath.rethrow();
+    return done;
+  }
+
+  std::size_t insert_one(const Row<Real>& row) {
+    require_width(row.shape(0));
+    const std::span<const Real> values(row.data(), dim_);
+    if (const std::size_t at = first_non_finite(values); at < dim_)
+      throw std::invalid_argument(std::string("Input x contains ") +
+                                  (std::isnan(values[at]) ? "NaN" : "infinity") + " (column " +
+                                  std::to_string(at) + ")");
+    if (live_.options().metric == Metric::kCosine && first_zero_row(row.data(), 1, dim_) == 0)
+      throw std::invalid_argument(
+          "x is a row of zeros, which has no direction: metric='cosine' "
+          "needs at least one non-zero number");
+    live_.insert_many(row.data(), 1, {});
+    return live_.size() - 1;
+  }
+
+  nb::tuple nearest(const Rows<Real>& rows, std::size_t k) {
+    require_width(rows.shape(1));
+    if (k < 1 || k > live_.size())
+      throw std::invalid_argument("k must be between 1 and the number of points");
+    std::vector<std::int64_t> ids;
+    std::vector<double> distances;
+    Breath breath{nb::none()};
+    {
+      const nb::gil_scoped_release release;
+      ids.reserve(rows.shape(0) * k);
+      distances.reserve(rows.shape(0) * k);
+      std::vector<Neighbour> found;
+      for (std::size_t i = 0; i < rows.shape(0) && breath(i); ++i) {
+        live_.nearest(rows.data() + i * dim_, k, found);
+        for (const Neighbour& neighbour : found) {
+          ids.push_back(neighbour.point);
+          distances.push_back(neighbour.distance);
+        }
+      }
+    }
+    breath.rethrow();
+    return nb::make_tuple(to_numpy(std::move(ids), k), to_numpy(std::move(distances), k));
+  }
+
+  nb::tuple snapshot() {
+    Snapshot snapshot = take_snapshot();
+    return nb::make_tuple(to_numpy(std::move(snapshot.children), 2),
+                          to_numpy(std::move(snapshot.heights)),
+                          to_numpy(std::move(snapshot.names)));
+  }
+
+  Out2<Real> points() const {
+    const auto values = live_.points().values();
+    return to_numpy(std::vector<Real>(values.begin(), values.end()), dim_);
+  }
+
+  nb::tuple summaries() {
+    const Snapshot snapshot = take_snapshot();
+    const Tree<Real>& tree = live_.tree();
+    std::vector<std::int64_t> sizes;
+    std::vector<Real> means;
+    std::vector<double> ssds;
+    for (const NodeId v : snapshot.nodes) {
+      sizes.push_back(tree.size(v));
+      means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
+      ssds.push_back(tree.ssd(v));
+    }
+    return nb::make_tuple(to_numpy(std::move(sizes)), to_numpy(std::move(means), dim_),
+                          to_numpy(std::move(ssds)));
+  }
+
+  void check() {
+    const nb::gil_scoped_release release;
+    live_.check();
+  }
+
+  nb::dict state() {
+    const Tree<Real>& tree = live_.tree();
+    const auto copy = []<class T>(std::span<const T> values) {
+      return std::vector<T>(values.begin(), values.end());
+    };
+    nb::dict out;
+    out["points"] = to_numpy(copy(tree.points().values()), dim_);
+    out["links"] = to_numpy(tree.link_array(), 3);
+    out["names"] = to_numpy(copy(tree.names()));
+    out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_name()});
+    out["mean"] = to_numpy(copy(tree.means()), dim_);
+    out["ssd"] = to_numpy(copy(tree.ssds()));
+    return out;
+  }
+
+ private:
+  void require_width(std::size_t width) const {
+    if (width != dim_)
+      throw std::invalid_argument("expected rows of " + std::to_string(dim_) + " numbers, got " +
+                                  std::to_string(width));
+  }
+
+  Snapshot take_snapshot() {
+    if (live_.size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
+    const nb::gil_scoped_release release;
+    return live_.snapshot();
+  }
+
+  std::size_t dim_;
+  Live<Real> live_;
+};
+
+template <class Array>
+std::span<const typename Array::Scalar> span_of(const Array& array) {
+  return {array.data(), array.size()};
+}
+
+template <class Real>
+PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const std::string& metric,
+                         const std::string& linkage, std::size_t n_neighbors,
+                         const nb::dict& state) {
+  const auto points = nb::cast<Rows<Real>>(state["points"], false);
+  const auto links = nb::cast<Rows<std::uint32_t>>(state["links"], false);
+  const auto names = nb::cast<Vector<std::uint64_t>>(state["names"], false);
+  const auto next_name = nb::cast<Vector<std::uint64_t>>(state["next_name"], false);
+  const auto mean = nb::cast<Rows<Real>>(state["mean"], false);
+  const auto ssd = nb::cast<Vector<double>>(state["ssd"], false);
+  if (points.shape(1) != width_of(dim) || next_name.size() != 1)
+    throw std::invalid_argument("the arrays of a stored tree do not fit each other");
+  return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors),
+                          {span_of(points), span_of(links), span_of(names), next_name.data()[0],
+                           span_of(mean), span_of(ssd)});
+}
+
+template <class Real>
+void bind_live_of(nb::module_& m, const char* name, const char* doc) {
+  using Self = PyLive<Real>;
+  nb::class_<Self>(m, name, doc)
+      .def(nb::init<const std::string&, std::size_t, const std::string&, const std::string&,
+                    std::size_t>(),
+           nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
+           nb::arg("n_neighbors"))
+      .def("__len__", &Self::size)
+      .def_prop_ro("dim", &Self::dim, "Width of the rows.")
+      .def("insert_many", &Self::insert_many, nb::arg("rows").noconvert(),
+           nb::arg("pulse") = nb::none(),
+           "Insert finite rows in order; returns how many. Calls pulse(done) now and then.")
+      .def("insert_one", &Self::insert_one, nb::arg("row").noconvert(),
+           "Insert one row; returns its id.")
+      .def("nearest", &Self::nearest, nb::arg("rows").noconvert(), nb::arg("k") = 1,
+           "Ids and distances of the k nearest points of each row, exact, nearest first.")
+      .def("snapshot", &Self::snapshot,
+           "Children, heights and stable ids of the inner nodes, in canonical numbering.")
+      .def("points", &Self::points, "The rows as stored (unit length under cosine).")
+      .def("summaries", &Self::summaries,
+           "Size, mean and sum of squared deviations of every node, as stored.")
+      .def("check", &Self::check, "Test every invariant; raises RuntimeError.")
+      .def("state", &Self::state, "Everything needed to continue, as plain arrays.")
+      .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership,
+                  nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
+                  nb::arg("n_neighbors"), nb::arg("state"), "The inverse of state().");
+}
+
+}  // namespace
+
+void bind_live(nb::module_& m) {
+  bind_live_of<float>(m, "LiveF32", "A growing tree over float32 rows.");
+  bind_live_of<double>(m, "LiveF64", "A growing tree over float64 rows.");
+}
+
+}  // namespace ramify::bindings

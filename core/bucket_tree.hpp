@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// bucket_tree.hpp: a k-d tree that grows and shrinks, for exact searches in low
+// dimension (dim < kLanes).
+//
+// Items (points, or clusters by their mean and a weight) lie in leaves of one
+// block of kBlock, column by column, so that a leaf is scanned by a handful of
+// vector instructions. A full leaf splits at the median of its widest side.
+// Every node keeps a box of all it ever held since it was built; boxes bound the
+// rule's score (linkage.hpp) from below, rounding included: a bound is summed in
+// the order of the score itself, and every step of it is monotone.
+//
+// Two inputs would ruin a plain k-d tree. Sorted streams lean to one side: a node
+// that has grown by half and has most of it in one child is rebuilt. Equal points
+// cannot be split: a leaf of equal items is a chain of blocks, in order of
+// arrival, and a search for k neighbours looks at its first k items only.
+//
+// Invariants: children lie side by side (child, child + 1); an inner node's left
+// items have coordinate < split, its right ones >= split; a leaf with more than
+// one block has a box of no extent.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace ramify {
+
+template <class Real, class Rule>
+class BucketTree {
+ public:
+  using Item = std::uint32_t;
+
+  /// Where a search has yet to look. The caller keeps it between searches.
+  struct Pending {
+    std::uint32_t node;
+    double bound;
+  };
+  using Stack = std::vector<Pending>;
+
+  /// `removable` trees remember where each item is, four bytes an item.
+  explicit BucketTree(std::size_t dim, bool removable = false) : dim_(dim), removable_(removable) {
+    nodes_.resize(2);  // the root, and a twin that keeps pairs aligned
+    boxes_.resize(2 * 2 * dim_);
+    least_weight_.resize(2, std::numeric_limits<double>::infinity());
+    make_leaf_empty(0);
+  }
+
+  std::size_t size() const { return size_; }
+
+  /// Add an item. Amortised O(log n * dim) plus rebuilding.
+  void insert(Item item, const Real* row, double weight = 0) {
+    ++size_;
+    std::uint32_t v = 0, tilted = kNil;
+    for (;;) {
+      widen(v, row, weight);
+      Node& node = nodes_[v];
+      ++node.count;
+      if (node.child == kNil) break;
+      v = node.child + (row[node.axis] < node.split ? 0 : 1);
+      if (tilted == kNil && is_tilted(node, nodes_[v].count + 1)) tilted = parent_of(v);
+    }
+    add_to_leaf(v, item, row, weight);
+    if (tilted != kNil) rebuild(tilted);
+  }
+
+  /// Fill an empty tree with items 0, 1, 2, ... at once. O(n log n * dim).
+  void load(std::vector<Real> rows, std::vector<double> weights) {
+    Load load{std::vector<Item>(weights.size()), std::move(rows), std::move(weights)};
+    std::iota(load.items.begin(), load.items.end(), Item{0});
+    size_ = load.items.size();
+    free_blocks_.push_back(nodes_[0].head);
+    build(0, load);
+  }
+
+  /// Take an item out; boxes stay as they were. Only for removable trees. O(1).
+  void remove(Item item) {
+    const std::uint32_t at = location_[item];
+    Node& leaf = nodes_[block_leaf_[at / kBlock]];
+    const std::uint32_t last_block = leaf.tail;
+    --leaf.count;
+    --size_;
+    const std::uint32_t last = last_block * kBlock + leaf.count % kBlock;
+    if (last != at) {
+      place(at, items_[last], [&](std::size_t j) { return coordinate(last, j); }, weight_at(last));
+    }
+    if (leaf.count % kBlock == 0 && leaf.tail != leaf.head) {
+      leaf.tail = previous_[last_block];
+      next_[leaf.tail] = kNil;
+      free_blocks_.push_back(last_block);
+    }
+  }
+
+  /// Build the whole tree anew from the items it holds. O(n log n * dim).
+  void rebuild() { rebuild(0); }
+
+  /// Copy the coordinates of an item of a removable tree.
+  void row_of(Item item, Real* out) const {
+    for (std::size_t j = 0; j < dim_; ++j) out[j] = coordinate(location_[item], j);
+  }
+
+  /// Offer to `best` every item that can matter to it. `best` has
+  ///   limit()   scores above it are of no use (equal ones may be, by the order)
+  ///   offer(score, item)
+  ///   equals()  how many of several equal items, earliest first, it could use
+  template <class Best>
+  void search(const Real* x, double weight, Best& best, Stack& stack) const {
+    if (size_ == 0) return;
+    stack.clear();
+    std::uint32_t v = 0;
+    for (;;) {
+      while (nodes_[v].child != kNil) {
+        std::uint32_t near = nodes_[v].child, far = near + 1;
+        double near_bound = bound(near, x, weight), far_bound = bound(far, x, weight);
+        if (far_bound < near_bound) {
+          std::swap(near, far);
+          std::swap(near_bound, far_bound);
+        }
+        if (far_bound <= best.limit()) stack.push_back({far, far_bound});
+        if (near_bound > best.limit()) {
+          v = kNil;
+          break;
+        }
+        v = near;
+      }
+      if (v != kNil) scan(nodes_[v], x, weight, best);
+      do {
+        if (stack.empty()) return;
+        v = stack.back().node;
+        if (stack.back().bound > best.limit()) v = kNil;
+        stack.pop_back();
+      } while (v == kNil);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNil = 0xFFFFFFFFU;
+
+  struct Node {
+    std::uint32_t child = kNil;  // of two, side by side; kNil in a leaf
+    std::uint32_t parent = kNil;
+    std::uint32_t head = kNil;  // first and last block of a leaf
+    std::uint32_t tail = kNil;
+    std::uint32_t count = 0;  // exact in leaves; above, not lowered by remove()
+    std::uint32_t built = 0;  // count when the node was last built
+    std::uint32_t axis = 0;
+    Real split{};
+  };
+
+  // Items on their way into a newly built subtree.
+  struct Load {
+    std::vector<Item> items;
+    std::vector<Real> rows;  // dim an item
+    std::vector<double> weights;
+  };
+
+  // --- boxes -------------------------------------------------------------------
+  Real* low(std::uint32_t v) { return boxes_.data() + v * 2 * dim_; }
+  Real* high(std::uint32_t v) { return low(v) + dim_; }
+  const Real* low(std::uint32_t v) const { return boxes_.data() + v * 2 * dim_; }
+
+  std::uint32_t parent_of(std::uint32_t v) const { return nodes_[v].parent; }
+
+  void widen(std::uint32_t v, const Real* row, double weight) {
+    Real *lo = low(v), *hi = high(v);
+    if (nodes_[v].child == kNil && nodes_[v].count == 0) {
+      std::copy(row, row + dim_, lo);
+      std::copy(row, row + dim_, hi);
+    } else {
+      for (std::size_t j = 0; j < dim_; ++j) {
+        lo[j] = std::min(lo[j], row[j]);
+        hi[j] = std::max(hi[j], row[j]);
+      }
+    }
+    least_weight_[v] = std::min(least_weight_[v], weight);
+  }
+
+  /// At most the score of every item below v.
+  double bound(std::uint32_t v, const Real* x, double weight) const {
+    const Real *lo = low(v), *hi = lo + dim_;
+    double value = 0;
+    for (std::size_t j = 0; j < dim_; ++j) {
+      const auto xj = static_cast<double>(x[j]);
+      if constexpr (Rule::kProduct) {
+        value += std::max(xj * static_cast<double>(lo[j]), xj * static_cast<double>(hi[j]));
+      } else {
+        const double out = std::max(
+            std::max(static_cast<double>(lo[j]) - xj, xj - static_cast<double>(hi[j])), 0.0);
+        value += out * out;
+      }
+    }
+    return Rule::bound(value, weight, Rule::kWeighted ? least_weight_[v] : 0);
+  }
+
+  bool is_flat(std::uint32_t v) const {
+    const Real *lo = low(v), *hi = lo + dim_;
+    return std::equal(lo, lo + dim_, hi);
+  }
+
+  bool is_tilted(const Node& node, std::uint32_t child_count) const {
+    return node.count > 8 * kBlock && node.count > node.built + node.built / 2 &&
+           child_count > node.count - node.count / 4;
+  }
+
+  // --- leaves ------------------------------------------------------------------
+  Real& coordinate(std::uint32_t at, std::size_t j) {
+    return columns_[(at / kBlock * dim_ + j) * kBlock + at % kBlock];
+  }
+  Real coordinate(std::uint32_t at, std::size_t j) const {
+    return columns_[(at / kBlock * dim_ + j) * kBlock + at % kBlock];
+  }
+  double weight_at(std::uint32_t at) const { return Rule::kWeighted ? weights_[at] : 0; }
+
+  template <class Coordinate>
+  void place(std::uint32_t at, Item item, Coordinate&& value, double weight) {
+    for (std::size_t j = 0; j < dim_; ++j) coordinate(at, j) = value(j);
+    items_[at] = item;
+    if constexpr (Rule::kWeighted) weights_[at] = weight;
+    if (!removable_) return;
+    if (location_.size() <= item) location_.resize(item + 1 + item / 2);
+    location_[item] = at;
+  }
+
+  std::uint32_t new_block(std::uint32_t leaf, std::uint32_t previous) {
+    std::uint32_t block;
+    if (free_blocks_.empty()) {
+      block = static_cast<std::uint32_t>(next_.size());
+      next_.push_back(kNil);
+      previous_.push_back(kNil);
+      block_leaf_.push_back(kNil);
+      columns_.resize(columns_.size() + kBlock * dim_);
+      items_.resize(items_.size() + kBlock);
+      if constexpr (Rule::kWeighted) weights_.resize(weights_.size() + kBlock);
+    } else {
+      block = free_blocks_.back();
+      free_blocks_.pop_back();
+    }
+    next_[block] = kNil;
+    previous_[block] = previous;
+    block_leaf_[block] = leaf;
+    return block;
+  }
+
+  void make_leaf_empty(std::uint32_t v) {
+    nodes_[v].child = kNil;
+    nodes_[v].count = nodes_[v].built = 0;
+    nodes_[v].head = nodes_[v].tail = new_block(v, kNil);
+    least_weight_[v] = std::numeric_limits<double>::infinity();
+  }
+
+  /// The leaf's box and count already include the item.
+  void add_to_leaf(std::uint32_t v, Item item, const Real* row, double weight) {
+    const std::uint32_t before = nodes_[v].count - 1;
+    if (before >= kBlock && !is_flat(v)) {
+      --nodes_[v].count;
+      rebuild(v, item, row, weight);
+      return;
+    }
+    append(v, before, item, row, weight);
+  }
+
+  void append(std::uint32_t v, std::uint32_t before, Item item, const Real* row, double weight) {
+    if (before > 0 && before % kBlock == 0) {
+      const std::uint32_t block = new_block(v, nodes_[v].tail);
+      next_[nodes_[v].tail] = block;
+      nodes_[v].tail = block;
+    }
+    place(
+        nodes_[v].tail * kBlock + before % kBlock, item, [&](std::size_t j) { return row[j]; },
+        weight);
+  }
+
+  template <class Best>
+  void scan(const Node& leaf, const Real* x, double weight, Best& best) const {
+    std::uint32_t left = leaf.count;
+    if (left > kBlock) {
+      const std::size_t useful = best.equals();
+      if (useful < left) left = static_cast<std::uint32_t>(useful);
+    }
+    double values[kBlock];
+    for (std::uint32_t block = leaf.head; left > 0; block = next_[block]) {
+      const Real* columns = columns_.data() + block * dim_ * kBlock;
+      if constexpr (Rule::kProduct)
+        kernels<Real>().block_dots(x, columns, dim_, values);
+      else
+        kernels<Real>().block_squared_distances(x, columns, dim_, values);
+      const std::uint32_t here = std::min<std::uint32_t>(left, kBlock);
+      const std::uint32_t base = block * kBlock;
+      for (std::uint32_t i = 0; i < here; ++i) {
+        const double score = Rule::score(values[i], weight, weight_at(base + i));
+        if (score <= best.limit()) best.offer(score, items_[base + i]);
+      }
+      left -= here;
+    }
+  }
+
+  // --- building ----------------------------------------------------------------
+  void rebuild(std::uint32_t v) {
+    Load load;
+    collect(v, load);
+    build(v, load);
+  }
+
+  void rebuild(std::uint32_t v, Item item, const Real* row, double weight) {
+    Load load;
+    collect(v, load);
+    load.items.push_back(item);
+    load.rows.insert(load.rows.end(), row, row + dim_);
+    load.weights.push_back(weight);
+    build(v, load);
+  }
+
+  /// Move all items below v into `load`, and free what lies below v.
+  void collect(std::uint32_t v, Load& load) {
+    std::vector<std::uint32_t> todo{v};
+    while (!todo.empty()) {
+      const std::uint32_t u = todo.back();
+      todo.pop_back();
+      if (nodes_[u].child != kNil) {
+        todo.push_back(nodes_[u].child);
+        todo.push_back(nodes_[u].child + 1);
+        free_pairs_.push_back(nodes_[u].child);
+        continue;
+      }
+      std::uint32_t left = nodes_[u].count;
+      for (std::uint32_t block = nodes_[u].head; block != kNil; block = next_[block]) {
+        const std::uint32_t here = std::min<std::uint32_t>(left, kBlock);
+        for (std::uint32_t at = block * kBlock; at < block * kBlock + here; ++at) {
+          load.items.push_back(items_[at]);
+          for (std::size_t j = 0; j < dim_; ++j) load.rows.push_back(coordinate(at, j));
+          load.weights.push_back(weight_at(at));
+        }
+        left -= here;
+        free_blocks_.push_back(block);
+      }
+    }
+  }
+
+  std::uint32_t new_pair(std::uint32_t parent) {
+    std::uint32_t child;
+    if (free_pairs_.empty()) {
+      child = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.resize(child + 2);
+      boxes_.resize(nodes_.size() * 2 * dim_);
+      least_weight_.resize(nodes_.size());
+    } else {
+      child = free_pairs_.back();
+      free_pairs_.pop_back();
+    }
+    nodes_[child].parent = nodes_[child + 1].parent = parent;
+    return child;
+  }
+
+  void build(std::uint32_t v, const Load& load) {
+    std::vector<std::uint32_t> order(load.items.size());
+    std::iota(order.begin(), order.end(), 0U);
+    struct Range {
+      std::uint32_t node;
+      std::span<std::uint32_t> entries;
+    };
+    std::vector<Range> todo{{v, order}};
+    while (!todo.empty()) {
+      const auto [u, entries] = todo.back();
+      todo.pop_back();
+      make_box(u, entries, load);
+      nodes_[u].count = nodes_[u].built = static_cast<std::uint32_t>(entries.size());
+      if (entries.size() <= kBlock || is_flat(u)) {
+        fill_leaf(u, entries, load);
+        continue;
+      }
+      const std::size_t middle = split(u, entries, load);
+      const std::uint32_t child = new_pair(u);
+      nodes_[u].child = child;
+      todo.push_back({child, entries.first(middle)});
+      todo.push_back({child + 1, entries.subspan(middle)});
+    }
+  }
+
+  void make_box(std::uint32_t v, std::span<const std::uint32_t> entries, const Load& load) {
+    Real *lo = low(v), *hi = high(v);
+    std::fill(lo, lo + dim_, Real{0});
+    std::fill(hi, hi + dim_, Real{0});
+    least_weight_[v] = std::numeric_limits<double>::infinity();
+    bool first = true;
+    for (const std::uint32_t entry : entries) {
+      const Real* row = load.rows.data() + entry * dim_;
+      for (std::size_t j = 0; j < dim_; ++j) {
+        lo[j] = first ? row[j] : std::min(lo[j], row[j]);
+        hi[j] = first ? row[j] : std::max(hi[j], row[j]);
+      }
+      first = false;
+      least_weight_[v] = std::min(least_weight_[v], load.weights[entry]);
+    }
+  }
+
+  void fill_leaf(std::uint32_t v, std::span<std::uint32_t> entries, const Load& load) {
+    std::sort(entries.begin(), entries.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return load.items[a] < load.items[b]; });
+    nodes_[v].child = kNil;
+    nodes_[v].head = nodes_[v].tail = new_block(v, kNil);
+    for (std::uint32_t i = 0; i < entries.size(); ++i) {
+      const std::uint32_t entry = entries[i];
+      append(v, i, load.items[entry], load.rows.data() + entry * dim_, load.weights[entry]);
+    }
+  }
+
+  /// Split at the median of the widest side, or at the next value up when all
+  /// below the median are equal; both parts get an entry. Returns the left size.
+  std::size_t split(std::uint32_t v, std::span<std::uint32_t> entries, const Load& load) {
+    const Real *lo = low(v), *hi = high(v);
+    std::uint32_t axis = 0;
+    double widest = -1;
+    for (std::uint32_t j = 0; j < dim_; ++j) {
+      const double width = static_cast<double>(hi[j]) - static_cast<double>(lo[j]);
+      if (width > widest) {
+        widest = width;
+        axis = j;
+      }
+    }
+    const auto value = [&](std::uint32_t entry) { return load.rows[entry * dim_ + axis]; };
+    const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(entries.size() / 2);
+    std::nth_element(entries.begin(), middle, entries.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return value(a) < value(b); });
+    Real at = value(*middle);
+    if (at == lo[axis]) {
+      at = hi[axis];
+      for (const std::uint32_t entry : entries)
+        if (value(entry) > lo[axis]) at = std::min(at, value(entry));
+    }
+    nodes_[v].axis = axis;
+    nodes_[v].split = at;
+    const auto cut = std::partition(entries.begin(), entries.end(),
+                                    [&](std::uint32_t entry) { return value(entry) < at; });
+    return static_cast<std::size_t>(cut - entries.begin());
+  }
+
+  std::size_t dim_;
+  bool removable_;
+  std::size_t size_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<Real> boxes_;           // low then high corner of each node
+  std::vector<double> least_weight_;  // by node
+  std::vector<Real> columns_;         // kBlock * dim a block, column by column
+  std::vector<Item> items_;           // kBlock a block
+  std::vector<double> weights_;       // kBlock a block, if the rule has weights
+  std::vector<std::uint32_t> next_, previous_, block_leaf_;  // by block
+  std::vector<std::uint32_t> free_blocks_, free_pairs_;
+  std::vector<std::uint32_t> location_;  // by item, if removable
+};
+
+}  // namespace ramify

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One body a kernel, compiled once for each set of instructions. The bodies are
+// plain loops over fixed-width lanes: the compiler turns them into the vectors
+// of each target without changing the order of any sum.
+#include "kernels.hpp"
+
+#include <array>
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define RAMIFY_X86 1
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+#define RAMIFY_INLINE [[gnu::always_inline]] inline
+#else
+#define RAMIFY_INLINE inline
+#endif
+
+namespace ramify {
+namespace {
+
+template <class Real>
+struct SquaredGap {
+  RAMIFY_INLINE double operator()(Real a, Real b) const {
+    const double gap = static_cast<double>(a) - static_cast<double>(b);
+    return gap * gap;
+  }
+};
+
+template <class Real>
+struct Product {
+  RAMIFY_INLINE double operator()(Real a, Real b) const {
+    return static_cast<double>(a) * static_cast<double>(b);
+  }
+};
+
+template <class Term, class Real>
+RAMIFY_INLINE double pair_sum(const Real* a, const Real* b, std::size_t dim) {
+  const Term term;
+  if (dim < kLanes) {
+    double sum = 0;
+    for (std::size_t j = 0; j < dim; ++j) sum += term(a[j], b[j]);
+    return sum;
+  }
+  double lanes[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= dim; i += kLanes)
+    for (std::size_t j = 0; j < kLanes; ++j) lanes[j] += term(a[i + j], b[i + j]);
+  for (std::size_t j = 0; i + j < dim; ++j) lanes[j] += term(a[i + j], b[i + j]);
+  for (std::size_t width = kLanes / 2; width > 0; width /= 2)
+    for (std::size_t j = 0; j < width; ++j) lanes[j] += lanes[j + width];
+  return lanes[0];
+}
+
+template <class Term, class Real>
+RAMIFY_INLINE void row_sums(const Real* x, const Real* rows, std::size_t count, std::size_t dim,
+                            double* out) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = pair_sum<Term>(x, rows + i * dim, dim);
+}
+
+template <class Term, class Real>
+RAMIFY_INLINE void block_sums(const Real* x, const Real* columns, std::size_t dim, double* out) {
+  const Term term;
+  for (std::size_t i = 0; i < kBlock; ++i) out[i] = term(columns[i], x[0]);
+  for (std::size_t j = 1; j < dim; ++j) {
+    const Real* column = columns + j * kBlock;
+    const Real xj = x[j];
+    for (std::size_t i = 0; i < kBlock; ++i) out[i] += term(column[i], xj);
+  }
+}
+
+// Each set below is the same six functions under another target. A target
+// attribute cannot be a template argument, hence the three spellings.
+#define RAMIFY_KERNEL_SET(Name, TARGET)                                                          \
+  template <class Real>                                                                          \
+  struct Name {                                                                                  \
+    TARGET static double squared_distance(const Real* a, const Real* b, std::size_t dim) {       \
+      return pair_sum<SquaredGap<Real>>(a, b, dim);                                              \
+    }                                                                                            \
+    TARGET static double dot(const Real* a, const Real* b, std::size_t dim) {                    \
+      return pair_sum<Product<Real>>(a, b, dim);                                                 \
+    }                                                                                            \
+    TARGET static void squared_distances(const Real* x, const Real* rows, std::size_t count,     \
+                                         std::size_t dim, double* out) {                         \
+      row_sums<SquaredGap<Real>>(x, rows, count, dim, out);                                      \
+    }                                                                                            \
+    TARGET static void dots(const Real* x, const Real* rows, std::size_t count, std::size_t dim, \
+                            double* out) {                                                       \
+      row_sums<Product<Real>>(x, rows, count, dim, out);                                         \
+    }                                                                                            \
+    TARGET static void block_squared_distances(const Real* x, const Real* columns,               \
+                                               std::size_t dim, double* out) {                   \
+      block_sums<SquaredGap<Real>>(x, columns, dim, out);                                        \
+    }                                                                                            \
+    TARGET static void block_dots(const Real* x, const Real* columns, std::size_t dim,           \
+                                  double* out) {                                                 \
+      block_sums<Product<Real>>(x, columns, dim, out);                                           \
+    }                                                                                            \
+    static constexpr Kernels<Real> kTable{&squared_distance,        &dot,                        \
+                                          &squared_distances,       &dots,                       \
+                                          &block_squared_distances, &block_dots};                \
+  }
+
+RAMIFY_KERNEL_SET(Baseline, );
+#ifdef RAMIFY_X86
+RAMIFY_KERNEL_SET(Avx2, [[gnu::target("avx2")]]);
+RAMIFY_KERNEL_SET(Avx512, [[gnu::target("avx512f,avx512vl,avx512dq")]]);
+#endif
+#undef RAMIFY_KERNEL_SET
+
+enum class Level { kBaseline, kAvx2, kAvx512 };
+constexpr std::array<std::string_view, 3> kLevelNames{"baseline", "avx2", "avx512"};
+
+Level best_level() {
+#ifdef RAMIFY_X86
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq"))
+    return Level::kAvx512;
+  if (__builtin_cpu_supports("avx2")) return Level::kAvx2;
+#endif
+  return Level::kBaseline;
+}
+
+// The one piece of process-wide state in the core: a fact about the machine.
+Level& level() {
+  static Level current = best_level();
+  return current;
+}
+
+template <class Real>
+const Kernels<Real>* table_for(Level wanted) {
+#ifdef RAMIFY_X86
+  if (wanted == Level::kAvx512) return &Avx512<Real>::kTable;
+  if (wanted == Level::kAvx2) return &Avx2<Real>::kTable;
+#endif
+  static_cast<void>(wanted);
+  return &Baseline<Real>::kTable;
+}
+
+template <class Real>
+const Kernels<Real>*& table() {
+  static const Kernels<Real>* current = table_for<Real>(level());
+  return current;
+}
+
+}  // namespace
+
+template <class Real>
+const Kernels<Real>& kernels() {
+  return *table<Real>();
+}
+
+std::string_view instructions() { return kLevelNames[static_cast<std::size_t>(level())]; }
+
+bool select_instructions(std::string_view name) {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(best_level()); ++i) {
+    if (kLevelNames[i] != name) continue;
+    level() = static_cast<Level>(i);
+    table<float>() = table_for<float>(level());
+    table<double>() = table_for<double>(level());
+    return true;
+  }
+  return false;
+}
+
+template const Kernels<float>& kernels();
+template const Kernels<double>& kernels();
+
+}  // namespace ramify

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "live.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "hac.hpp"
+#include "otd.hpp"
+
+namespace ramify {
+
+template <class Real>
+Live<Real>::Live(std::size_t dim, const Options& options)
+    : options_(options),
+      tree_(dim),
+      neighbours_(make_neighbours<Real>(dim, options.metric)),
+      ohac_(options.metric, options.linkage),
+      unit_row_(dim) {}
+
+template <class Real>
+Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays)
+    : Live(dim, options) {
+  tree_ = Tree<Real>::from_arrays(dim, arrays);
+}
+
+template <class Real>
+std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const Pulse& pulse) {
+  tree_.make_room(count);
+  if (options_.algorithm == Algorithm::kNaiveHac) return rebuild_with(rows, count, pulse);
+  // OTD inserts in a tenth of a microsecond: ask less often than the others.
+  const std::size_t stride = options_.algorithm == Algorithm::kOtd ? 256 : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (pulse && i % stride == 0 && !pulse(i)) return i;
+    if (!insert(rows + i * tree_.dim(), pulse ? [&, i](std::size_t) { return pulse(i); } : Pulse{}))
+      return i;
+  }
+  return count;
+}
+
+template <class Real>
+bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
+  const Real* x = scaled(row);
+  const std::size_t before = size();
+  const Algorithm algorithm = options_.algorithm;
+  if (algorithm == Algorithm::kOtd) {
+    otd_insert(tree_, tree_.add_leaf(x), options_.metric);
+    return true;
+  }
+  index_all_points();
+  found_.clear();
+  if (before > 0) {
+    const std::size_t wanted = algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
+    neighbours_->nearest(tree_.points(), x, std::min(wanted, before), found_);
+  }
+  const NodeId leaf = tree_.add_leaf(x);
+  if (algorithm == Algorithm::kOhac) {
+    if (!ohac_.insert(tree_, leaf, found_, pulse)) {
+      tree_.truncate(before);
+      return false;
+    }
+  } else if (before == 0) {
+    tree_.set_root(leaf);
+  } else {
+    tree_.attach(leaf, NodeId::leaf(found_.front().point));
+    stale_ = true;
+  }
+  neighbours_->add(tree_.points().row(leaf.point()));
+  return true;
+}
+
+template <class Real>
+std::size_t Live<Real>::rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse) {
+  const std::size_t before = size();
+  for (std::size_t i = 0; i < count; ++i) tree_.add_leaf(scaled(rows + i * tree_.dim()));
+  // Rows count as done in proportion to the merges made.
+  const Pulse share =
+      pulse ? Pulse([&](std::size_t merges) { return pulse(merges * count / (before + count)); })
+            : Pulse{};
+  if (build_hac(tree_, options_.metric, options_.linkage, share)) return count;
+  tree_.truncate(before);
+  return 0;
+}
+
+template <class Real>
+const Real* Live<Real>::scaled(const Real* row) {
+  if (options_.metric != Metric::kCosine) return row;
+  scale_to_unit(row, tree_.dim(), unit_row_.data());
+  return unit_row_.data();
+}
+
+template <class Real>
+void Live<Real>::index_all_points() {
+  while (neighbours_->size() < size())
+    neighbours_->add(tree_.points().row(static_cast<PointId>(neighbours_->size())));
+}
+
+template <class Real>
+void Live<Real>::nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out) {
+  index_all_points();
+  neighbours_->nearest(tree_.points(), scaled(x), k, out);
+  if (options_.metric == Metric::kCosine)
+    for (Neighbour& neighbour : out) neighbour.distance /= 2;
+}
+
+template <class Real>
+const Tree<Real>& Live<Real>::tree() {
+  if (stale_) tree_.summarise();
+  stale_ = false;
+  return tree_;
+}
+
+template <class Real>
+Snapshot Live<Real>::snapshot() {
+  tree();
+  const std::size_t n = size();
+  struct Entry {
+    double monotone;
+    Rank rank;
+    Slot slot;
+  };
+  std::vector<double> height(tree_.slots()), monotone(tree_.slots());
+  std::vector<Entry> entries;
+  entries.reserve(tree_.slots());
+  with_rule(options_.metric, options_.linkage, [&](auto rule) {
+    for (const Slot slot : tree_.bottom_up()) {
+      const NodeId v = NodeId::inner(slot), a = tree_.left(v), b = tree_.right(v);
+      const double value =
+          linkage_of<decltype(rule)>(tree_.summary(a), tree_.summary(b), tree_.dim());
+      height[slot] = monotone[slot] = height_of(options_.metric, options_.linkage, value);
+      for (const NodeId child : {a, b})
+        if (!child.is_leaf()) monotone[slot] = std::max(monotone[slot], monotone[child.slot()]);
+      entries.push_back({monotone[slot], tree_.rank(v), slot});
+    }
+  });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.monotone != b.monotone ? a.monotone < b.monotone : comes_first(a.rank, b.rank);
+  });
+  Snapshot out;
+  out.nodes.reserve(2 * n - 1);
+  for (std::size_t i = 0; i < n; ++i) out.nodes.push_back(NodeId::leaf(static_cast<PointId>(i)));
+  std::vector<std::int64_t> number(tree_.slots());
+  for (const Entry& entry : entries) {
+    number[entry.slot] = static_cast<std::int64_t>(out.nodes.size());
+    out.nodes.push_back(NodeId::inner(entry.slot));
+  }
+  const auto number_of = [&](NodeId v) {
+    return v.is_leaf() ? static_cast<std::int64_t>(v.point()) : number[v.slot()];
+  };
+  for (const Entry& entry : entries) {
+    const NodeId v = NodeId::inner(entry.slot);
+    NodeId a = tree_.left(v), b = tree_.right(v);
+    if (tree_.first_leaf(b) < tree_.first_leaf(a)) std::swap(a, b);
+    out.children.push_back(number_of(a));
+    out.children.push_back(number_of(b));
+    out.heights.push_back(height[entry.slot]);
+    out.names.push_back(static_cast<std::int64_t>(tree_.name(entry.slot)));
+  }
+  return out;
+}
+
+template <class Real>
+void Live<Real>::check() {
+  tree().check();
+  if (neighbours_->size() > size())
+    throw std::logic_error("live invariant broken: the index holds points that the tree lacks");
+}
+
+template class Live<float>;
+template class Live<double>;
+
+}  // namespace ramify

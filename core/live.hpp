@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// live.hpp: a stream's tree, its index of neighbours and the algorithm that
+// grows it, as one object.
+//
+// Whatever happens, a Live holds a valid tree over exactly the rows inserted so
+// far: an insert is computed first and made real afterwards.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "linkage.hpp"
+#include "neighbours.hpp"
+#include "ohac.hpp"
+#include "pulse.hpp"
+#include "tree.hpp"
+
+namespace ramify {
+
+enum class Algorithm {
+  kOtd,       // Algorithm 1
+  kOhac,      // Algorithm 2
+  kNaiveHac,  // Naive_1: offline HAC of everything, at the end of every batch
+  kNaiveNn,   // Naive_2: sibling of the nearest leaf
+};
+
+struct Options {
+  Algorithm algorithm = Algorithm::kOhac;
+  Metric metric = Metric::kSqeuclidean;
+  Linkage linkage = Linkage::kAverage;
+  std::size_t n_neighbors = 1;
+};
+
+/// A tree frozen in its canonical numbering (docs/decisions): leaves 0..n-1 are
+/// arrival indices, inner nodes follow in order of (monotone height, size, first
+/// leaf), children 2i and 2i+1 of inner node n+i with the earlier first leaf
+/// first. Two equal hierarchies have equal arrays.
+struct Snapshot {
+  std::vector<std::int64_t> children;
+  std::vector<double> heights;
+  std::vector<std::int64_t> names;
+  std::vector<NodeId> nodes;  // all 2n-1, by number
+};
+
+template <class Real>
+class Live {
+ public:
+  Live(std::size_t dim, const Options& options);
+  /// Continue a stored tree. Throws std::invalid_argument if it is damaged.
+  Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays);
+
+  const Options& options() const { return options_; }
+  std::size_t size() const { return points().size(); }
+  const Points<Real>& points() const { return tree_.points(); }
+
+  /// Insert rows in order; they must be finite, and not zero under cosine.
+  /// Returns how many were inserted before the pulse, if any, said stop.
+  std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse);
+
+  /// The k nearest points of x, which is scaled under cosine like any other row.
+  /// Distances are squared Euclidean, 1 - cosine, or minus inner products.
+  void nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out);
+
+  /// The tree, with all summaries up to date.
+  const Tree<Real>& tree();
+  Snapshot snapshot();
+  /// Throws std::logic_error naming a broken invariant.
+  void check();
+
+ private:
+  bool insert(const Real* row, const Pulse& pulse);
+  const Real* scaled(const Real* row);
+  void index_all_points();
+  std::size_t rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse);
+
+  Options options_;
+  Tree<Real> tree_;
+  std::unique_ptr<Neighbours<Real>> neighbours_;
+  Ohac<Real> ohac_;
+  bool stale_ = false;  // Naive_2 leaves summaries for later: its paths can be long
+  std::vector<Neighbour> found_;
+  std::vector<Real> unit_row_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighbours.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "bucket_tree.hpp"
+
+namespace ramify {
+namespace {
+
+/// The k smallest neighbours offered so far, in order.
+class Nearest {
+ public:
+  Nearest(std::size_t k, std::vector<Neighbour>& found) : k_(k), found_(found) { found_.clear(); }
+
+  double limit() const { return limit_; }
+  std::size_t equals() const { return k_; }
+  void offer(double distance, PointId point) {
+    const Neighbour candidate{distance, point};
+    if (found_.size() == k_) {
+      if (!(candidate < found_.back())) return;
+      found_.pop_back();
+    }
+    found_.insert(std::upper_bound(found_.begin(), found_.end(), candidate), candidate);
+    if (found_.size() == k_) limit_ = found_.back().distance;
+  }
+
+ private:
+  std::size_t k_;
+  std::vector<Neighbour>& found_;
+  double limit_ = std::numeric_limits<double>::infinity();
+};
+
+template <class Real, class Rule>
+class ScanNeighbours final : public Neighbours<Real> {
+ public:
+  explicit ScanNeighbours(std::size_t dim) : dim_(dim) {}
+  std::size_t size() const override { return size_; }
+  void add(const Real*) override { ++size_; }
+
+  void nearest(const Points<Real>& points, const Real* x, std::size_t k,
+               std::vector<Neighbour>& out) override {
+    Nearest best(k, out);
+    double values[kStride];
+    for (std::size_t start = 0; start < size_; start += kStride) {
+      const std::size_t count = std::min(kStride, size_ - start);
+      const Real* rows = points.row(static_cast<PointId>(start));
+      if constexpr (Rule::kProduct)
+        kernels<Real>().dots(x, rows, count, dim_, values);
+      else
+        kernels<Real>().squared_distances(x, rows, count, dim_, values);
+      for (std::size_t i = 0; i < count; ++i) {
+        const double score = Rule::score(values[i], 0, 0);
+        if (score <= best.limit()) best.offer(score, static_cast<PointId>(start + i));
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kStride = 256;
+  std::size_t dim_;
+  std::size_t size_ = 0;
+};
+
+template <class Real, class Rule>
+class BucketNeighbours final : public Neighbours<Real> {
+ public:
+  explicit BucketNeighbours(std::size_t dim) : buckets_(dim) {}
+  std::size_t size() const override { return buckets_.size(); }
+  void add(const Real* row) override {
+    buckets_.insert(static_cast<PointId>(buckets_.size()), row);
+  }
+
+  void nearest(const Points<Real>&, const Real* x, std::size_t k,
+               std::vector<Neighbour>& out) override {
+    Nearest best(k, out);
+    buckets_.search(x, 0, best, stack_);
+  }
+
+ private:
+  BucketTree<Real, Rule> buckets_;
+  typename BucketTree<Real, Rule>::Stack stack_;
+};
+
+template <class Real, class Rule>
+std::unique_ptr<Neighbours<Real>> by_dimension(std::size_t dim) {
+  if (dim < kLanes) return std::make_unique<BucketNeighbours<Real, Rule>>(dim);
+  return std::make_unique<ScanNeighbours<Real, Rule>>(dim);
+}
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric) {
+  if (metric == Metric::kDot) return by_dimension<Real, MinusDot>(dim);
+  return by_dimension<Real, CentroidSquared>(dim);  // the centroid of a point is the point
+}
+
+template std::unique_ptr<Neighbours<float>> make_neighbours(std::size_t, Metric);
+template std::unique_ptr<Neighbours<double>> make_neighbours(std::size_t, Metric);
+
+}  // namespace ramify

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// neighbours.hpp: the exact nearest leaf.
+//
+// The neighbours of a point depend on the points alone, never on the tree over
+// them, so the index lives beside the tree: boxes on the hierarchy itself cost
+// 25 times as much to search (docs/decisions). Every index gives the answer of a
+// plain scan to the bit: same distances, ties to the earliest arrival.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "linkage.hpp"
+#include "order.hpp"
+#include "points.hpp"
+
+namespace ramify {
+
+/// The seam behind which indexes differ; the core's only inheritance.
+template <class Real>
+class Neighbours {
+ public:
+  virtual ~Neighbours() = default;
+  /// How many points are in the index: always the first ones of the stream.
+  virtual std::size_t size() const = 0;
+  /// Add the next point.
+  virtual void add(const Real* row) = 0;
+  /// The min(k, size()) nearest points of x, nearest first. `points` must hold
+  /// all indexed rows. Distances are squared Euclidean, or minus inner products.
+  virtual void nearest(const Points<Real>& points, const Real* x, std::size_t k,
+                       std::vector<Neighbour>& out) = 0;
+};
+
+/// A bucket k-d tree below kLanes dimensions, a scan from there on.
+template <class Real>
+std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric);
+
+}  // namespace ramify

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// pulse.hpp: how long work lets its caller breathe. The core has no clock and
+// no signals; it calls back often and stops when told to.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace ramify {
+
+/// Called with the number of rows done so far in this call. False: stop now,
+/// leaving everything valid.
+using Pulse = std::function<bool(std::size_t done)>;
+
+}  // namespace ramify

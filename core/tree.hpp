@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tree.hpp: the live binary tree, an arena of inner nodes over the points.
+//
+// Leaves are points: their mean is their row, their ssd is 0, and only their
+// parent is stored. Inner nodes are slots of parallel arrays; what a walk
+// touches (links, size) lies apart from what only sums need (mean, ssd).
+// Nothing here recurses: trees may be a chain of a million nodes.
+//
+// Invariants, tested by check():
+//   1  the root has no parent; every other attached node is a child of its parent
+//   2  walking down from the root meets every point once and every slot once
+//   3  size is the number of points below; first_leaf is the earliest of them
+//   4  mean and ssd are those of the points below, up to rounding
+//   5  name is unique, and below next_name
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ids.hpp"
+#include "order.hpp"
+#include "points.hpp"
+#include "summary.hpp"
+
+namespace ramify {
+
+struct Links {
+  NodeId parent;
+  NodeId left;
+  NodeId right;
+  std::uint32_t size = 0;
+};
+
+template <class Real>
+class Tree {
+ public:
+  explicit Tree(std::size_t dim) : points_(dim) {}
+
+  // --- looking ---------------------------------------------------------------
+  std::size_t dim() const { return points_.dim(); }
+  const Points<Real>& points() const { return points_; }
+  std::size_t slots() const { return links_.size(); }
+  NodeId root() const { return root_; }
+
+  NodeId parent(NodeId v) const {
+    return v.is_leaf() ? leaf_parent_[v.point()] : links_[v.slot()].parent;
+  }
+  NodeId left(NodeId v) const { return links_[v.slot()].left; }
+  NodeId right(NodeId v) const { return links_[v.slot()].right; }
+  std::uint32_t size(NodeId v) const { return v.is_leaf() ? 1 : links_[v.slot()].size; }
+  PointId first_leaf(NodeId v) const { return v.is_leaf() ? v.point() : first_leaf_[v.slot()]; }
+  Rank rank(NodeId v) const { return {size(v), first_leaf(v)}; }
+  double ssd(NodeId v) const { return v.is_leaf() ? 0 : ssd_[v.slot()]; }
+  const Real* mean(NodeId v) const {
+    return v.is_leaf() ? points_.row(v.point()) : mean_.data() + v.slot() * dim();
+  }
+  SummaryView<Real> summary(NodeId v) const {
+    return {static_cast<double>(size(v)), mean(v), ssd(v)};
+  }
+  /// Public id of an inner node: kept while the node keeps most of its points.
+  std::uint64_t name(Slot slot) const { return name_[slot]; }
+
+  // --- growing ---------------------------------------------------------------
+  void make_room(std::size_t points);
+  /// Store a row as a leaf that is not yet attached.
+  NodeId add_leaf(const Real* row);
+  /// Forget leaves from `points` on; they must not be attached.
+  void truncate(std::size_t points);
+  /// Forget all inner nodes; leaves stay, unattached.
+  void clear_inner();
+  Slot new_slot(std::uint64_t name);
+  std::uint64_t new_name() { return next_name_++; }
+  void rename(Slot slot, std::uint64_t name) { name_[slot] = name; }
+  void set_root(NodeId v);
+  /// Make `slot` the parent of two trees and compute its summary. O(dim).
+  NodeId join(NodeId left, NodeId right, Slot slot);
+  /// Put a new inner node over `at` and the unattached leaf, in `at`'s place.
+  /// Ancestors' summaries are the caller's affair.
+  NodeId attach(NodeId leaf, NodeId at);
+  /// Add a point to the summary of an inner node, given |x - mean|^2. O(dim).
+  void absorb(NodeId v, const Real* x, double gap);
+  /// Compute every summary anew, bottom-up. O(n dim).
+  void summarise();
+
+  // --- whole-tree ------------------------------------------------------------
+  /// Slots in an order in which children come before parents. O(n).
+  std::vector<Slot> bottom_up() const;
+  /// Throws std::logic_error naming the first broken invariant. O(n dim).
+  void check() const;
+
+  // --- storage: plain arrays in and out ---------------------------------------
+  struct Arrays {
+    std::span<const Real> points;
+    std::span<const std::uint32_t> links;  // parent, left, right of each slot
+    std::span<const std::uint64_t> names;
+    std::uint64_t next_name = 0;
+    std::span<const Real> mean;
+    std::span<const double> ssd;
+  };
+  std::vector<std::uint32_t> link_array() const;
+  std::span<const std::uint64_t> names() const { return name_; }
+  std::uint64_t next_name() const { return next_name_; }
+  std::span<const Real> means() const { return mean_; }
+  std::span<const double> ssds() const { return ssd_; }
+  /// A tree from its arrays; throws std::invalid_argument when they do not make
+  /// one, so that a damaged file cannot become a damaged tree. O(n dim).
+  static Tree from_arrays(std::size_t dim, const Arrays& arrays);
+
+ private:
+  void set_parent(NodeId v, NodeId parent);
+  void replace_child(NodeId parent, NodeId old_child, NodeId new_child);
+  void summarise(Slot slot);
+  void check_links() const;
+  void check_summaries() const;
+  void check_names() const;
+
+  Points<Real> points_;
+  std::vector<NodeId> leaf_parent_;  // by point
+  std::vector<Links> links_;         // by slot, as all below
+  std::vector<PointId> first_leaf_;
+  std::vector<double> ssd_;
+  std::vector<Real> mean_;  // dim a slot
+  std::vector<std::uint64_t> name_;
+  std::uint64_t next_name_ = 0;
+  NodeId root_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,138 @@
+"""
+The C++ core of Ramify. Not a public interface: use the classes of `ramify`.
+"""
+
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+def instructions() -> str:
+    """The set of instructions in use: 'avx512', 'avx2' or 'baseline'."""
+
+@overload
+def first_non_finite(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[int, int] | None: ...
+
+@overload
+def first_non_finite(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[int, int] | None:
+    """Row and column of the first NaN or infinity, if there is one."""
+
+@overload
+def first_zero_row(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> int | None: ...
+
+@overload
+def first_zero_row(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> int | None:
+    """Index of the first row of zeros, if there is one."""
+
+def parents(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """Parent of every node; -1 for the root."""
+
+def sizes(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """Number of leaves below every node."""
+
+def depths(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """Steps from the root to every node."""
+
+def monotone(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """Largest height at or below every inner node."""
+
+def leaf_layout(children: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+    """
+    Leaves from left to right, and where in that order each node's leaves begin.
+    """
+
+def cut_labels(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], n_clusters: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Labels of the leaves without the last n_clusters - 1 merges, dense, by first leaf.
+    """
+
+class LiveF32:
+    """A growing tree over float32 rows."""
+
+    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def dim(self) -> int:
+        """Width of the rows."""
+
+    def insert_many(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None) -> int:
+        """
+        Insert finite rows in order; returns how many. Calls pulse(done) now and then.
+        """
+
+    def insert_one(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """Insert one row; returns its id."""
+
+    def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple:
+        """
+        Ids and distances of the k nearest points of each row, exact, nearest first.
+        """
+
+    def snapshot(self) -> tuple:
+        """
+        Children, heights and stable ids of the inner nodes, in canonical numbering.
+        """
+
+    def points(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+        """The rows as stored (unit length under cosine)."""
+
+    def summaries(self) -> tuple:
+        """Size, mean and sum of squared deviations of every node, as stored."""
+
+    def check(self) -> None:
+        """Test every invariant; raises RuntimeError."""
+
+    def state(self) -> dict:
+        """Everything needed to continue, as plain arrays."""
+
+    @staticmethod
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict) -> LiveF32:
+        """The inverse of state()."""
+
+class LiveF64:
+    """A growing tree over float64 rows."""
+
+    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def dim(self) -> int:
+        """Width of the rows."""
+
+    def insert_many(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None) -> int:
+        """
+        Insert finite rows in order; returns how many. Calls pulse(done) now and then.
+        """
+
+    def insert_one(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """Insert one row; returns its id."""
+
+    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple:
+        """
+        Ids and distances of the k nearest points of each row, exact, nearest first.
+        """
+
+    def snapshot(self) -> tuple:
+        """
+        Children, heights and stable ids of the inner nodes, in canonical numbering.
+        """
+
+    def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """The rows as stored (unit length under cosine)."""
+
+    def summaries(self) -> tuple:
+        """Size, mean and sum of squared deviations of every node, as stored."""
+
+    def check(self) -> None:
+        """Test every invariant; raises RuntimeError."""
+
+    def state(self) -> dict:
+        """Everything needed to continue, as plain arrays."""
+
+    @staticmethod
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict) -> LiveF64:
+        """The inverse of state()."""

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "bind.hpp"
 #include "dendrogram.hpp"
@@ -43,10 +44,8 @@ void bind_dendrogram(nb::module_& m) {
       "leaf_layout",
       [](const Pairs& children) {
         LeafLayout layout = lay_out_leaves(tree_of(children));
-        return nb::make_tuple(to_numpy(std::move(layout.order)), to_numpy(std::move(layout.start)));
+        return std::tuple(to_numpy(std::move(layout.order)), to_numpy(std::move(layout.start)));
       },
-      nb::sig("def leaf_layout(children: NDArray[numpy.int64]) -> "
-              "tuple[NDArray[numpy.int64], NDArray[numpy.int64]]"),
       nb::arg("children"),
       "Leaves from left to right, and where in that order each node's leaves begin.");
   m.def(

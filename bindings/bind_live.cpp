@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <array>
 #include <chrono>
@@ -9,12 +10,16 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "bind.hpp"
 #include "live.hpp"
 
 namespace ramify::bindings {
 namespace {
+
+/// Arrays by name.
+using State = nb::typed<nb::dict, nb::str, nb::object>;
 
 template <class Enum, std::size_t N>
 Enum parse(const std::string& name, const std::array<const char*, N>& names, const char* what) {
@@ -113,7 +118,7 @@ class PyLive {
     return live_.size() - 1;
   }
 
-  nb::tuple nearest(const Rows<Real>& rows, std::size_t k) {
+  std::tuple<Out2<std::int64_t>, Out2<double>> nearest(const Rows<Real>& rows, std::size_t k) {
     require_width(rows.shape(1));
     if (k < 1 || k > live_.size())
       throw std::invalid_argument("k must be between 1 and the number of points");
@@ -134,14 +139,13 @@ class PyLive {
       }
     }
     breath.rethrow();
-    return nb::make_tuple(to_numpy(std::move(ids), k), to_numpy(std::move(distances), k));
+    return {to_numpy(std::move(ids), k), to_numpy(std::move(distances), k)};
   }
 
-  nb::tuple snapshot() {
+  std::tuple<Out2<std::int64_t>, Out1<double>, Out1<std::int64_t>> snapshot() {
     Snapshot snapshot = take_snapshot();
-    return nb::make_tuple(to_numpy(std::move(snapshot.children), 2),
-                          to_numpy(std::move(snapshot.heights)),
-                          to_numpy(std::move(snapshot.names)));
+    return {to_numpy(std::move(snapshot.children), 2), to_numpy(std::move(snapshot.heights)),
+            to_numpy(std::move(snapshot.names))};
   }
 
   Out2<Real> points() const {
@@ -149,7 +153,7 @@ class PyLive {
     return to_numpy(std::vector<Real>(values.begin(), values.end()), dim_);
   }
 
-  nb::tuple summaries() {
+  std::tuple<Out1<std::int64_t>, Out2<Real>, Out1<double>> summaries() {
     const Snapshot snapshot = take_snapshot();
     const Tree<Real>& tree = live_.tree();
     std::vector<std::int64_t> sizes;
@@ -160,8 +164,8 @@ class PyLive {
       means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
       ssds.push_back(tree.ssd(v));
     }
-    return nb::make_tuple(to_numpy(std::move(sizes)), to_numpy(std::move(means), dim_),
-                          to_numpy(std::move(ssds)));
+    return {to_numpy(std::move(sizes)), to_numpy(std::move(means), dim_),
+            to_numpy(std::move(ssds))};
   }
 
   void check() {
@@ -169,12 +173,12 @@ class PyLive {
     live_.check();
   }
 
-  nb::dict state() {
+  State state() {
     const Tree<Real>& tree = live_.tree();
     const auto copy = []<class T>(std::span<const T> values) {
       return std::vector<T>(values.begin(), values.end());
     };
-    nb::dict out;
+    State out;
     out["points"] = to_numpy(copy(tree.points().values()), dim_);
     out["links"] = to_numpy(tree.link_array(), 3);
     out["names"] = to_numpy(copy(tree.names()));
@@ -208,8 +212,7 @@ std::span<const typename Array::Scalar> span_of(const Array& array) {
 
 template <class Real>
 PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const std::string& metric,
-                         const std::string& linkage, std::size_t n_neighbors,
-                         const nb::dict& state) {
+                         const std::string& linkage, std::size_t n_neighbors, const State& state) {
   const auto points = nb::cast<Rows<Real>>(state["points"], false);
   const auto links = nb::cast<Rows<std::uint32_t>>(state["links"], false);
   const auto names = nb::cast<Vector<std::uint64_t>>(state["names"], false);

@@ -37,7 +37,7 @@ def depths(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order
 def monotone(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """Largest height at or below every inner node."""
 
-def leaf_layout(children: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+def leaf_layout(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
     Leaves from left to right, and where in that order each node's leaves begin.
     """
@@ -66,12 +66,12 @@ class LiveF32:
     def insert_one(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Insert one row; returns its id."""
 
-    def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple:
+    def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
         Ids and distances of the k nearest points of each row, exact, nearest first.
         """
 
-    def snapshot(self) -> tuple:
+    def snapshot(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
@@ -79,17 +79,17 @@ class LiveF32:
     def points(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
         """The rows as stored (unit length under cosine)."""
 
-    def summaries(self) -> tuple:
+    def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
 
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
-    def state(self) -> dict:
+    def state(self) -> dict[str, object]:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict) -> LiveF32:
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict[str, object]) -> LiveF32:
         """The inverse of state()."""
 
 class LiveF64:
@@ -111,12 +111,12 @@ class LiveF64:
     def insert_one(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Insert one row; returns its id."""
 
-    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple:
+    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
         Ids and distances of the k nearest points of each row, exact, nearest first.
         """
 
-    def snapshot(self) -> tuple:
+    def snapshot(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
@@ -124,15 +124,15 @@ class LiveF64:
     def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """The rows as stored (unit length under cosine)."""
 
-    def summaries(self) -> tuple:
+    def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
 
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
-    def state(self) -> dict:
+    def state(self) -> dict[str, object]:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict) -> LiveF64:
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict[str, object]) -> LiveF64:
         """The inverse of state()."""

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ramify: online hierarchical clustering, one live binary tree over all your points."""
+
+from importlib.metadata import version
+
+from ramify.errors import BrokenTreeError, NoLabelsError
+from ramify.estimators import HAC, OHAC, OTD, NaiveHAC, NaiveNN
+from ramify.hierarchy import Hierarchy
+
+__version__ = version("ramify")
+
+__all__ = [
+    "HAC",
+    "OHAC",
+    "OTD",
+    "BrokenTreeError",
+    "Hierarchy",
+    "NaiveHAC",
+    "NaiveNN",
+    "NoLabelsError",
+    "__version__",
+]

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_live.py: one growing tree of the core, and what has been read from it so far.
+
+A ``Live`` is what an estimator owns once points have arrived. It knows which
+core class fits the rows, keeps the last snapshot until the next insert, and
+turns itself into plain arrays and back. Locking is the estimator's affair.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify import _core
+from ramify.hierarchy import Hierarchy, IntArray
+from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType, Rows
+from ramify.progress import Pulse
+
+#: Raised when the meaning of ``State`` changes.
+STATE_FORMAT = 1
+
+
+class Settings(NamedTuple):
+    """What is fixed when the first point arrives, in the order the core takes it."""
+
+    algorithm: str
+    width: int
+    metric: str
+    linkage: str
+    n_neighbors: int
+
+
+class State(TypedDict):
+    """A Live as plain data, for pickles."""
+
+    format: int
+    settings: tuple[str | int, ...]
+    dtype: str
+    arrays: Mapping[str, npt.NDArray[Any]]
+
+
+class _Core(Protocol):
+    """What LiveF32 and LiveF64 have in common."""
+
+    def __len__(self) -> int: ...
+    def insert_many(self, rows: Any, pulse: Any = ...) -> int: ...
+    def insert_one(self, row: Any) -> int: ...
+    def nearest(self, rows: Any, k: int) -> tuple[Any, Any]: ...
+    def snapshot(self) -> tuple[Any, Any, Any]: ...
+    def check(self) -> None: ...
+    def state(self) -> Any: ...
+
+
+class Live:
+    """A live tree: settings, row type, the core object, and cached readings.
+
+    Invariants:
+
+    1. The cached hierarchy and labels are those of the tree as it is now.
+    2. While ``busy``, the core is inside ``insert_many`` and nothing else touches it.
+    """
+
+    __slots__ = (
+        "_busy",
+        "_core",
+        "_cut",
+        "_hierarchy",
+        "_labels",
+        "dtype",
+        "row_shape",
+        "settings",
+    )
+
+    def __init__(self, settings: Settings, dtype: RealType, core: _Core | None = None) -> None:
+        self.settings = settings
+        # Identity with this very object is the fast test in insert, so take NumPy's own.
+        self.dtype: RealType = FLOAT32 if dtype == FLOAT32 else FLOAT64
+        self.row_shape = (settings.width,)
+        self._core: _Core = _core_class(self.dtype)(*settings) if core is None else core
+        self._busy = False
+        self._hierarchy: Hierarchy | None = None
+        self._labels: IntArray | None = None
+        self._cut: tuple[int | None, float | None] = (None, None)
+
+    def __len__(self) -> int:
+        self.require_idle()
+        return len(self._core)
+
+    def takes(self, x: object) -> TypeGuard[Rows]:
+        """True for a row that needs neither conversion nor advice: the fast case.
+
+        NaN and infinity fail the last test too, and so do numbers whose squares
+        overflow float64; float32's cannot, and insert_one refuses its NaN itself.
+        """
+        return (
+            type(x) is np.ndarray
+            and x.dtype is self.dtype
+            and x.shape == self.row_shape
+            and x.flags.c_contiguous
+            and (self.dtype is FLOAT32 or bool(np.vdot(x, x) < LARGEST * LARGEST))
+        )
+
+    def insert_one(self, row: Rows) -> int:
+        """Insert one checked row and return its id."""
+        self.require_idle()
+        self._forget()
+        return self._core.insert_one(row)
+
+    def insert_many(self, rows: Rows, pulse: Pulse | None) -> None:
+        """Insert checked rows. On an exception, the rows inserted so far stay."""
+        with self._at_work():
+            self._core.insert_many(rows, pulse)
+
+    def nearest(self, rows: Rows) -> IntArray:
+        """Id of the stored point nearest to each row; ties go to the earliest."""
+        self.require_idle()
+        ids: IntArray = self._core.nearest(rows, 1)[0][:, 0]
+        return ids
+
+    def hierarchy(self) -> Hierarchy:
+        """The tree as it is now, frozen. O(n) after an insert, then free."""
+        self.require_idle()
+        if self._hierarchy is None:
+            self._hierarchy = Hierarchy(*self._core.snapshot())
+        return self._hierarchy
+
+    def labels(self, n_clusters: int | None, height: float | None) -> IntArray:
+        """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""
+        cut = (n_clusters, height)
+        hierarchy = self.hierarchy()
+        if self._labels is None or self._cut != cut:
+            self._labels = hierarchy.cut(n_clusters=n_clusters, height=height)
+            self._labels.setflags(write=False)
+            self._cut = cut
+        return self._labels
+
+    def check(self) -> None:
+        """Raise RuntimeError naming the first invariant that the core's tree breaks."""
+        self.require_idle()
+        self._core.check()
+
+    def state(self) -> State:
+        """Everything, as plain data."""
+        self.require_idle()
+        return {
+            "format": STATE_FORMAT,
+            "settings": tuple(self.settings),
+            "dtype": self.dtype.name,
+            "arrays": self._core.state(),
+        }
+
+    @staticmethod
+    def from_state(state: State) -> "Live":
+        """The inverse of :meth:`state`."""
+        if state["format"] != STATE_FORMAT:
+            raise ValueError(
+                f"this model was stored in format {state['format']}, "
+                f"this version of Ramify reads format {STATE_FORMAT}"
+            )
+        settings = Settings._make(state["settings"])
+        dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
+        core = _core_class(dtype).from_state(*settings, state["arrays"])
+        return Live(settings, dtype, core)
+
+    def _forget(self) -> None:
+        self._hierarchy = None
+        self._labels = None
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        self.require_idle()
+        self._forget()  # before the work: an interrupt afterwards could come too early
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+
+    def require_idle(self) -> None:
+        """Refuse a call that comes from inside a running batch."""
+        if self._busy:
+            raise RuntimeError(
+                "this model is in the middle of a batch; a progress callable or signal handler "
+                "cannot use it before the batch is done"
+            )
+
+
+def _core_class(dtype: np.dtype[Any]) -> Any:
+    return _core.LiveF32 if dtype == FLOAT32 else _core.LiveF64

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_options.py: the door for options, as points.py is the door for rows.
+
+scikit-learn forbids checks in ``__init__``; these run when data arrives, before
+anything changes. A wrong type is a TypeError, a wrong value a ValueError, and
+both say what was found and what would be right.
+"""
+
+from numbers import Integral, Real
+
+METRICS = ("sqeuclidean", "cosine", "dot")
+LINKAGES = ("average", "centroid", "ward")
+
+#: Well-known choices that an online tree cannot offer.
+_NOT_ADMISSIBLE = {"complete", "single", "median", "weighted", "euclidean", "cityblock", "l1", "l2"}
+_WHY = (
+    "It cannot be computed from a cluster's size, mean and spread, so an online insert "
+    "would have to look at every point again."
+)
+
+
+def check_metric(metric: object) -> str:
+    """Return the metric if it is one of ours.
+
+    Examples
+    --------
+    >>> check_metric("cosine")
+    'cosine'
+    """
+    return _one_of("metric", metric, METRICS)
+
+
+def check_linkage(linkage: object, metric: str) -> str:
+    """Return the linkage if it is one of ours and fits the metric.
+
+    Examples
+    --------
+    >>> check_linkage("ward", "sqeuclidean")
+    'ward'
+    """
+    chosen = _one_of("linkage", linkage, LINKAGES)
+    if chosen == "ward" and metric == "dot":
+        raise ValueError(
+            "linkage='ward' minimises squared distances to the mean, and metric='dot' has no "
+            "distance; choose linkage 'average' or 'centroid', or metric 'sqeuclidean' or 'cosine'"
+        )
+    return chosen
+
+
+def check_n_neighbors(n_neighbors: object) -> int:
+    """Return the number of neighbours if it is a whole number from 1.
+
+    Examples
+    --------
+    >>> check_n_neighbors(3)
+    3
+    """
+    return _whole_number("n_neighbors", n_neighbors)
+
+
+def check_cut(n_clusters: object, distance_threshold: object) -> None:
+    """Refuse both cut options at once, and values that cut no tree.
+
+    Examples
+    --------
+    >>> check_cut(3, None)
+    """
+    if n_clusters is not None and distance_threshold is not None:
+        raise ValueError(
+            f"n_clusters={n_clusters!r} and distance_threshold={distance_threshold!r} "
+            f"are both set; set one of them and leave the other at None"
+        )
+    if n_clusters is not None:
+        _whole_number("n_clusters", n_clusters)
+    if distance_threshold is not None:
+        _number("distance_threshold", distance_threshold)
+
+
+def _one_of(name: str, found: object, offered: tuple[str, ...]) -> str:
+    if not isinstance(found, str):
+        raise TypeError(f"{name}={found!r}: expected a string, one of {_listed(offered)}")
+    if found not in offered:
+        why = f". {_WHY}" if found in _NOT_ADMISSIBLE else ""
+        raise ValueError(f"{name}={found!r} is not offered; choose one of {_listed(offered)}{why}")
+    return found
+
+
+def _listed(offered: tuple[str, ...]) -> str:
+    return ", ".join(repr(choice) for choice in offered)
+
+
+def _whole_number(name: str, found: object) -> int:
+    if isinstance(found, bool) or not isinstance(found, Integral):
+        raise TypeError(f"{name}={found!r}: expected an int, got {type(found).__name__}")
+    if found < 1:
+        raise ValueError(f"{name}={found!r}: expected at least 1")
+    return int(found)
+
+
+def _number(name: str, found: object) -> None:
+    if isinstance(found, bool) or not isinstance(found, Real):
+        raise TypeError(f"{name}={found!r}: expected a number, got {type(found).__name__}")
+    if found != found:
+        raise ValueError(f"{name}={found!r}: expected a number")

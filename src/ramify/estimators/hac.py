@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hac.py: offline HAC, for comparison and for data that stands still."""
+
+from typing import ClassVar, Self
+
+import numpy.typing as npt
+
+from ramify.estimators._base import HierarchicalClusterer
+from ramify.estimators._live import Live
+from ramify.progress import Progress, check_progress, watch
+
+
+class HAC(HierarchicalClusterer):
+    """Offline hierarchical agglomerative clustering, exact and in O(n) memory.
+
+    Starting from single points, the two closest clusters merge until one is left:
+    the tree and heights of SciPy's ``linkage`` (``average`` on squared distances,
+    ``centroid`` or ``ward``), without its distance matrix. The tree does not depend
+    on the order of the points, except for ties: of equally close merges, the smaller
+    union comes first, then the one that holds the earlier point.
+
+    It has no ``partial_fit`` or ``insert``: use :class:`OHAC` for streams.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. At most one of this and
+        ``distance_threshold`` may be set; with neither there are no labels, and
+        ``hierarchy().cut(...)`` makes them.
+    distance_threshold : float, optional
+        Clusters merge only strictly below this height.
+    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; one minus the cosine, where no row may be all
+        zeros; or minus the inner product.
+    linkage : {"average", "centroid", "ward"}, default="average"
+        Distance of two clusters: the mean over their pairs of points; between their
+        means; or the growth of the squared distances to the mean if they merged
+        (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every point so far, numbered from 0 in order of first points.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    n_leaves_ : int
+        Number of points so far.
+    children_ : array of shape (n - 1, 2)
+        The two nodes that each merge joined; see :class:`Hierarchy`.
+    distances_ : array of shape (n - 1,)
+        Non-decreasing heights of the merges: the linkage of the two children, or the
+        largest height below if that is larger.
+    n_features_in_ : int
+        Width of the rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the first batch was a frame with string names.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.HAC(distance_threshold=10.0).fit([[0.0], [1.0], [9.0]])
+    >>> model.labels_
+    array([0, 0, 1])
+    >>> model.distances_
+    array([ 1. , 72.5])
+    """
+
+    _algorithm: ClassVar[str] = "naive_hac"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        linkage: str = "average",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.linkage = linkage
+
+    def fit(self, X: npt.ArrayLike, y: object = None, *, progress: Progress = False) -> Self:
+        """Build the tree of these rows; whatever was there before is forgotten.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : ignored
+        progress : bool or callable
+            True draws a bar if rich is installed. A callable is called as
+            ``f(done, total)`` now and then, the last time with ``done == total``; it
+            may raise to stop. The model then stays as it was, as it does after Ctrl-C.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.HAC().fit([[0.0], [1.0], [5.0]]).children_
+        array([[0, 1],
+               [3, 2]])
+        """
+        check_progress(progress)
+        with self._lock():
+            batch = self._read_first(X)
+            self._require_enough(batch.rows)
+            live = Live(batch.settings, batch.rows.dtype)
+            try:
+                with watch(progress, len(batch.rows)) as pulse:
+                    live.insert_many(batch.rows, pulse)
+            except BaseException as error:
+                story = "interrupted before the tree was complete; the model is as it was"
+                if isinstance(error, KeyboardInterrupt):
+                    raise KeyboardInterrupt(story) from None
+                error.add_note(story)
+                raise
+            self._adopt(live, batch.names)
+        return self

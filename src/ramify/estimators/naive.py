@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""naive.py: the paper's two baselines, Naïve₁ (NaiveHAC) and Naïve₂ (NaiveNN)."""
+
+from typing import ClassVar
+
+from ramify.estimators._base import OnlineClusterer
+
+
+class NaiveHAC(OnlineClusterer):
+    """The paper's Naïve₁: offline HAC of all points so far, after every call.
+
+    The best tree an online method can be compared with, and the slowest to get: use
+    it for small n. Within one batch only the last tree can be seen, so only the last
+    is built; inserting points one by one builds one tree a point. The tree does not
+    depend on the order of the points, except for ties: of equally close merges, the
+    smaller union comes first, then the one that holds the earlier point.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. At most one of this and
+        ``distance_threshold`` may be set; with neither there are no labels, and
+        ``hierarchy().cut(...)`` makes them.
+    distance_threshold : float, optional
+        Clusters merge only strictly below this height.
+    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; one minus the cosine, where no row may be all
+        zeros; or minus the inner product.
+    linkage : {"average", "centroid", "ward"}, default="average"
+        Distance of two clusters: the mean over their pairs of points; between their
+        means; or the growth of the squared distances to the mean if they merged
+        (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every point so far, numbered from 0 in order of first points.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    n_leaves_ : int
+        Number of points so far.
+    children_ : array of shape (n - 1, 2)
+        The two nodes that each merge joined; see :class:`Hierarchy`.
+    distances_ : array of shape (n - 1,)
+        Non-decreasing heights of the merges: the linkage of the two children, or the
+        largest height below if that is larger.
+    n_features_in_ : int
+        Width of the rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the first batch was a frame with string names.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.NaiveHAC(n_clusters=2).partial_fit([[0.0], [9.0]])
+    >>> model.insert([1.0])
+    2
+    >>> model.labels_
+    array([0, 1, 0])
+    """
+
+    _algorithm: ClassVar[str] = "naive_hac"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        linkage: str = "average",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.linkage = linkage
+
+
+class NaiveNN(OnlineClusterer):
+    """The paper's Naïve₂: a new point becomes the sibling of its nearest leaf.
+
+    Nothing else moves, so early mistakes stay; it shows what :class:`OHAC`'s
+    re-merging is worth. The tree depends on the order of the points. Equally near
+    leaves: the one that arrived first.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. At most one of this and
+        ``distance_threshold`` may be set; with neither there are no labels, and
+        ``hierarchy().cut(...)`` makes them.
+    distance_threshold : float, optional
+        Clusters merge only strictly below this height.
+    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; one minus the cosine, where no row may be all
+        zeros; or minus the inner product.
+    linkage : {"average", "centroid", "ward"}, default="average"
+        Distance of two clusters: the mean over their pairs of points; between their
+        means; or the growth of the squared distances to the mean if they merged
+        (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every point so far, numbered from 0 in order of first points.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    n_leaves_ : int
+        Number of points so far.
+    children_ : array of shape (n - 1, 2)
+        The two nodes that each merge joined; see :class:`Hierarchy`.
+    distances_ : array of shape (n - 1,)
+        Non-decreasing heights of the merges: the linkage of the two children, or the
+        largest height below if that is larger.
+    n_features_in_ : int
+        Width of the rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the first batch was a frame with string names.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.NaiveNN(n_clusters=2)
+    >>> model.fit_predict([[0.0], [9.0], [1.0]])
+    array([0, 1, 0])
+    """
+
+    _algorithm: ClassVar[str] = "naive_nn"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        linkage: str = "average",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.linkage = linkage

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ohac.py: online HAC, the paper's Algorithm 2."""
+
+from typing import ClassVar
+
+from ramify.estimators._base import OnlineClusterer
+
+
+class OHAC(OnlineClusterer):
+    """Online hierarchical agglomerative clustering: the one to start with.
+
+    A new point finds its nearest leaf; the path from that leaf to the root is taken
+    out of the tree, and the subtrees that hung from it are merged anew, together
+    with the new point, always the closest two first. Trees are close to those of
+    offline HAC, and stay shallow.
+
+    The tree depends on the order of the points. Equally near leaves: the one that
+    arrived first. Equally close merges: the smaller union first, then the one that
+    holds the earlier point.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. At most one of this and
+        ``distance_threshold`` may be set; with neither there are no labels, and
+        ``hierarchy().cut(...)`` makes them.
+    distance_threshold : float, optional
+        Clusters merge only strictly below this height.
+    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; one minus the cosine, where no row may be all
+        zeros; or minus the inner product.
+    linkage : {"average", "centroid", "ward"}, default="average"
+        Distance of two clusters: the mean over their pairs of points; between their
+        means; or the growth of the squared distances to the mean if they merged
+        (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    n_neighbors : int, default=1
+        Take out the paths of this many nearest leaves: more is slower and closer to
+        offline HAC.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every point so far, numbered from 0 in order of first points.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    n_leaves_ : int
+        Number of points so far.
+    children_ : array of shape (n - 1, 2)
+        The two nodes that each merge joined; see :class:`Hierarchy`.
+    distances_ : array of shape (n - 1,)
+        Non-decreasing heights of the merges: the linkage of the two children, or the
+        largest height below if that is larger.
+    n_features_in_ : int
+        Width of the rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the first batch was a frame with string names.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.OHAC(n_clusters=2)
+    >>> for batch in ([[0.0], [1.0]], [[9.0]], [[0.5], [8.0]]):
+    ...     model = model.partial_fit(batch)
+    >>> model.labels_
+    array([0, 0, 1, 0, 1])
+    """
+
+    _algorithm: ClassVar[str] = "ohac"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        linkage: str = "average",
+        n_neighbors: int = 1,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.linkage = linkage
+        self.n_neighbors = n_neighbors

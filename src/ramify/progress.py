@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""progress.py: tell a waiting person how far a long batch is.
+
+The core calls a *pulse* with the number of rows done, some twenty times a
+second. ``watch`` turns the user's ``progress`` option into such a pulse, and
+makes sure that the last news is always "all of them".
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TypeAlias
+
+#: What ``fit(..., progress=)`` takes: True, False, or ``f(done, total)``.
+Progress: TypeAlias = bool | Callable[[int, int], object]
+
+#: What the core takes: ``f(done)``.
+Pulse: TypeAlias = Callable[[int], object]
+
+
+def check_progress(progress: object) -> None:
+    """Refuse anything but True, False or a callable."""
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(
+            f"progress={progress!r}: expected True, False or a callable f(done, total), "
+            f"got {type(progress).__name__}"
+        )
+
+
+@contextmanager
+def watch(progress: Progress, total: int) -> Iterator[Pulse | None]:
+    """Lend a pulse for the length of one batch of ``total`` rows.
+
+    Leaving without an exception reports ``total`` a last time.
+
+    Examples
+    --------
+    >>> with watch(print, total=3) as pulse:
+    ...     pulse(1)
+    1 3
+    3 3
+    """
+    check_progress(progress)
+    if callable(progress):
+        yield from _call(progress, total)
+    elif progress and find_spec("rich") is not None:
+        yield from _draw(total)
+    else:
+        yield None
+
+
+def _call(report: Callable[[int, int], object], total: int) -> Iterator[Pulse]:
+    last = -1
+
+    def pulse(done: int) -> None:
+        nonlocal last
+        last = done
+        report(done, total)
+
+    yield pulse
+    if last != total:
+        pulse(total)
+
+
+def _draw(total: int) -> Iterator[Pulse]:
+    # rich is optional and slow to import: only someone who asked for a bar pays.
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("inserting"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    # stderr, so that a bar never mixes with what a script prints.
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("inserting", total=total, rate="")
+
+        def pulse(done: int) -> None:
+            seconds = bar.tasks[0].elapsed
+            rate = f"{done / seconds:,.0f} points/s" if seconds else ""
+            bar.update(task, completed=done, rate=rate)
+
+        yield pulse
+        pulse(total)

@@ -110,6 +110,10 @@ class PyLive {
       throw std::invalid_argument(std::string("Input x contains ") +
                                   (std::isnan(values[at]) ? "NaN" : "infinity") + " (column " +
                                   std::to_string(at) + ")");
+    for (std::size_t j = 0; j < dim_; ++j)
+      if (std::fabs(static_cast<double>(values[j])) > kLargest)
+        throw std::invalid_argument("x has a number beyond 1e145 in size (column " +
+                                    std::to_string(j) + "): its square would overflow");
     if (live_.options().metric == Metric::kCosine && first_zero_row(row.data(), 1, dim_) == 0)
       throw std::invalid_argument(
           "x is a row of zeros, which has no direction: metric='cosine' "

@@ -406,11 +406,14 @@ def _frozen(values: npt.ArrayLike, dtype: type[np.generic]) -> npt.NDArray[Any]:
     """A read-only copy: nobody else holds the memory."""
     array = np.array(values, dtype=dtype, order="C")
     array.setflags(write=False)
-    return array
+    return array.view(dtype)  # see _own
 
 
 def _own(array: IntArray) -> IntArray:
-    """The core's int64 is C's `long long`; NumPy's own, which prints without a dtype, may not be."""
+    """The same numbers as NumPy's own int64.
+
+    The core's is C's ``long long``, an equal type that NumPy prints differently.
+    """
     return array.view(np.int64)
 
 

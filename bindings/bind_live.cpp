@@ -185,10 +185,10 @@ class PyLive {
     State out;
     out["points"] = to_numpy(copy(tree.points().values()), dim_);
     out["links"] = to_numpy(tree.link_array(), 3);
-    out["names"] = to_numpy(copy(tree.names()));
+    out["names"] = to_numpy(tree.names());
     out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_name()});
     out["mean"] = to_numpy(copy(tree.means()), dim_);
-    out["ssd"] = to_numpy(copy(tree.ssds()));
+    out["ssd"] = to_numpy(tree.ssds());
     return out;
   }
 

@@ -43,8 +43,8 @@ struct Merge {
 
 /// Buffers that a stream of small forests reuses.
 struct ForestScratch {
-  std::vector<double> matrix, columns, sizes;
-  std::vector<std::uint32_t> row_of, at_row, chain;
+  std::vector<double> matrix, columns, sizes, closed;
+  std::vector<std::uint32_t> row_of, at_row, unions, chain;
   std::vector<Rank> ranks;
   std::vector<std::uint8_t> alive;
 };

@@ -8,6 +8,7 @@
 // alone.
 #pragma once
 
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -48,9 +49,11 @@ class NearestCluster {
 
 /// All linkages at once, kept up to date by Lance-Williams in O(m) a merge.
 ///
-/// Rows are padded to whole vectors; what is not a pair of clusters (the
-/// diagonal, the padding, clusters that are gone) is infinite. Every loop runs
-/// over kWidth entries side by side, for vector instructions of any width.
+/// A union takes over the row of one of its parts. Only rows of unions are ever
+/// rewritten: the row of a single forest item goes stale in the columns of items
+/// that have been merged, and those columns are closed (infinite in `closed`).
+/// Whoever searches looks along its own row at the open columns, and asks each
+/// union, of which there are few, for its entry. Rows are padded to whole vectors.
 template <class Real, class Rule>
 class MatrixSpace {
  public:
@@ -58,7 +61,10 @@ class MatrixSpace {
                             ForestScratch& scratch, const Breathe&)
       : m_(forest.size()), stride_((m_ + kWidth - 1) / kWidth * kWidth), s_(scratch) {
     s_.matrix.resize(m_ * stride_);
-    s_.sizes.resize(stride_);
+    s_.sizes.assign(stride_, 1);
+    s_.closed.assign(stride_, kClosed);
+    std::fill_n(s_.closed.begin(), m_, 0.0);
+    s_.unions.clear();
     s_.row_of.resize(2 * m_ - 1);
     s_.at_row.resize(m_);
     for (std::uint32_t i = 0; i < m_; ++i) {
@@ -72,50 +78,106 @@ class MatrixSpace {
   }
 
   RAMIFY_INLINE Found nearest(std::uint32_t c) const {
-    const double* linkages = &s_.matrix[s_.row_of[c] * stride_];
-    double lanes[kWidth];
-    for (std::size_t j = 0; j < kWidth; ++j) lanes[j] = kGone;
-    for (std::size_t i = 0; i < stride_; i += kWidth)
-      for (std::size_t j = 0; j < kWidth; ++j)
-        lanes[j] = linkages[i + j] < lanes[j] ? linkages[i + j] : lanes[j];
-    double least = lanes[0];
-    for (std::size_t j = 1; j < kWidth; ++j) least = lanes[j] < least ? lanes[j] : least;
-    std::size_t best = 0;
-    while (linkages[best] != least) ++best;
-    for (std::size_t i = best + 1; i < m_; ++i)
-      if (linkages[i] == least && comes_first(s_.ranks[s_.at_row[i]], s_.ranks[s_.at_row[best]]))
-        best = i;
-    return {s_.at_row[best], least};
+    const std::uint32_t row = s_.row_of[c];
+    Best best = nearest_open(row);
+    for (const std::uint32_t other : s_.unions)
+      if (other != row) consider(best, other, s_.matrix[other * stride_ + row]);
+    return {s_.at_row[best.row], best.linkage};
   }
 
-  /// The union takes a's row; b's is gone.
   RAMIFY_INLINE void merge(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    const std::size_t row_a = s_.row_of[a], row_b = s_.row_of[b];
+    const std::uint32_t row_a = s_.row_of[a], row_b = s_.row_of[b];
+    forget_union(row_a);
+    forget_union(row_b);
     double* to_a = &s_.matrix[row_a * stride_];
     const double* to_b = &s_.matrix[row_b * stride_];
     const double* sizes = s_.sizes.data();
-    const double n_a = sizes[row_a], n_b = sizes[row_b], l_ab = to_a[row_b];
-    for (std::size_t i = 0; i < stride_; ++i) {
-      const double updated = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
-      to_a[i] = to_a[i] == kGone || to_b[i] == kGone ? kGone : updated;
+    const bool a_was_item = s_.closed[row_a] == 0;
+    const double n_a = sizes[row_a], n_b = sizes[row_b];
+    // A single item's row is right in the columns of items, a union's everywhere.
+    const double l_ab = a_was_item && s_.closed[row_b] != 0 ? to_b[row_a] : to_a[row_b];
+    for (std::size_t i = 0; i < stride_; ++i)
+      to_a[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
+    for (const std::uint32_t other : s_.unions) {
+      double* to_other = &s_.matrix[other * stride_];
+      to_a[other] = to_other[row_a] =
+          Rule::update({n_a, n_b, sizes[other], to_other[row_a], to_other[row_b], l_ab});
     }
-    double* cell = s_.matrix.data();
-    for (std::size_t i = 0; i < m_; ++i, cell += stride_) {
-      cell[row_a] = to_a[i];
-      cell[row_b] = kGone;
-    }
+    s_.closed[row_a] = s_.closed[row_b] = kClosed;
     s_.sizes[row_a] = n_a + n_b;
+    s_.unions.push_back(row_a);
     s_.at_row[row_a] = c;
-    s_.row_of[c] = static_cast<std::uint32_t>(row_a);
+    s_.row_of[c] = row_a;
   }
 
  private:
   static constexpr std::size_t kWidth = 8;
-  static constexpr double kGone = std::numeric_limits<double>::infinity();
+  static constexpr double kClosed = std::numeric_limits<double>::infinity();
+  static constexpr double kFar = 1e300;  // of an item to itself; finite, so that sums stay so
+
+  struct Best {
+    std::uint32_t row;
+    double linkage;
+  };
+
+  RAMIFY_INLINE void consider(Best& best, std::uint32_t row, double linkage) const {
+    if (linkage < best.linkage ||
+        (linkage == best.linkage &&
+         comes_first(s_.ranks[s_.at_row[row]], s_.ranks[s_.at_row[best.row]])))
+      best = {row, linkage};
+  }
+
+  /// The nearest item among the open columns; infinitely far if there is none.
+  RAMIFY_INLINE Best nearest_open(std::uint32_t row) const {
+    const double* linkages = &s_.matrix[row * stride_];
+    const double* closed = s_.closed.data();
+#if defined(__GNUC__) || defined(__clang__)
+    // Each lane keeps its least entry, where it was, and whether it came twice.
+    typedef double Lanes __attribute__((vector_size(8 * kWidth)));
+    typedef std::int64_t Marks __attribute__((vector_size(8 * kWidth)));
+    Lanes least, shut, next;
+    Marks at = {0, 1, 2, 3, 4, 5, 6, 7}, where = at, twice = at ^ at;
+    std::memcpy(&least, linkages, sizeof least);
+    std::memcpy(&shut, closed, sizeof shut);
+    least += shut;
+    for (std::size_t i = kWidth; i < stride_; i += kWidth) {
+      std::memcpy(&next, linkages + i, sizeof next);
+      std::memcpy(&shut, closed + i, sizeof shut);
+      next += shut;
+      at += static_cast<std::int64_t>(kWidth);
+      const Marks less = next < least, same = next == least;
+      least = less ? next : least;
+      where = less ? at : where;
+      twice = ~less & (twice | same);
+    }
+    Best best{static_cast<std::uint32_t>(where[0]), least[0]};
+    bool tied = twice[0] != 0;
+    for (std::size_t j = 1; j < kWidth; ++j) {
+      if (least[j] > best.linkage) continue;
+      tied = least[j] == best.linkage || twice[j] != 0;
+      best = {static_cast<std::uint32_t>(where[j]), least[j]};
+    }
+    if (!tied || best.linkage == kClosed) return best;
+#else
+    Best best{0, kClosed};
+#endif
+    for (std::uint32_t i = 0; i < m_; ++i)
+      if (closed[i] == 0 && i != row) consider(best, i, linkages[i]);
+    return best;
+  }
+
+  RAMIFY_INLINE void forget_union(std::uint32_t row) {
+    for (std::uint32_t& other : s_.unions)
+      if (other == row) {
+        other = s_.unions.back();
+        s_.unions.pop_back();
+        return;
+      }
+  }
 
   RAMIFY_INLINE void fill_by_column(std::span<const ForestItem<Real>> forest, std::size_t dim) {
     // Column by column, so that one row of linkages is a few flat loops.
-    s_.columns.resize((dim + 1) * stride_);
+    s_.columns.assign((dim + 1) * stride_, 1);  // padding is computed like the rest
     double* columns = s_.columns.data();
     double* weights = columns + dim * stride_;
     for (std::size_t i = 0; i < m_; ++i) {
@@ -126,24 +188,26 @@ class MatrixSpace {
     }
     for (std::size_t i = 0; i < m_; ++i) {
       double* row = &s_.matrix[i * stride_];
-      for (std::size_t k = 0; k < stride_; ++k) row[k] = 0;
-      for (std::size_t j = 0; j < dim; ++j) {
-        const double* column = columns + j * stride_;
-        const double here = column[i];
-        for (std::size_t k = 0; k < stride_; ++k) {
-          const double gap = here - column[k];
-          row[k] += Rule::kProduct ? here * column[k] : gap * gap;
-        }
-      }
       const double weight = weights[i];
-      for (std::size_t k = 0; k < stride_; ++k) row[k] = Rule::score(row[k], weight, weights[k]);
-      for (std::size_t k = m_; k < stride_; ++k) row[k] = kGone;
-      row[i] = kGone;
+      for (std::size_t from = 0; from < stride_; from += kWidth) {
+        double sums[kWidth] = {};
+        for (std::size_t j = 0; j < dim; ++j) {
+          const double* column = columns + j * stride_;
+          const double here = column[i];
+          for (std::size_t k = 0; k < kWidth; ++k) {
+            const double gap = here - column[from + k];
+            sums[k] += Rule::kProduct ? here * column[from + k] : gap * gap;
+          }
+        }
+        for (std::size_t k = 0; k < kWidth; ++k)
+          row[from + k] = Rule::score(sums[k], weight, weights[from + k]);
+      }
+      row[i] = kFar;
     }
   }
 
   void fill_by_pair(std::span<const ForestItem<Real>> forest, std::size_t dim) {
-    std::fill(s_.matrix.begin(), s_.matrix.end(), kGone);
+    std::fill(s_.matrix.begin(), s_.matrix.end(), kFar);
     for (std::size_t i = 0; i + 1 < m_; ++i)
       for (std::size_t k = i + 1; k < m_; ++k)
         s_.matrix[i * stride_ + k] = s_.matrix[k * stride_ + i] =

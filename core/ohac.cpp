@@ -38,12 +38,15 @@ void Ohac<Real>::split(const Tree<Real>& tree, std::span<const Neighbour> neighb
   taken_.clear();
   trees_.clear();
   owner_.clear();
-  for (const Neighbour& y : neighbours)
-    for (NodeId v = tree.parent(NodeId::leaf(y.point)); v != kNone && !is_taken_[v.slot()];
-         v = tree.parent(v)) {
+  for (const Neighbour& y : neighbours) {
+    NodeId below = NodeId::leaf(y.point);
+    for (NodeId v = tree.parent(below); v != kNone && !is_taken_[v.slot()];
+         below = v, v = tree.parent(v)) {
+      tree.prefetch(tree.left(v) == below ? tree.right(v) : tree.left(v));
       is_taken_[v.slot()] = 1;
       taken_.push_back(v.slot());
     }
+  }
   if (taken_.empty()) {  // a single leaf is root and forest
     trees_.push_back(tree.root());
     owner_.push_back(kNowhere);

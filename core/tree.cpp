@@ -12,11 +12,8 @@ template <class Real>
 void Tree<Real>::make_room(std::size_t points) {
   points_.make_room(points);
   ramify::make_room(leaf_parent_, points);
-  ramify::make_room(links_, points);
-  ramify::make_room(first_leaf_, points);
-  ramify::make_room(ssd_, points);
+  ramify::make_room(inner_, points);
   ramify::make_room(mean_, points * dim());
-  ramify::make_room(name_, points);
 }
 
 template <class Real>
@@ -38,29 +35,23 @@ void Tree<Real>::truncate(std::size_t points) {
 template <class Real>
 void Tree<Real>::clear_inner() {
   std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
-  links_.clear();
-  first_leaf_.clear();
-  ssd_.clear();
+  inner_.clear();
   mean_.clear();
-  name_.clear();
   root_ = kNone;
 }
 
 template <class Real>
 Slot Tree<Real>::new_slot(std::uint64_t name) {
-  const auto slot = static_cast<Slot>(links_.size());
+  const auto slot = static_cast<Slot>(inner_.size());
   ramify::make_room(mean_, dim());
-  links_.emplace_back();
-  first_leaf_.push_back(0);
-  ssd_.push_back(0);
+  inner_.emplace_back().name = name;
   mean_.resize(mean_.size() + dim());
-  name_.push_back(name);
   return slot;
 }
 
 template <class Real>
 void Tree<Real>::set_parent(NodeId v, NodeId parent) {
-  (v.is_leaf() ? leaf_parent_[v.point()] : links_[v.slot()].parent) = parent;
+  (v.is_leaf() ? leaf_parent_[v.point()] : inner_[v.slot()].parent) = parent;
 }
 
 template <class Real>
@@ -75,27 +66,27 @@ void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child
     set_root(new_child);
     return;
   }
-  Links& links = links_[parent.slot()];
-  (links.left == old_child ? links.left : links.right) = new_child;
+  Inner& above = inner_[parent.slot()];
+  (above.left == old_child ? above.left : above.right) = new_child;
   set_parent(new_child, parent);
 }
 
 template <class Real>
 void Tree<Real>::summarise(Slot slot) {
-  Links& links = links_[slot];
-  const SummaryView<Real> a = summary(links.left);
-  const SummaryView<Real> b = summary(links.right);
-  links.size = size(links.left) + size(links.right);
-  first_leaf_[slot] = std::min(first_leaf(links.left), first_leaf(links.right));
-  ssd_[slot] = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
+  Inner& node = inner_[slot];
+  const SummaryView<Real> a = summary(node.left);
+  const SummaryView<Real> b = summary(node.right);
+  node.size = size(node.left) + size(node.right);
+  node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
+  node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
   merged_mean(a, b, dim(), mean_.data() + slot * dim());
 }
 
 template <class Real>
 NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
   const NodeId node = NodeId::inner(slot);
-  links_[slot].left = left;
-  links_[slot].right = right;
+  inner_[slot].left = left;
+  inner_[slot].right = right;
   set_parent(left, node);
   set_parent(right, node);
   summarise(slot);
@@ -113,15 +104,15 @@ NodeId Tree<Real>::attach(NodeId leaf, NodeId at) {
 template <class Real>
 void Tree<Real>::absorb(NodeId v, const Real* x, double gap) {
   const Slot slot = v.slot();
-  const auto n = static_cast<double>(links_[slot].size);
+  const auto n = static_cast<double>(inner_[slot].size);
   const double share = 1 / (n + 1);
   Real* mean = mean_.data() + slot * dim();
   for (std::size_t j = 0; j < dim(); ++j) {
     const double from = static_cast<double>(mean[j]);
     mean[j] = static_cast<Real>(from + share * (static_cast<double>(x[j]) - from));
   }
-  ssd_[slot] += n * share * gap;
-  ++links_[slot].size;
+  inner_[slot].ssd += n * share * gap;
+  ++inner_[slot].size;
 }
 
 template <class Real>
@@ -133,10 +124,10 @@ template <class Real>
 std::vector<Slot> Tree<Real>::bottom_up() const {
   std::vector<Slot> order;
   if (root_ == kNone || root_.is_leaf()) return order;
-  order.reserve(links_.size());
+  order.reserve(inner_.size());
   order.push_back(root_.slot());
   for (std::size_t i = 0; i < order.size(); ++i)
-    for (const NodeId child : {links_[order[i]].left, links_[order[i]].right})
+    for (const NodeId child : {inner_[order[i]].left, inner_[order[i]].right})
       if (!child.is_leaf()) order.push_back(child.slot());
   std::reverse(order.begin(), order.end());
   return order;
@@ -145,9 +136,25 @@ std::vector<Slot> Tree<Real>::bottom_up() const {
 template <class Real>
 std::vector<std::uint32_t> Tree<Real>::link_array() const {
   std::vector<std::uint32_t> out;
-  out.reserve(3 * links_.size());
-  for (const Links& links : links_)
-    for (const NodeId v : {links.parent, links.left, links.right}) out.push_back(v.raw());
+  out.reserve(3 * inner_.size());
+  for (const Inner& node : inner_)
+    for (const NodeId v : {node.parent, node.left, node.right}) out.push_back(v.raw());
+  return out;
+}
+
+template <class Real>
+std::vector<std::uint64_t> Tree<Real>::names() const {
+  std::vector<std::uint64_t> out;
+  out.reserve(inner_.size());
+  for (const Inner& node : inner_) out.push_back(node.name);
+  return out;
+}
+
+template <class Real>
+std::vector<double> Tree<Real>::ssds() const {
+  std::vector<double> out;
+  out.reserve(inner_.size());
+  for (const Inner& node : inner_) out.push_back(node.ssd);
   return out;
 }
 
@@ -174,11 +181,11 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
         throw std::invalid_argument("a stored tree links to a node that does not exist");
       tree.set_parent(child, node);
     }
-    tree.links_[i].left = link(1);
-    tree.links_[i].right = link(2);
+    tree.inner_[i].left = link(1);
+    tree.inner_[i].right = link(2);
     if (link(0) == kNone) tree.root_ = node;
   }
-  if (!tree.root_.is_leaf()) tree.links_[tree.root_.slot()].parent = kNone;
+  if (!tree.root_.is_leaf()) tree.inner_[tree.root_.slot()].parent = kNone;
   if (n > 0) {
     try {
       tree.check_links();
@@ -187,7 +194,7 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
     }
   }
   tree.summarise();
-  tree.ssd_.assign(arrays.ssd.begin(), arrays.ssd.end());
+  for (std::size_t i = 0; i < slots; ++i) tree.inner_[i].ssd = arrays.ssd[i];
   tree.mean_.assign(arrays.mean.begin(), arrays.mean.end());
   tree.next_name_ = arrays.next_name;
   return tree;
@@ -206,13 +213,13 @@ template <class Real>
 void Tree<Real>::check_links() const {
   const std::size_t n = points_.size();
   if (n == 0) {
-    require(root_ == kNone && links_.empty(), 1, "an empty tree has a node");
+    require(root_ == kNone && inner_.empty(), 1, "an empty tree has a node");
     return;
   }
   require(root_ != kNone, 1, "no root");
   require(parent(root_) == kNone, 1, "the root has a parent");
-  require(links_.size() == n - 1, 2, "slots are not points - 1");
-  std::vector<bool> met_slot(links_.size()), met_point(n);
+  require(inner_.size() == n - 1, 2, "slots are not points - 1");
+  std::vector<bool> met_slot(inner_.size()), met_point(n);
   std::vector<NodeId> stack{root_};
   std::size_t met = 0;
   while (!stack.empty()) {
@@ -235,7 +242,7 @@ template <class Real>
 void Tree<Real>::check_summaries() const {
   // float32 chains of a million means lose a few thousand roundings on the way.
   const double slack = sizeof(Real) == sizeof(float) ? 1e-3 : 1e-9;
-  std::vector<double> sum(links_.size() * dim()), deviation(links_.size());
+  std::vector<double> sum(inner_.size() * dim()), deviation(inner_.size());
   std::vector<double> scale(dim());
   for (std::size_t i = 0; i < points_.size(); ++i)
     for (std::size_t j = 0; j < dim(); ++j)
@@ -251,10 +258,10 @@ void Tree<Real>::check_summaries() const {
           v.is_leaf() ? static_cast<double>(points_.row(v.point())[j]) : sum[v.slot() * dim() + j];
   };
   for (const Slot slot : bottom_up()) {
-    const NodeId a = links_[slot].left;
-    const NodeId b = links_[slot].right;
-    require(links_[slot].size == size(a) + size(b), 3, "size");
-    require(first_leaf_[slot] == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
+    const NodeId a = inner_[slot].left;
+    const NodeId b = inner_[slot].right;
+    require(inner_[slot].size == size(a) + size(b), 3, "size");
+    require(inner_[slot].first_leaf == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
     fresh_mean(a, mean_a);
     fresh_mean(b, mean_b);
     const double n_a = size(a), n_b = size(b);
@@ -273,9 +280,9 @@ void Tree<Real>::check_summaries() const {
     // A mean wrong by e moves the ssd by up to n e (sqrt(ssd/n) + e).
     const double n = n_a + n_b;
     const double wrong = slack * std::sqrt(spread);
-    require(ssd_[slot] >= 0, 4, "negative ssd");
+    require(inner_[slot].ssd >= 0, 4, "negative ssd");
     require(
-        std::fabs(deviation[slot] - ssd_[slot]) <=
+        std::fabs(deviation[slot] - inner_[slot].ssd) <=
             slack * deviation[slot] + n * wrong * (std::sqrt(deviation[slot] / n) + wrong) + 1e-300,
         4, "ssd");
   }
@@ -283,7 +290,7 @@ void Tree<Real>::check_summaries() const {
 
 template <class Real>
 void Tree<Real>::check_names() const {
-  std::vector<std::uint64_t> names = name_;
+  std::vector<std::uint64_t> names = this->names();
   std::sort(names.begin(), names.end());
   require(std::adjacent_find(names.begin(), names.end()) == names.end(), 5, "a name twice");
   require(names.empty() || names.back() < next_name_, 5, "a name from the future");

@@ -2,8 +2,8 @@
 // tree.hpp: the live binary tree, an arena of inner nodes over the points.
 //
 // Leaves are points: their mean is their row, their ssd is 0, and only their
-// parent is stored. Inner nodes are slots of parallel arrays; what a walk
-// touches (links, size) lies apart from what only sums need (mean, ssd).
+// parent is stored. Inner nodes are slots of an array, their means, whose length
+// is only known at run time, of another.
 // Nothing here recurses: trees may be a chain of a million nodes.
 //
 // Invariants, tested by check():
@@ -25,11 +25,15 @@
 
 namespace ramify {
 
-struct Links {
+/// What a walk touches of an inner node, in one cache line.
+struct Inner {
   NodeId parent;
   NodeId left;
   NodeId right;
   std::uint32_t size = 0;
+  PointId first_leaf = 0;
+  double ssd = 0;
+  std::uint64_t name = 0;
 };
 
 template <class Real>
@@ -40,18 +44,20 @@ class Tree {
   // --- looking ---------------------------------------------------------------
   std::size_t dim() const { return points_.dim(); }
   const Points<Real>& points() const { return points_; }
-  std::size_t slots() const { return links_.size(); }
+  std::size_t slots() const { return inner_.size(); }
   NodeId root() const { return root_; }
 
   NodeId parent(NodeId v) const {
-    return v.is_leaf() ? leaf_parent_[v.point()] : links_[v.slot()].parent;
+    return v.is_leaf() ? leaf_parent_[v.point()] : inner_[v.slot()].parent;
   }
-  NodeId left(NodeId v) const { return links_[v.slot()].left; }
-  NodeId right(NodeId v) const { return links_[v.slot()].right; }
-  std::uint32_t size(NodeId v) const { return v.is_leaf() ? 1 : links_[v.slot()].size; }
-  PointId first_leaf(NodeId v) const { return v.is_leaf() ? v.point() : first_leaf_[v.slot()]; }
+  NodeId left(NodeId v) const { return inner_[v.slot()].left; }
+  NodeId right(NodeId v) const { return inner_[v.slot()].right; }
+  std::uint32_t size(NodeId v) const { return v.is_leaf() ? 1 : inner_[v.slot()].size; }
+  PointId first_leaf(NodeId v) const {
+    return v.is_leaf() ? v.point() : inner_[v.slot()].first_leaf;
+  }
   Rank rank(NodeId v) const { return {size(v), first_leaf(v)}; }
-  double ssd(NodeId v) const { return v.is_leaf() ? 0 : ssd_[v.slot()]; }
+  double ssd(NodeId v) const { return v.is_leaf() ? 0 : inner_[v.slot()].ssd; }
   const Real* mean(NodeId v) const {
     return v.is_leaf() ? points_.row(v.point()) : mean_.data() + v.slot() * dim();
   }
@@ -59,7 +65,17 @@ class Tree {
     return {static_cast<double>(size(v)), mean(v), ssd(v)};
   }
   /// Public id of an inner node: kept while the node keeps most of its points.
-  std::uint64_t name(Slot slot) const { return name_[slot]; }
+  std::uint64_t name(Slot slot) const { return inner_[slot].name; }
+
+  /// Start loading what summary(v) will read. Worth it for cold nodes.
+  void prefetch(NodeId v) const {
+#if defined(__GNUC__) || defined(__clang__)
+    if (!v.is_leaf()) __builtin_prefetch(&inner_[v.slot()]);
+    __builtin_prefetch(mean(v));
+#else
+    static_cast<void>(v);
+#endif
+  }
 
   // --- growing ---------------------------------------------------------------
   void make_room(std::size_t points);
@@ -71,7 +87,7 @@ class Tree {
   void clear_inner();
   Slot new_slot(std::uint64_t name);
   std::uint64_t new_name() { return next_name_++; }
-  void rename(Slot slot, std::uint64_t name) { name_[slot] = name; }
+  void rename(Slot slot, std::uint64_t name) { inner_[slot].name = name; }
   void set_root(NodeId v);
   /// Make `slot` the parent of two trees and compute its summary. O(dim).
   NodeId join(NodeId left, NodeId right, Slot slot);
@@ -99,10 +115,10 @@ class Tree {
     std::span<const double> ssd;
   };
   std::vector<std::uint32_t> link_array() const;
-  std::span<const std::uint64_t> names() const { return name_; }
+  std::vector<std::uint64_t> names() const;
+  std::vector<double> ssds() const;
   std::uint64_t next_name() const { return next_name_; }
   std::span<const Real> means() const { return mean_; }
-  std::span<const double> ssds() const { return ssd_; }
   /// A tree from its arrays; throws std::invalid_argument when they do not make
   /// one, so that a damaged file cannot become a damaged tree. O(n dim).
   static Tree from_arrays(std::size_t dim, const Arrays& arrays);
@@ -117,11 +133,8 @@ class Tree {
 
   Points<Real> points_;
   std::vector<NodeId> leaf_parent_;  // by point
-  std::vector<Links> links_;         // by slot, as all below
-  std::vector<PointId> first_leaf_;
-  std::vector<double> ssd_;
-  std::vector<Real> mean_;  // dim a slot
-  std::vector<std::uint64_t> name_;
+  std::vector<Inner> inner_;         // by slot
+  std::vector<Real> mean_;           // by slot, dim entries each
   std::uint64_t next_name_ = 0;
   NodeId root_;
 };

@@ -1,0 +1,11 @@
+"""The paper's definitions in plain slow Python, for the fast code to agree with.
+
+trees.py     what a tree is here, and how a snapshot becomes one
+linkages.py  distances, similarities and linkages over all pairs of points
+otd.py       Algorithm 1            hac.py    greedy HAC on a forest, and its replay
+ohac.py      Algorithm 2, Naïve₂    revenue.py  what Theorem 1 is about
+neighbours.py  nearest points, to the last bit
+recount.py   every stored number counted again from the points
+
+Nothing here keeps a summary of a cluster: every average runs over all its pairs.
+"""

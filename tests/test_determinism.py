@@ -1,0 +1,173 @@
+"""One stream, one tree: however it is cut into calls, and on whatever instructions."""
+
+import copy
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ramify import HAC, OHAC, OTD, NaiveHAC, NaiveNN, _core
+from tests.oracles.recount import core_of
+from tests.strategies import batches, dtypes, examples, grid_rows, loose_rows
+
+ONLINE = [OTD, OHAC, NaiveHAC, NaiveNN]
+EXAMPLES = examples(15)
+# In a child process: trees of a few streams as one digest.
+DIGEST = """
+import hashlib, numpy as np
+from ramify import HAC, OHAC, OTD, NaiveNN, _core
+digest = hashlib.sha256()
+for dtype in (np.float32, np.float64):
+    for d in (2, 15, 16, 17, 100):
+        X = np.random.default_rng(d).normal(size=(200, d)).astype(dtype)
+        for metric in ("sqeuclidean", "cosine", "dot"):
+            for estimator in (OTD, OHAC, NaiveNN, HAC):
+                live = estimator(metric=metric).fit(X)._live._core
+                for array in (*live.snapshot(), *live.summaries(), *live.nearest(X[:50] + 1, 3)):
+                    digest.update(array.tobytes())
+        for linkage in ("centroid", "ward"):
+            live = OHAC(linkage=linkage, n_neighbors=2).fit(X)._live._core
+            for array in (*live.snapshot(), *live.summaries()):
+                digest.update(array.tobytes())
+print(_core.instructions(), digest.hexdigest())
+"""
+LEVELS = ["baseline", "avx2", "avx512"]
+
+
+def everything_in(model):
+    """All that a live tree holds, to the bit."""
+    live = core_of(model)
+    arrays = (*live.snapshot(), *live.summaries(), live.points())
+    return [(array.dtype, array.shape, array.tobytes()) for array in arrays]
+
+
+@pytest.mark.parametrize("estimator", ONLINE)
+def test_batches_do_not_matter(estimator):
+    @settings(max_examples=EXAMPLES)
+    @given(st.data(), st.one_of(loose_rows(max_size=60), grid_rows(max_size=60)), dtypes())
+    def check(data, X, dtype):
+        X = X.astype(dtype)
+        whole = estimator().partial_fit(X)
+        parts = estimator()
+        for batch in data.draw(batches(len(X))):
+            parts.partial_fit(X[batch])
+        rows = estimator()
+        for row in X:
+            rows.insert(row)
+        if estimator is NaiveHAC:  # names of nodes tell in which rounds they were made
+            for model in (parts, rows):
+                assert everything_but_names(model) == everything_but_names(whole)
+        else:
+            assert everything_in(parts) == everything_in(whole) == everything_in(rows)
+
+    check()
+
+
+def everything_but_names(model):
+    return [entry for k, entry in enumerate(everything_in(model)) if k != 2]
+
+
+@pytest.mark.parametrize("metric", ["sqeuclidean", "cosine", "dot"])
+@pytest.mark.parametrize("estimator", [OTD, OHAC, NaiveNN])
+def test_large_batches_do_not_matter(estimator, metric):
+    X = np.random.default_rng(9).normal(size=(3000, 3))
+    whole = estimator(metric=metric).partial_fit(X)
+    parts = estimator(metric=metric)
+    for start, stop in ((0, 1), (1, 2), (2, 700), (700, 701), (701, 2999), (2999, 3000)):
+        parts.partial_fit(X[start:stop])
+    assert everything_in(parts) == everything_in(whole)
+
+
+@pytest.mark.parametrize("estimator", [*ONLINE, HAC])
+def test_runs_repeat(estimator):
+    X = np.random.default_rng(4).normal(size=(300, 4))
+    assert everything_in(estimator().fit(X)) == everything_in(estimator().fit(X))
+
+
+@pytest.mark.parametrize("estimator", [*ONLINE, HAC])
+def test_layout_of_the_input_does_not_matter(estimator):
+    X = np.random.default_rng(4).normal(size=(100, 4))
+    plain = everything_in(estimator().fit(X))
+    assert everything_in(estimator().fit(np.asfortranarray(X))) == plain
+    assert everything_in(estimator().fit(np.repeat(X, 2, axis=0)[::2])) == plain
+    assert everything_in(estimator().fit(X.tolist())) == plain
+
+
+@pytest.mark.parametrize("estimator", ONLINE)
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_continue_identically(estimator, duplicate):
+    X = np.random.default_rng(6).integers(0, 6, size=(400, 2)).astype(np.float64)
+    model = estimator().partial_fit(X[:300])
+    twin = duplicate(model)
+    assert everything_in(twin) == everything_in(model)
+    model.partial_fit(X[300:])
+    assert len(twin) == 300, "a copy must be independent"
+    twin.partial_fit(X[300:])
+    assert everything_in(twin) == everything_in(model)
+
+
+@pytest.mark.parametrize("estimator", ONLINE)
+def test_reading_does_not_matter(estimator):
+    X = np.random.default_rng(6).normal(size=(120, 2))
+    read, unread = estimator(n_clusters=2), estimator(n_clusters=2)
+    for start in range(0, 120, 20):
+        for model in (read, unread):
+            model.partial_fit(X[start : start + 20])
+        read.predict(X[:5])
+        read.hierarchy().cut(n_clusters=3)
+        assert len(read.labels_) == start + 20
+    assert everything_in(read) == everything_in(unread)
+
+
+def test_node_ids_are_distinct_and_outlive_inserts_elsewhere():
+    # Two far groups: what happens in one leaves the inner nodes of the other alone.
+    rng = np.random.default_rng(2)
+    left, right = rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 1e4
+    model = OHAC().partial_fit(np.vstack([left, right[:25]]))
+
+    def names(n):
+        children, _, ids = core_of(model).snapshot()
+        assert len(np.unique(ids)) == len(ids)
+        members = [frozenset([i]) for i in range(n)]
+        for a, b in children.tolist():
+            members.append(members[a] | members[b])
+        return {
+            member: int(name)
+            for member, name in zip(members[n:], ids, strict=True)
+            if max(member) < 50
+        }
+
+    before = names(75)
+    model.partial_fit(right[25:])
+    assert names(100) == before
+    assert len(before) == 49
+
+
+def available_levels():
+    return LEVELS[: LEVELS.index(_core.instructions()) + 1]
+
+
+def digest_with(level):
+    done = subprocess.run(
+        [sys.executable, "-c", DIGEST],
+        env={**os.environ, "RAMIFY_INSTRUCTIONS": level},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.no_asan
+def test_every_set_of_instructions_gives_the_same_bits():
+    levels = available_levels()
+    outcomes = [digest_with(level) for level in levels]
+    assert [level for level, _ in outcomes] == levels, "the environment was not heeded"
+    assert len({digest for _, digest in outcomes}) == 1
+    assert outcomes[0][1] != hashlib.sha256().hexdigest()

@@ -15,6 +15,7 @@
 #include "bucket_tree.hpp"
 #include "dispatch.hpp"
 #include "forest_hac.hpp"
+#include "short_rows.hpp"
 
 namespace ramify {
 
@@ -301,12 +302,13 @@ class BucketSpace {
   std::size_t built_ = 0;
 };
 
-/// Means in one array, scanned whole: any dimension.
+/// Means in one array, scanned whole: any dimension. Long rows are looked up by
+/// their short vectors first.
 template <class Real, class Rule>
 class ScanSpace {
  public:
   ScanSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch,
-            const Breathe&)
+            const Breathe& breathe)
       : dim_(dim),
         live_(forest.size()),
         ranks_(scratch.ranks),
@@ -315,27 +317,26 @@ class ScanSpace {
         rule_weights_(live_),
         values_(live_),
         row_of_(2 * live_ - 1),
-        at_row_(live_) {
+        at_row_(live_),
+        short_rows_(dim) {
     for (std::uint32_t i = 0; i < live_; ++i) {
+      if (breathe && i % 1024 == 0) breathe();
       std::copy_n(forest[i].summary.mean, dim, mean(i));
       weights_.set_ssd(i, forest[i].summary.ssd);
       rule_weights_[i] = weights_.weight<Rule>(i);
       row_of_[i] = at_row_[i] = i;
+      if (kShortens && dim_ >= kLongRow)
+        short_rows_.append([&](std::size_t row) { return mean(row); });
     }
   }
 
   Found nearest(std::uint32_t c) {
-    const Real* x = mean(row_of_[c]);
-    if constexpr (Rule::kProduct)
-      kernels<Real>().dots(x, means_.data(), live_, dim_, values_.data());
-    else
-      kernels<Real>().squared_distances(x, means_.data(), live_, dim_, values_.data());
     NearestCluster best(c, ranks_);
-    const double weight = rule_weights_[row_of_[c]];
-    for (std::size_t i = 0; i < live_; ++i) {
-      const double score = Rule::score(values_[i], weight, rule_weights_[i]);
-      if (score <= best.limit()) best.offer(score, at_row_[i]);
-    }
+    const std::size_t row = row_of_[c];
+    if (kShortens && dim_ >= kLongRow)
+      look_up(row, best);
+    else
+      scan(row, best);
     return best.found();
   }
 
@@ -346,6 +347,10 @@ class ScanSpace {
     rule_weights_[row_a] = weights_.weight<Rule>(c);
     at_row_[row_a] = c;
     row_of_[c] = row_a;
+    if (kShortens && dim_ >= kLongRow) {
+      short_rows_.set(row_a, mean(row_a));
+      short_rows_.move_last_to(row_b);
+    }
     const std::size_t last = --live_;
     if (row_b == last) return;
     std::copy_n(mean(last), dim_, mean(row_b));
@@ -355,7 +360,36 @@ class ScanSpace {
   }
 
  private:
+  static constexpr bool kShortens = !Rule::kProduct;
+
   Real* mean(std::size_t row) { return means_.data() + row * dim_; }
+
+  void look_up(std::size_t row, NearestCluster& best) {
+    const Real* x = mean(row);
+    const double weight = rule_weights_[row];
+    short_rows_.search(
+        x, row,
+        [&](double gap, std::size_t i) { return Rule::bound(gap, weight, rule_weights_[i]); },
+        [&](std::size_t i) {
+          const double gap = squared_distance(x, mean(i), dim_);
+          const double score = Rule::score(gap, weight, rule_weights_[i]);
+          if (score <= best.limit()) best.offer(score, at_row_[i]);
+        },
+        [&] { return best.limit(); });
+  }
+
+  void scan(std::size_t row, NearestCluster& best) {
+    const Real* x = mean(row);
+    if constexpr (Rule::kProduct)
+      kernels<Real>().dots(x, means_.data(), live_, dim_, values_.data());
+    else
+      kernels<Real>().squared_distances(x, means_.data(), live_, dim_, values_.data());
+    const double weight = rule_weights_[row];
+    for (std::size_t i = 0; i < live_; ++i) {
+      const double score = Rule::score(values_[i], weight, rule_weights_[i]);
+      if (score <= best.limit()) best.offer(score, at_row_[i]);
+    }
+  }
 
   std::size_t dim_, live_;
   const std::vector<Rank>& ranks_;
@@ -363,6 +397,7 @@ class ScanSpace {
   std::vector<Real> means_;
   std::vector<double> rule_weights_, values_;
   std::vector<std::uint32_t> row_of_, at_row_;
+  ShortRows<Real> short_rows_;
 };
 
 }  // namespace ramify

@@ -59,6 +59,30 @@ RAMIFY_INLINE void block_sums(const Real* x, const Real* columns, std::size_t di
   }
 }
 
+RAMIFY_INLINE void block_gaps(const float* x, const float* columns, std::size_t dim, float* out) {
+  float sums[kBlock] = {};
+  for (std::size_t j = 0; j < dim; ++j) {
+    const float* column = columns + j * kBlock;
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const float gap = column[i] - x[j];
+      sums[i] += gap * gap;
+    }
+  }
+  for (std::size_t i = 0; i < kBlock; ++i) out[i] = sums[i];
+}
+
+void baseline_gaps(const float* x, const float* columns, std::size_t dim, float* out) {
+  block_gaps(x, columns, dim, out);
+}
+#ifdef RAMIFY_X86
+RAMIFY_AVX2 void avx2_gaps(const float* x, const float* columns, std::size_t dim, float* out) {
+  block_gaps(x, columns, dim, out);
+}
+RAMIFY_AVX512 void avx512_gaps(const float* x, const float* columns, std::size_t dim, float* out) {
+  block_gaps(x, columns, dim, out);
+}
+#endif
+
 // Each set below is the same six functions under another target. A target
 // attribute cannot be a template argument, hence the three spellings.
 #define RAMIFY_KERNEL_SET(Name, TARGET)                                                          \
@@ -107,6 +131,14 @@ const Kernels<Real>& kernels() {
   if (level() == Level::kAvx2) return Avx2<Real>::kTable;
 #endif
   return Baseline<Real>::kTable;
+}
+
+GapKernel gap_kernel() {
+#ifdef RAMIFY_X86
+  if (level() == Level::kAvx512) return avx512_gaps;
+  if (level() == Level::kAvx2) return avx2_gaps;
+#endif
+  return baseline_gaps;
 }
 
 template const Kernels<float>& kernels();

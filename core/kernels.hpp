@@ -35,6 +35,12 @@ struct Kernels {
 template <class Real>
 const Kernels<Real>& kernels();
 
+/// out[i] = squared distance of short float vectors, for one block of kBlock of
+/// them stored column by column. Summed in float: good for bounds with slack, not
+/// for answers.
+using GapKernel = void (*)(const float* x, const float* columns, std::size_t dim, float* out);
+GapKernel gap_kernel();
+
 template <class Real>
 inline double squared_distance(const Real* a, const Real* b, std::size_t dim) {
   if (dim >= kLanes) return kernels<Real>().squared_distance(a, b, dim);

@@ -64,7 +64,7 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
     tree_.attach(leaf, NodeId::leaf(found_.front().point));
     stale_ = true;
   }
-  neighbours_->add(tree_.points().row(leaf.point()));
+  neighbours_->add(tree_.points());
   return true;
 }
 
@@ -90,8 +90,7 @@ const Real* Live<Real>::scaled(const Real* row) {
 
 template <class Real>
 void Live<Real>::index_all_points() {
-  while (neighbours_->size() < size())
-    neighbours_->add(tree_.points().row(static_cast<PointId>(neighbours_->size())));
+  while (neighbours_->size() < size()) neighbours_->add(tree_.points());
 }
 
 template <class Real>

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bucket_tree.hpp"
+#include "short_rows.hpp"
 
 namespace ramify {
 namespace {
@@ -37,7 +38,7 @@ class ScanNeighbours final : public Neighbours<Real> {
  public:
   explicit ScanNeighbours(std::size_t dim) : dim_(dim) {}
   std::size_t size() const override { return size_; }
-  void add(const Real*) override { ++size_; }
+  void add(const Points<Real>&) override { ++size_; }
 
   void nearest(const Points<Real>& points, const Real* x, std::size_t k,
                std::vector<Neighbour>& out) override {
@@ -63,13 +64,41 @@ class ScanNeighbours final : public Neighbours<Real> {
   std::size_t size_ = 0;
 };
 
+/// Squared distance only: an inner product has no such bound.
+template <class Real>
+class ProjectedNeighbours final : public Neighbours<Real> {
+ public:
+  explicit ProjectedNeighbours(std::size_t dim) : dim_(dim), short_rows_(dim) {}
+  std::size_t size() const override { return short_rows_.size(); }
+  void add(const Points<Real>& points) override {
+    short_rows_.append([&](std::size_t i) { return points.row(static_cast<PointId>(i)); });
+  }
+
+  void nearest(const Points<Real>& points, const Real* x, std::size_t k,
+               std::vector<Neighbour>& out) override {
+    Nearest best(k, out);
+    short_rows_.search(
+        x, ShortRows<Real>::kNobody, [](double gap, std::size_t) { return gap; },
+        [&](std::size_t i) {
+          const auto point = static_cast<PointId>(i);
+          best.offer(squared_distance(x, points.row(point), dim_), point);
+        },
+        [&] { return best.limit(); });
+  }
+
+ private:
+  std::size_t dim_;
+  ShortRows<Real> short_rows_;
+};
+
 template <class Real, class Rule>
 class BucketNeighbours final : public Neighbours<Real> {
  public:
   explicit BucketNeighbours(std::size_t dim) : buckets_(dim) {}
   std::size_t size() const override { return buckets_.size(); }
-  void add(const Real* row) override {
-    buckets_.insert(static_cast<PointId>(buckets_.size()), row);
+  void add(const Points<Real>& points) override {
+    const auto point = static_cast<PointId>(buckets_.size());
+    buckets_.insert(point, points.row(point));
   }
 
   void nearest(const Points<Real>&, const Real* x, std::size_t k,
@@ -94,6 +123,7 @@ std::unique_ptr<Neighbours<Real>> by_dimension(std::size_t dim) {
 template <class Real>
 std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric) {
   if (metric == Metric::kDot) return by_dimension<Real, MinusDot>(dim);
+  if (dim >= kLongRow) return std::make_unique<ProjectedNeighbours<Real>>(dim);
   return by_dimension<Real, CentroidSquared>(dim);  // the centroid of a point is the point
 }
 

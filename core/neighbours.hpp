@@ -23,15 +23,16 @@ class Neighbours {
   virtual ~Neighbours() = default;
   /// How many points are in the index: always the first ones of the stream.
   virtual std::size_t size() const = 0;
-  /// Add the next point.
-  virtual void add(const Real* row) = 0;
+  /// Add the next of the points.
+  virtual void add(const Points<Real>& points) = 0;
   /// The min(k, size()) nearest points of x, nearest first. `points` must hold
   /// all indexed rows. Distances are squared Euclidean, or minus inner products.
   virtual void nearest(const Points<Real>& points, const Real* x, std::size_t k,
                        std::vector<Neighbour>& out) = 0;
 };
 
-/// A bucket k-d tree below kLanes dimensions, a scan from there on.
+/// A bucket k-d tree below kLanes dimensions; above, a scan of all points, which
+/// from kLongRow dimensions on looks at short vectors first.
 template <class Real>
 std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric);
 

@@ -33,6 +33,14 @@ def long_batch(Estimator):
         n *= 2
 
 
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard():
+    """A test run in the background of a shell ignores Ctrl-C; these tests need it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class StopError(Exception):
     pass
 
@@ -49,6 +57,7 @@ import os, signal, sys, threading, time
 import numpy as np
 import ramify
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rows = np.random.default_rng(0).normal(size=({n}, {d}))
 model = ramify.{name}().fit(rows[:10])
 sent = []

@@ -70,6 +70,15 @@ def test_equals_scipy_on_thousands_of_directions(linkage):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
+def test_equals_scipy_on_long_rows_that_fill_few_dimensions(linkage):
+    rng = np.random.default_rng(5)
+    X = np.exp(rng.normal(size=(1500, 4))) @ rng.normal(size=(4, 40))
+    model = HAC(linkage=linkage).fit(X)
+    assert_same_tree(model.hierarchy(), reference(X, "sqeuclidean", linkage), 1e-9)
+    examine(model, X)
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
 def test_equals_scipy_on_clustered_and_skewed_points(linkage):
     rng = np.random.default_rng(8)
     centres = 100 * rng.normal(size=(40, 3))

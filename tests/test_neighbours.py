@@ -83,6 +83,64 @@ def test_one_at_a_time_finds_the_same_neighbours(metric):
     assert_nearest_are_exact(model, X, X[::50], metric, 5)
 
 
+def long_rows(kind, rng):
+    """Rows of 40 columns, some hundreds beyond the first 1024, and questions."""
+    n, d = 1500, 40
+    X, queries = rng.normal(size=(n, d)), rng.normal(size=(30, d))
+    flat = rng.normal(size=(10, d))  # spans a few dimensions
+    if kind == "offset":
+        return X + 1e6, queries + 1e6
+    if kind == "drift":  # what came first says little about what comes later
+        X[1100:] += 1e5
+        queries[15:] += 1e5
+    elif kind == "flat":
+        return X[:, :10] @ flat, queries[:, :10] @ flat
+    elif kind == "flat and tiny":  # squares are the smallest floats there are
+        return 1e-23 * X[:, :10] @ flat, 1e-23 * queries[:, :10] @ flat
+    elif kind == "huge":
+        return 1e30 * X, 1e30 * queries
+    elif kind == "grid":
+        return rng.integers(3, size=(n, d)), rng.integers(3, size=(30, d))
+    elif kind == "heaps":
+        return X[rng.integers(30, size=n)], X[:30]
+    elif kind == "one column":
+        X[:, 1:] = 1.0
+        queries[:, 1:] = 1.0
+    elif kind == "unit":
+        return X / np.linalg.norm(X, axis=1, keepdims=True), X[:30] + 0.01
+    return X, queries
+
+
+LONG_ROWS = ["normal", "offset", "drift", "flat", "flat and tiny", "huge", "grid", "heaps"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [*LONG_ROWS, "one column", "unit"])
+def test_long_rows_are_searched_exactly(kind, dtype):
+    X, queries = long_rows(kind, np.random.default_rng(len(kind)))
+    X, queries = X.astype(dtype), queries.astype(dtype)
+    model = NaiveNN().partial_fit(X)
+    assert_nearest_are_exact(model, X, queries, "sqeuclidean", 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(8))
+def test_long_rows_that_nearly_fit_a_basis(seed, dtype):
+    # Most rows fill 31 directions, a few leave them along u. The question w + a u
+    # hardly does, for a small a, and its distances to w + s u and to w + t v differ
+    # by parts of 1e-5. A bound from lengths "outside the basis" takes the root of
+    # a difference of nearly equal numbers here, and must not trust it.
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.normal(size=(64, 64)))[0]
+    w, v, u = Q[0], Q[1], Q[40]
+    s = 1 + 1e-4 * np.arange(40)[:, None]
+    X = np.vstack([rng.normal(size=(1100, 31)) @ Q[:31], w + s * u, w + (s - 1.2e-4) * v])
+    queries = w + np.linspace(0, 4e-4, 40)[:, None] * u
+    X, queries = X.astype(dtype), queries.astype(dtype)
+    model = NaiveNN().partial_fit(X)
+    assert_nearest_are_exact(model, X, queries, "sqeuclidean", 1)
+
+
 @pytest.mark.parametrize("order", ["up", "down", "outwards", "shuffled"])
 def test_sorted_streams_find_the_same_neighbours(order):
     values = np.arange(scaled(5000), dtype=np.float64)

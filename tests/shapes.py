@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 from hypothesis import strategies as st
 
-SMALL = os.environ.get("RAMIFY_TEST_SCALE") == "small"
 KINDS = ("chain", "balanced", "random", "lopsided")
 
 

@@ -13,9 +13,10 @@ from sklearn.base import clone
 from ramify import OTD
 from ramify.metrics import revenue, revenue_fraction
 from tests.oracles import measures as oracle
-from tests.shapes import SMALL, pairs_of
+from tests.shapes import pairs_of
+from tests.strategies import SMALL, examples
 
-EXAMPLES = 8 if SMALL else 40
+EXAMPLES = examples(40)
 METRICS = ("dot", "cosine")
 
 
@@ -38,7 +39,7 @@ def streams(draw, min_size=1, max_size=40):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(X=streams(max_size=16))
 def test_every_number_is_the_proofs(metric, X):
     """β, Δ_Max and revenue counted again, insertion by insertion."""
@@ -66,7 +67,7 @@ def test_every_number_is_the_proofs(metric, X):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(X=streams())
 def test_no_less_is_achieved_than_guaranteed(metric, dtype, X):
     model = OTD(metric=metric, certify=True)
@@ -167,12 +168,11 @@ def test_negative_numbers_are_refused_and_change_nothing(way, metric):
     if "later" in way:
         model.fit(good)
     before = len(model)
-    row = 0 if "insert" in way else 1
-    with pytest.raises(ValueError, match=rf"-0.5 \(row {row}, column 1\); certify=True needs"):
-        if "insert" in way:
-            model.insert(bad[1])
-        else:
-            (model.fit if way == "fit" else model.partial_fit)(bad)
+    one = "insert" in way
+    take = model.insert if one else model.fit if way == "fit" else model.partial_fit
+    place = rf"-0.5 \(row {0 if one else 1}, column 1\); certify=True needs"
+    with pytest.raises(ValueError, match=place):
+        take(bad[1] if one else bad)
     assert len(model) == before
     if before:
         assert model.certificate() == OTD(metric=metric, certify=True).fit(good).certificate()

@@ -27,10 +27,11 @@ from ramify.metrics import (
     revenue_fraction,
 )
 from tests.oracles import measures as oracle
-from tests.shapes import KINDS, SMALL, balanced, chain, pairs_of, shape, trees
+from tests.shapes import KINDS, balanced, chain, pairs_of, shape, trees
+from tests.strategies import SMALL, examples
 
 NAMED = ("rbf", "cosine", "dot", "sqeuclidean")
-EXAMPLES = 8 if SMALL else 40
+EXAMPLES = examples(40)
 
 
 @st.composite
@@ -52,7 +53,7 @@ def sums(tree, X, **options):
 
 
 @pytest.mark.parametrize("similarity", NAMED)
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(case=trees_over_points(), gamma=st.sampled_from([0.0, 0.3, 1.0]))
 def test_revenue_and_cost_are_the_papers(similarity, case, gamma):
     tree, X = case
@@ -68,7 +69,7 @@ def test_revenue_and_cost_are_the_papers(similarity, case, gamma):
         assert revenue_fraction(tree, X, **options) == pytest.approx(expected, rel=1e-6)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(case=trees_over_points(), name=st.sampled_from(NAMED))
 def test_a_matrix_and_a_callable_give_the_same(case, name):
     tree, X = case
@@ -215,7 +216,7 @@ def test_every_kind_of_random_state():
 # --- purity -------------------------------------------------------------------------
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(trees(), st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_purity_is_the_mean_over_pairs(tree, classes, seed):
     labels = np.random.default_rng(seed).integers(-1, classes - 1, size=len(tree) + 1)
@@ -285,7 +286,7 @@ def test_cophenetic_correlation_is_scipys(method, metric):
         assert found == pytest.approx(expected)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(trees_over_points(min_size=4), st.sampled_from(["sqeuclidean", "dot"]))
 def test_cophenetic_correlation_by_definition(case, metric):
     tree, X = case

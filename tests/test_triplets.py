@@ -9,9 +9,10 @@ from scipy.cluster.hierarchy import linkage
 from ramify import HAC, OHAC
 from ramify.metrics import triplet_distance
 from tests.oracles import measures as oracle
-from tests.shapes import KINDS, SMALL, balanced, chain, pairs_of, shape, trees
+from tests.shapes import KINDS, balanced, chain, pairs_of, shape, trees
+from tests.strategies import SMALL, examples
 
-EXAMPLES = 15 if SMALL else 100
+EXAMPLES = examples(100)
 
 
 @st.composite
@@ -22,7 +23,7 @@ def two_trees(draw):
     return first, shape(kind, len(first) + 1, np.random.default_rng(seed))
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(two_trees())
 def test_the_distance_is_the_papers(both):
     first, second = both
@@ -32,7 +33,7 @@ def test_the_distance_is_the_papers(both):
     assert distance.stderr == 0
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(two_trees())
 def test_it_is_symmetric_and_zero_for_one_tree(both):
     first, second = both

@@ -69,8 +69,8 @@ def revenue(
         The points, in the order of the leaves; or, with ``similarity="precomputed"``,
         the symmetric matrix of similarities, of shape (n, n).
     similarity : str or callable, default="rbf"
-        ``"rbf"``: exp(-gamma |x - y|²); ``"cosine"``; ``"dot"``; ``"sqeuclidean"``:
-        -|x - y|²; ``"precomputed"``; or a symmetric callable that takes two blocks of
+        ``"rbf"``: exp(-gamma ‖x - y‖²); ``"cosine"``; ``"dot"``; ``"sqeuclidean"``:
+        -‖x - y‖²; ``"precomputed"``; or a symmetric callable that takes two blocks of
         a and b rows and returns a matrix of shape (a, b).
     gamma : float, default=1.0
         Of ``"rbf"`` only.

@@ -3,16 +3,16 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 
 #include "bind.hpp"
+#include "breath.hpp"
 #include "live.hpp"
 
 namespace ramify::bindings {
@@ -34,11 +34,13 @@ constexpr std::array kMetrics{"sqeuclidean", "cosine", "dot"};
 constexpr std::array kLinkages{"average", "centroid", "ward"};
 
 Options options_of(const std::string& algorithm, const std::string& metric,
-                   const std::string& linkage, std::size_t n_neighbors) {
+                   const std::string& linkage, std::size_t n_neighbors, bool certify) {
   if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
+  if (certify && (algorithm != "otd" || metric == "sqeuclidean"))
+    throw std::invalid_argument("certificates are for OTD under dot or cosine only");
   return {parse<Algorithm>(algorithm, kAlgorithms, "algorithm"),
           parse<Metric>(metric, kMetrics, "metric"), parse<Linkage>(linkage, kLinkages, "linkage"),
-          n_neighbors};
+          n_neighbors, certify};
 }
 
 std::size_t width_of(std::size_t dim) {
@@ -46,47 +48,17 @@ std::size_t width_of(std::size_t dim) {
   return dim;
 }
 
-/// Lets a long batch breathe: about every 50 ms it takes the GIL, looks for
-/// Ctrl-C and reports progress. What Python raises is kept, and stops the batch.
-class Breath {
- public:
-  explicit Breath(nb::object report) : report_(std::move(report)), last_(Clock::now()) {}
-
-  bool operator()(std::size_t done) {
-    const auto now = Clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return true;
-    last_ = now;
-    const nb::gil_scoped_acquire gil;
-    try {
-      if (PyErr_CheckSignals() != 0) nb::raise_python_error();
-      if (!report_.is_none()) report_(done);
-    } catch (nb::python_error&) {
-      raised_ = std::current_exception();
-      return false;
-    }
-    return true;
-  }
-
-  void rethrow() const {
-    if (raised_) std::rethrow_exception(raised_);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  nb::object report_;
-  Clock::time_point last_;
-  std::exception_ptr raised_;
-};
-
 template <class Real>
 class PyLive {
  public:
   PyLive(const std::string& algorithm, std::size_t dim, const std::string& metric,
-         const std::string& linkage, std::size_t n_neighbors)
-      : dim_(width_of(dim)), live_(dim, options_of(algorithm, metric, linkage, n_neighbors)) {}
+         const std::string& linkage, std::size_t n_neighbors, bool certify)
+      : dim_(width_of(dim)),
+        live_(dim, options_of(algorithm, metric, linkage, n_neighbors, certify)) {}
 
-  PyLive(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays)
-      : dim_(width_of(dim)), live_(dim, options, arrays) {}
+  PyLive(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
+         const std::optional<Certificate>& certificate)
+      : dim_(width_of(dim)), live_(dim, options, arrays, certificate) {}
 
   std::size_t size() const { return live_.size(); }
   std::size_t dim() const { return dim_; }
@@ -118,6 +90,8 @@ class PyLive {
       throw std::invalid_argument(
           "x is a row of zeros, which has no direction: metric='cosine' "
           "needs at least one non-zero number");
+    if (live_.certificate() && std::ranges::any_of(values, [](Real value) { return value < 0; }))
+      throw std::invalid_argument("x has a negative number, and certify=True needs none");
     live_.insert_many(row.data(), 1, {});
     return live_.size() - 1;
   }
@@ -172,6 +146,12 @@ class PyLive {
             to_numpy(std::move(ssds))};
   }
 
+  std::tuple<double, double, double, double> certificate() const {
+    if (!live_.certificate()) throw std::invalid_argument("this tree keeps no certificate");
+    const Certificate& kept = *live_.certificate();
+    return {kept.beta, kept.guaranteed.get(), kept.achieved.get(), kept.maximum.get()};
+  }
+
   void check() {
     const nb::gil_scoped_release release;
     live_.check();
@@ -189,6 +169,12 @@ class PyLive {
     out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_name()});
     out["mean"] = to_numpy(copy(tree.means()), dim_);
     out["ssd"] = to_numpy(tree.ssds());
+    if (live_.certificate()) {
+      const auto& [beta, guaranteed, achieved, maximum] = *live_.certificate();
+      out["certificate"] = to_numpy(std::vector<double>{beta, guaranteed.value(), guaranteed.rest(),
+                                                        achieved.value(), achieved.rest(),
+                                                        maximum.value(), maximum.rest()});
+    }
     return out;
   }
 
@@ -214,9 +200,19 @@ std::span<const typename Array::Scalar> span_of(const Array& array) {
   return {array.data(), array.size()};
 }
 
+std::optional<Certificate> certificate_in(const State& state) {
+  if (!state.contains("certificate")) return std::nullopt;
+  const auto kept = nb::cast<Vector<double>>(state["certificate"], false);
+  if (kept.size() != 7) throw std::invalid_argument("a stored certificate is damaged");
+  const double* value = kept.data();
+  return Certificate{value[0], Sum(value[1], value[2]), Sum(value[3], value[4]),
+                     Sum(value[5], value[6])};
+}
+
 template <class Real>
 PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const std::string& metric,
-                         const std::string& linkage, std::size_t n_neighbors, const State& state) {
+                         const std::string& linkage, std::size_t n_neighbors, bool certify,
+                         const State& state) {
   const auto points = nb::cast<Rows<Real>>(state["points"], false);
   const auto links = nb::cast<Rows<std::uint32_t>>(state["links"], false);
   const auto names = nb::cast<Vector<std::uint64_t>>(state["names"], false);
@@ -225,9 +221,10 @@ PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const st
   const auto ssd = nb::cast<Vector<double>>(state["ssd"], false);
   if (points.shape(1) != width_of(dim) || next_name.size() != 1)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
-  return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors),
+  return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors, certify),
                           {span_of(points), span_of(links), span_of(names), next_name.data()[0],
-                           span_of(mean), span_of(ssd)});
+                           span_of(mean), span_of(ssd)},
+                          certificate_in(state));
 }
 
 template <class Real>
@@ -235,9 +232,9 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
   using Self = PyLive<Real>;
   nb::class_<Self>(m, name, doc)
       .def(nb::init<const std::string&, std::size_t, const std::string&, const std::string&,
-                    std::size_t>(),
+                    std::size_t, bool>(),
            nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
-           nb::arg("n_neighbors"))
+           nb::arg("n_neighbors"), nb::arg("certify") = false)
       .def("__len__", &Self::size)
       .def_prop_ro("dim", &Self::dim, "Width of the rows.")
       .def("insert_many", &Self::insert_many, nb::arg("rows").noconvert(),
@@ -252,11 +249,14 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("points", &Self::points, "The rows as stored (unit length under cosine).")
       .def("summaries", &Self::summaries,
            "Size, mean and sum of squared deviations of every node, as stored.")
+      .def("certificate", &Self::certificate,
+           "Beta, and the revenue guaranteed, achieved and conceivable.")
       .def("check", &Self::check, "Test every invariant; raises RuntimeError.")
       .def("state", &Self::state, "Everything needed to continue, as plain arrays.")
       .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership,
                   nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
-                  nb::arg("n_neighbors"), nb::arg("state"), "The inverse of state().");
+                  nb::arg("n_neighbors"), nb::arg("certify"), nb::arg("state"),
+                  "The inverse of state().");
 }
 
 }  // namespace

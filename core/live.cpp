@@ -15,12 +15,18 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       tree_(dim),
       neighbours_(make_neighbours<Real>(dim, options.metric)),
       ohac_(options.metric, options.linkage),
-      unit_row_(dim) {}
+      unit_row_(dim) {
+  if (options.certify) certificate_.emplace();
+}
 
 template <class Real>
-Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays)
+Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
+                 const std::optional<Certificate>& certificate)
     : Live(dim, options) {
+  if (certificate.has_value() != options.certify)
+    throw std::invalid_argument("a stored tree and its options disagree about a certificate");
   tree_ = Tree<Real>::from_arrays(dim, arrays);
+  certificate_ = certificate;
 }
 
 template <class Real>
@@ -43,7 +49,7 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
   const std::size_t before = size();
   const Algorithm algorithm = options_.algorithm;
   if (algorithm == Algorithm::kOtd) {
-    otd_insert(tree_, tree_.add_leaf(x), options_.metric);
+    otd_insert(tree_, tree_.add_leaf(x), options_.metric, certificate_ ? &*certificate_ : nullptr);
     return true;
   }
   index_all_points();

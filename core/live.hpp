@@ -7,8 +7,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "certificate.hpp"
 #include "linkage.hpp"
 #include "neighbours.hpp"
 #include "ohac.hpp"
@@ -29,6 +31,7 @@ struct Options {
   Metric metric = Metric::kSqeuclidean;
   Linkage linkage = Linkage::kAverage;
   std::size_t n_neighbors = 1;
+  bool certify = false;  // OTD under dot or cosine: keep a certificate
 };
 
 /// A tree frozen in its canonical numbering (docs/decisions): leaves 0..n-1 are
@@ -47,13 +50,15 @@ class Live {
  public:
   Live(std::size_t dim, const Options& options);
   /// Continue a stored tree. Throws std::invalid_argument if it is damaged.
-  Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays);
+  Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
+       const std::optional<Certificate>& certificate);
 
   const Options& options() const { return options_; }
   std::size_t size() const { return points().size(); }
   const Points<Real>& points() const { return tree_.points(); }
 
-  /// Insert rows in order; they must be finite, and not zero under cosine.
+  /// Insert rows in order; they must be finite, not zero under cosine, and without
+  /// negative numbers if there is a certificate.
   /// Returns how many were inserted before the pulse, if any, said stop.
   std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse);
 
@@ -61,6 +66,8 @@ class Live {
   /// Distances are squared Euclidean, 1 - cosine, or minus inner products.
   void nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out);
 
+  /// What is guaranteed for this stream, if the options ask for it.
+  const std::optional<Certificate>& certificate() const { return certificate_; }
   /// The tree, with all summaries up to date.
   const Tree<Real>& tree();
   Snapshot snapshot();
@@ -77,6 +84,7 @@ class Live {
   Tree<Real> tree_;
   std::unique_ptr<Neighbours<Real>> neighbours_;
   Ohac<Real> ohac_;
+  std::optional<Certificate> certificate_;
   bool stale_ = false;  // Naive_2 leaves summaries for later: its paths can be long
   std::vector<Neighbour> found_;
   std::vector<Real> unit_row_;

@@ -11,14 +11,17 @@
 // or the inner product; both means come from the summary in O(dim).
 #pragma once
 
+#include "certificate.hpp"
 #include "linkage.hpp"
 #include "tree.hpp"
 
 namespace ramify {
 
 /// Insert an unattached leaf. O(depth * dim), and shuffled data walks two or
-/// three steps, however deep the tree is.
+/// three steps, however deep the tree is. A certificate, if there is one, is
+/// brought up to date: rows must not hold negative numbers then, and the metric
+/// must be dot or cosine, whose w is the inner product of the rows as stored.
 template <class Real>
-void otd_insert(Tree<Real>& tree, NodeId leaf, Metric metric);
+void otd_insert(Tree<Real>& tree, NodeId leaf, Metric metric, Certificate* certificate = nullptr);
 
 }  // namespace ramify

@@ -76,7 +76,9 @@ def test_shape_of_the_constructor(Estimator):
     assert first.kind is first.POSITIONAL_OR_KEYWORD
     assert all(option.kind is option.KEYWORD_ONLY for option in others)
     expected = {"n_clusters": None, "distance_threshold": None, "metric": "sqeuclidean"}
-    if Estimator is not OTD:
+    if Estimator is OTD:
+        expected["certify"] = False
+    else:
         expected["linkage"] = "average"
     if Estimator is OHAC:
         expected["n_neighbors"] = 1

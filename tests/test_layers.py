@@ -19,6 +19,8 @@ BINDINGS = ROOT / "bindings"
 ORDER = [
     "ids.hpp",
     "growth.hpp",
+    "sum.hpp",
+    "certificate.hpp",
     "pulse.hpp",
     "dispatch.hpp",
     "dispatch.cpp",
@@ -49,6 +51,14 @@ ORDER = [
     "live.cpp",
     "dendrogram.hpp",
     "dendrogram.cpp",
+    "heavy_paths.hpp",
+    "heavy_paths.cpp",
+    "measures.hpp",
+    "measures.cpp",
+    "rbf_sums.hpp",
+    "rbf_sums.cpp",
+    "triplets.hpp",
+    "triplets.cpp",
 ]
 
 # No files, clocks, printing, threads or chance: the core computes.

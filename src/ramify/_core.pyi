@@ -50,7 +50,7 @@ def cut_labels(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), o
 class LiveF32:
     """A growing tree over float32 rows."""
 
-    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int) -> None: ...
+    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, certify: bool = False) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -82,6 +82,9 @@ class LiveF32:
     def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
 
+    def certificate(self) -> tuple[float, float, float, float]:
+        """Beta, and the revenue guaranteed, achieved and conceivable."""
+
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
@@ -89,13 +92,13 @@ class LiveF32:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict[str, object]) -> LiveF32:
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, certify: bool, state: dict[str, object]) -> LiveF32:
         """The inverse of state()."""
 
 class LiveF64:
     """A growing tree over float64 rows."""
 
-    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int) -> None: ...
+    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, certify: bool = False) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -127,6 +130,9 @@ class LiveF64:
     def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
 
+    def certificate(self) -> tuple[float, float, float, float]:
+        """Beta, and the revenue guaranteed, achieved and conceivable."""
+
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
@@ -134,5 +140,31 @@ class LiveF64:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict[str, object]) -> LiveF64:
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, certify: bool, state: dict[str, object]) -> LiveF64:
         """The inverse of state()."""
+
+@overload
+def moment_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str, pulse: object | None = None) -> tuple[float, float, float]: ...
+
+@overload
+def moment_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str, pulse: object | None = None) -> tuple[float, float, float]:
+    """
+    Sum of similarities, revenue and cost, from node summaries; rows by leaf.
+    """
+
+@overload
+def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, threads: int, pulse: object | None = None) -> tuple[float, float, float]: ...
+
+@overload
+def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, threads: int, pulse: object | None = None) -> tuple[float, float, float]:
+    """
+    Sum of exp(-gamma |x - y|^2), revenue and cost over all pairs; rows by leaf.
+    """
+
+def dendrogram_purity(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pulse: object | None = None) -> float:
+    """Mean purity of the lowest common ancestors of all pairs of one class."""
+
+def agreeing_triplets(first: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], pulse: object | None = None) -> int:
+    """Number of triples of leaves that two trees resolve alike."""
+
+max_triplet_leaves: int = 4194304

@@ -115,6 +115,22 @@ def check_feature_names(model: BaseEstimator, X: object) -> None:
         validate_data(model, X, reset=False, skip_check_array=True, ensure_2d=False)
 
 
+def check_not_negative(rows: Rows, why: str) -> None:
+    """Refuse rows that hold a negative number; ``why`` names who needs that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_not_negative(np.array([[0.0, 1.0]]), "certify=True")
+    """
+    if rows.min(initial=0) < 0:
+        row, column = np.argwhere(rows < 0)[0]
+        raise ValueError(
+            f"Input X contains {rows[row, column]:g} (row {row}, column {column}); {why} needs "
+            f"similarities that cannot be negative, so every number must be at least 0"
+        )
+
+
 def _is_plain(X: object) -> bool:
     """True for arrays that need none of scikit-learn's care: the common, fast case."""
     return (

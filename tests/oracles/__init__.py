@@ -5,6 +5,7 @@ linkages.py  distances, similarities and linkages over all pairs of points
 otd.py       Algorithm 1            hac.py    greedy HAC on a forest, and its replay
 ohac.py      Algorithm 2, Naïve₂    revenue.py  what Theorem 1 is about
 neighbours.py  nearest points, to the last bit
+measures.py  revenue, cost, triplets, purity and certificates, from their definitions
 recount.py   every stored number counted again from the points
 
 Nothing here keeps a summary of a cluster: every average runs over all its pairs.

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """estimators: the clusterers, one file each; ``_base`` is the contract they share."""
 
+from ramify.estimators.certificate import Certificate
 from ramify.estimators.hac import HAC
 from ramify.estimators.naive import NaiveHAC, NaiveNN
 from ramify.estimators.ohac import OHAC
 from ramify.estimators.otd import OTD
 
-__all__ = ["HAC", "OHAC", "OTD", "NaiveHAC", "NaiveNN"]
+__all__ = ["HAC", "OHAC", "OTD", "Certificate", "NaiveHAC", "NaiveNN"]

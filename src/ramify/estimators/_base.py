@@ -21,7 +21,13 @@ from sklearn.exceptions import NotFittedError
 
 from ramify.errors import BrokenTreeError, NoLabelsError
 from ramify.estimators._live import Live, Settings
-from ramify.estimators._options import check_cut, check_linkage, check_metric, check_n_neighbors
+from ramify.estimators._options import (
+    check_certify,
+    check_cut,
+    check_linkage,
+    check_metric,
+    check_n_neighbors,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows, check_feature_names, feature_names, read_rows
 from ramify.progress import Progress
@@ -247,19 +253,21 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             )
         return live.labels(self.n_clusters, self.distance_threshold)
 
-    def _options(self) -> tuple[str, str, int]:
-        """Metric, linkage and number of neighbours, checked."""
+    def _options(self) -> tuple[str, str, int, bool]:
+        """Metric, linkage, number of neighbours and whether to certify, checked."""
         check_cut(self.n_clusters, self.distance_threshold)
         metric = check_metric(self.metric)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
-        return metric, linkage, check_n_neighbors(getattr(self, "n_neighbors", 1))
+        n_neighbors = check_n_neighbors(getattr(self, "n_neighbors", 1))
+        return metric, linkage, n_neighbors, check_certify(getattr(self, "certify", False), metric)
 
     def _read_first(self, X: object) -> _Batch:
         """Check a batch that begins a tree."""
-        metric, linkage, n_neighbors = self._options()
+        options = self._options()
         names = feature_names(X)
-        rows = read_rows(X, owner=type(self).__name__, metric=metric)
-        settings = Settings(self._algorithm, rows.shape[1], metric, linkage, n_neighbors)
+        rows = read_rows(X, owner=type(self).__name__, metric=options[0])
+        settings = Settings(self._algorithm, rows.shape[1], *options)
+        settings.check_signs(rows)
         return _Batch(rows, names, settings)
 
     def _read_more(self, X: object, live: Live) -> Rows:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.hierarchy import Hierarchy, IntArray
-from ramify.points import FLOAT32, FLOAT64, RealType, Rows
+from ramify.points import FLOAT32, FLOAT64, RealType, Rows, check_not_negative
 from ramify.progress import Pulse
 
 #: Raised when the meaning of ``State`` changes.
@@ -30,6 +30,12 @@ class Settings(NamedTuple):
     metric: str
     linkage: str
     n_neighbors: int
+    certify: bool = False
+
+    def check_signs(self, rows: Rows) -> None:
+        """Refuse negative numbers where a certificate forbids them."""
+        if self.certify:
+            check_not_negative(rows, "certify=True")
 
 
 class State(TypedDict):
@@ -49,6 +55,7 @@ class _Core(Protocol):
     def insert_one(self, row: Any) -> int: ...
     def nearest(self, rows: Any, k: int) -> tuple[Any, Any]: ...
     def snapshot(self) -> tuple[Any, Any, Any]: ...
+    def certificate(self) -> tuple[float, float, float, float]: ...
     def check(self) -> None: ...
     def state(self) -> Any: ...
 
@@ -134,6 +141,11 @@ class Live:
             self._cut = cut
         return self._labels
 
+    def certificate(self) -> tuple[float, float, float, float]:
+        """Beta, and the revenue guaranteed, achieved and conceivable."""
+        self.require_idle()
+        return self._core.certificate()
+
     def check(self) -> None:
         """Raise RuntimeError naming the first invariant that the core's tree breaks."""
         self.require_idle()
@@ -157,7 +169,8 @@ class Live:
                 f"this model was stored in format {state['format']}, "
                 f"this version of Ramify reads format {STATE_FORMAT}"
             )
-        settings = Settings._make(state["settings"])
+        # Models stored before there were certificates have no `certify`.
+        settings = Settings(*state["settings"])  # type: ignore[arg-type]  # as state() wrote them
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
         core = _core_class(dtype).from_state(*settings, state["arrays"])
         return Live(settings, dtype, core)

@@ -90,6 +90,7 @@ class OnlineClusterer(HierarchicalClusterer):
                 self._require_same_options(live)
                 check_feature_names(self, X)
                 rows = self._read_more(X, live)
+                live.settings.check_signs(rows)
             _grow(live, rows, progress)
         return self
 
@@ -150,10 +151,12 @@ class OnlineClusterer(HierarchicalClusterer):
             self._require_same_options(live)
             metric, width = live.settings.metric, live.settings.width
             row = read_row(x, owner=owner, metric=metric, dtype=live.dtype, width=width)
+            live.settings.check_signs(row)
             return live.insert_one(row[0])
-        metric, linkage, n_neighbors = self._options()
-        row = read_row(x, owner=owner, metric=metric)
-        settings = Settings(self._algorithm, row.shape[1], metric, linkage, n_neighbors)
+        options = self._options()
+        row = read_row(x, owner=owner, metric=options[0])
+        settings = Settings(self._algorithm, row.shape[1], *options)
+        settings.check_signs(row)
         live = Live(settings, row.dtype)
         point = live.insert_one(row[0])
         self._adopt(live, None)
@@ -163,7 +166,7 @@ class OnlineClusterer(HierarchicalClusterer):
         """A tree cannot change its metric half way; cut options may change freely."""
         now = self._options()
         for name, new, old in zip(
-            ("metric", "linkage", "n_neighbors"), now, live.settings[2:], strict=True
+            ("metric", "linkage", "n_neighbors", "certify"), now, live.settings[2:], strict=True
         ):
             if new != old:
                 raise ValueError(

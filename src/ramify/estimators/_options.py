@@ -58,6 +58,25 @@ def check_n_neighbors(n_neighbors: object) -> int:
     return _whole_number("n_neighbors", n_neighbors)
 
 
+def check_certify(certify: object, metric: str) -> bool:
+    """Return whether a certificate is kept, if the metric allows for one.
+
+    Examples
+    --------
+    >>> check_certify(True, "dot")
+    True
+    """
+    if not isinstance(certify, bool):
+        raise TypeError(f"certify={certify!r}: expected True or False")
+    if certify and metric not in ("dot", "cosine"):
+        raise ValueError(
+            f"certify=True needs similarities that cannot be negative, and those of "
+            f"metric={metric!r} are never positive; choose metric 'dot' or 'cosine', "
+            f"with rows that hold no negative numbers"
+        )
+    return certify
+
+
 def check_cut(n_clusters: object, distance_threshold: object) -> None:
     """Refuse both cut options at once, and values that cut no tree.
 

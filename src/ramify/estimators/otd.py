@@ -4,6 +4,7 @@
 from typing import ClassVar
 
 from ramify.estimators._online import OnlineClusterer
+from ramify.estimators.certificate import Certificate
 
 
 class OTD(OnlineClusterer):
@@ -29,6 +30,10 @@ class OTD(OnlineClusterer):
     metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
         Squared Euclidean distance; one minus the cosine, where no row may be all
         zeros; or minus the inner product. Similarity is its negative.
+    certify : bool, default=False
+        Keep what :meth:`certificate` needs. Only for similarities that cannot be
+        negative: ``metric="dot"`` or ``"cosine"``, and rows without negative numbers;
+        others are refused.
 
     Attributes
     ----------
@@ -70,7 +75,34 @@ class OTD(OnlineClusterer):
         *,
         distance_threshold: float | None = None,
         metric: str = "sqeuclidean",
+        certify: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
+        self.certify = certify
+
+    def certificate(self) -> Certificate:
+        """The revenue that is proven for this stream, beside what the tree earns.
+
+        Only on models with ``certify=True`` from their first point on. O(1).
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OTD(metric="cosine", certify=True)
+        >>> proof = model.fit([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]).certificate()
+        >>> proof.guaranteed <= proof.achieved <= proof.maximum
+        True
+        """
+        with self._lock():
+            live = self._fitted()
+            if not live.settings.certify:
+                raise ValueError(
+                    "this model keeps no certificate; set certify=True before the first point"
+                )
+            return Certificate(len(live), *live.certificate())

@@ -31,7 +31,7 @@ Enum parse(const std::string& name, const std::array<const char*, N>& names, con
 }
 
 // In the order of the enums.
-constexpr std::array kAlgorithms{"otd", "ohac", "naive_hac", "naive_nn", "perch"};
+constexpr std::array kAlgorithms{"otd", "ohac", "naive_hac", "naive_nn", "perch", "nested"};
 constexpr std::array kMetrics{"sqeuclidean", "cosine", "dot"};
 constexpr std::array kLinkages{"average", "centroid", "ward"};
 
@@ -197,6 +197,11 @@ class PyLive {
             to_numpy(std::move(ssds))};
   }
 
+  void regroup(const Vector<std::uint32_t>& group_of, const Vector<std::uint32_t>& above) {
+    const nb::gil_scoped_release release;
+    live_.regroup({group_of.data(), group_of.size()}, {above.data(), above.size()});
+  }
+
   void check() {
     const nb::gil_scoped_release release;
     live_.check();
@@ -285,6 +290,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("points", &Self::points, "The rows as stored (unit length under cosine).")
       .def("summaries", &Self::summaries,
            "Size, mean and sum of squared deviations of every node, as stored.")
+      .def("regroup", &Self::regroup, nb::arg("group_of").noconvert(), nb::arg("above").noconvert(),
+           "Make a 'nested' tree anew: the group of each point, the group above each group.")
       .def("check", &Self::check, "Test every invariant; raises RuntimeError.")
       .def("state", &Self::state, "Everything needed to continue, as plain arrays.")
       .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership,

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "hac.hpp"
+#include "nested.hpp"
 #include "otd.hpp"
 
 namespace ramify {
@@ -57,6 +58,12 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
   }
   if (algorithm == Algorithm::kPerch) {
     insert_perch(x);
+    return true;
+  }
+  if (algorithm == Algorithm::kNested) {
+    const NodeId leaf = tree_.add_leaf(x);
+    stale_ = true;
+    before == 0 ? tree_.set_root(leaf) : static_cast<void>(tree_.attach(leaf, tree_.root()));
     return true;
   }
   index_all_points();
@@ -129,6 +136,15 @@ void Live<Real>::nearest(const Real* x, std::size_t k, std::vector<Neighbour>& o
   neighbours_->nearest(tree_.points(), scaled(x), k, out);
   if (options_.metric == Metric::kCosine)
     for (Neighbour& neighbour : out) neighbour.distance /= 2;
+}
+
+template <class Real>
+void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
+                         std::span<const std::uint32_t> above) {
+  if (options_.algorithm != Algorithm::kNested)
+    throw std::invalid_argument("only a nested tree can be regrouped");
+  build_nested(tree_, options_.metric, group_of, above);
+  stale_ = false;
 }
 
 template <class Real>

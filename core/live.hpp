@@ -24,6 +24,7 @@ enum class Algorithm {
   kNaiveHac,  // Naive_1: offline HAC of everything, at the end of every batch
   kNaiveNn,   // Naive_2: sibling of the nearest leaf
   kPerch,     // perch.hpp
+  kNested,    // the caller says which points belong together: regroup()
 };
 
 struct Options {
@@ -70,6 +71,10 @@ class Live {
   /// The k nearest points of x, which is scaled under cosine like any other row.
   /// Distances are squared Euclidean, 1 - cosine, or minus inner products.
   void nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out);
+
+  /// Under kNested: make the tree anew from groups within groups (nested.hpp).
+  /// Points that arrive later hang from the root until the next time.
+  void regroup(std::span<const std::uint32_t> group_of, std::span<const std::uint32_t> above);
 
   /// The tree, with all summaries up to date.
   const Tree<Real>& tree();

@@ -4,12 +4,13 @@
 from importlib.metadata import version
 
 from ramify.errors import BrokenTreeError, NoLabelsError
-from ramify.estimators import HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify.estimators import BIRCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
 from ramify.hierarchy import Hierarchy
 
 __version__ = version("ramify")
 
 __all__ = [
+    "BIRCH",
     "HAC",
     "OHAC",
     "OTD",

@@ -17,6 +17,7 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       neighbours_(make_neighbours<Real>(dim, options.metric)),
       ohac_(options.metric, options.linkage),
       perch_(dim, options.perch),
+      grinch_(dim, options.metric, options.grinch),
       unit_row_(dim) {}
 
 template <class Real>
@@ -25,11 +26,13 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
     : Live(dim, options) {
   tree_ = Tree<Real>::from_arrays(dim, arrays);
   if (options.algorithm == Algorithm::kPerch) perch_.restore(tree_, memory.marks);
+  if (options.algorithm == Algorithm::kGrinch) grinch_.restore(tree_, memory.marks, memory.numbers);
 }
 
 template <class Real>
 Memory Live<Real>::memory() const {
   if (options_.algorithm == Algorithm::kPerch) return {perch_.collapsed(), {}};
+  if (options_.algorithm == Algorithm::kGrinch) return {grinch_.marks(), grinch_.numbers()};
   return {};
 }
 
@@ -58,6 +61,10 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
   }
   if (algorithm == Algorithm::kPerch) {
     insert_perch(x);
+    return true;
+  }
+  if (algorithm == Algorithm::kGrinch) {
+    insert_grinch(x);
     return true;
   }
   if (algorithm == Algorithm::kNested) {
@@ -102,6 +109,13 @@ void Live<Real>::insert_perch(const Real* x) {
   const NodeId at = by_boxes ? perch_.nearest(tree_, x) : nearest_leaf(x);
   stale_ = true;
   perch_.insert(tree_, tree_.add_leaf(x), at);
+}
+
+template <class Real>
+void Live<Real>::insert_grinch(const Real* x) {
+  const NodeId at = nearest_leaf(x);
+  stale_ = true;
+  grinch_.insert(tree_, tree_.add_leaf(x), at, *neighbours_);
 }
 
 template <class Real>
@@ -206,6 +220,7 @@ Snapshot Live<Real>::snapshot() {
 template <class Real>
 void Live<Real>::check() {
   if (options_.algorithm == Algorithm::kPerch) perch_.check(tree_);
+  if (options_.algorithm == Algorithm::kGrinch) grinch_.check(tree_);
   tree().check();
   if (neighbours_->size() > size())
     throw std::logic_error("live invariant broken: the index holds points that the tree lacks");

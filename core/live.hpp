@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "grinch.hpp"
 #include "linkage.hpp"
 #include "neighbours.hpp"
 #include "ohac.hpp"
@@ -24,6 +25,7 @@ enum class Algorithm {
   kNaiveHac,  // Naive_1: offline HAC of everything, at the end of every batch
   kNaiveNn,   // Naive_2: sibling of the nearest leaf
   kPerch,     // perch.hpp
+  kGrinch,    // grinch.hpp
   kNested,    // the caller says which points belong together: regroup()
 };
 
@@ -33,6 +35,7 @@ struct Options {
   Linkage linkage = Linkage::kAverage;
   std::size_t n_neighbors = 1;
   PerchOptions perch = {};
+  GrinchOptions grinch = {};
 };
 
 /// What an algorithm remembers beside the tree, flat, for storage.
@@ -86,6 +89,7 @@ class Live {
  private:
   bool insert(const Real* row, const Pulse& pulse);
   void insert_perch(const Real* x);
+  void insert_grinch(const Real* x);
   NodeId nearest_leaf(const Real* x);
   const Real* scaled(const Real* row);
   void index_all_points();
@@ -96,6 +100,7 @@ class Live {
   std::unique_ptr<Neighbours<Real>> neighbours_;
   Ohac<Real> ohac_;
   Perch<Real> perch_;
+  Grinch<Real> grinch_;
   bool stale_ = false;  // some algorithms leave summaries for later: their paths can be long
   std::vector<Neighbour> found_;
   std::vector<Real> unit_row_;

@@ -94,6 +94,19 @@ def check_size(name: str, found: object) -> float:
     return size
 
 
+def check_flag(name: str, found: object) -> bool:
+    """Return True or False if it is one of them.
+
+    Examples
+    --------
+    >>> check_flag("restructure", True)
+    True
+    """
+    if not isinstance(found, bool):
+        raise TypeError(f"{name}={found!r}: expected True or False, got {type(found).__name__}")
+    return found
+
+
 def check_cut(n_clusters: object, distance_threshold: object) -> None:
     """Refuse both cut options at once, and values that cut no tree.
 

@@ -20,6 +20,8 @@ class Node:
         self.count = len(self.points)  # as told
         self.stale = bool(self.children)
         self.known_score: float | None = None
+        self.mean: np.ndarray | None = None  # of the remembered points
+        self.spread = 0.0  # mean squared distance from it
 
     @property
     def sibling(self) -> Node:
@@ -60,23 +62,25 @@ class Grinch:
 
     # --- similarity ---------------------------------------------------------------------
 
-    def remembered(self, v: Node) -> list[int]:
-        """The points of a node, as of the last time it had to know."""
-        waiting = [v] if v.stale else []
+    def remember(self, v: Node) -> Node:
+        """Bring up to date what v knows of its points, if it was told to."""
+        waiting = [v] if v.stale or v.mean is None else []
         for node in waiting:
-            waiting += [child for child in node.children if child.stale]
+            waiting += [child for child in node.children if child.stale or child.mean is None]
         for node in reversed(waiting):
-            node.points = [i for child in node.children for i in child.points]
+            if node.children:
+                node.points = [i for child in node.children for i in child.points]
+            rows = self.X[node.points]
+            node.mean = rows.mean(axis=0)
+            node.spread = ((rows - node.mean) ** 2).sum() / len(rows)
             node.stale = False
-        return v.points
+        return v
 
     def e(self, a: Node, b: Node) -> float:
-        A, B = self.X[self.remembered(a)], self.X[self.remembered(b)]
-        mean_a, mean_b = A.mean(axis=0), B.mean(axis=0)
+        a, b = self.remember(a), self.remember(b)
         if self.metric == "dot":
-            return mean_a @ mean_b
-        spread = ((A - mean_a) ** 2).sum() / len(A) + ((B - mean_b) ** 2).sum() / len(B)
-        return -(((mean_a - mean_b) ** 2).sum() + spread)
+            return a.mean @ b.mean
+        return -(((a.mean - b.mean) ** 2).sum() + a.spread + b.spread)
 
     def score(self, v: Node) -> float:
         if v.known_score is None:
@@ -88,7 +92,7 @@ class Grinch:
         allowed = [i for i, leaf in enumerate(self.leaf_of) if leaf not in off]
         if not allowed:
             return None
-        mean = self.X[self.remembered(v)].mean(axis=0)
+        mean = self.remember(v).mean
         rows = self.X[allowed]
         value = rows @ mean if self.metric == "dot" else -((rows - mean) ** 2).sum(axis=1)
         return self.leaf_of[allowed[int(value.argmax())]]

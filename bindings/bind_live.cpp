@@ -20,6 +20,8 @@ namespace {
 
 /// Arrays by name.
 using State = nb::typed<nb::dict, nb::str, nb::object>;
+/// An algorithm's own options by name: strings, whole numbers, None.
+using More = nb::typed<nb::dict, nb::str, nb::object>;
 
 template <class Enum, std::size_t N>
 Enum parse(const std::string& name, const std::array<const char*, N>& names, const char* what) {
@@ -29,18 +31,48 @@ Enum parse(const std::string& name, const std::array<const char*, N>& names, con
 }
 
 // In the order of the enums.
-constexpr std::array kAlgorithms{"otd", "ohac", "naive_hac", "naive_nn"};
+constexpr std::array kAlgorithms{"otd",   "ohac",   "naive_hac", "naive_nn",
+                                 "perch", "grinch", "nested"};
 constexpr std::array kMetrics{"sqeuclidean", "cosine", "dot"};
 constexpr std::array kLinkages{"average", "centroid", "ward"};
 
+constexpr std::array kBounds{"reference", "sound"};
+constexpr std::array kBalances{"reference", "python", "none"};
+constexpr std::array kGrafts{"reference", "full", "none"};
+
+/// Option `name` of an algorithm: one of `names`, where None is called "none".
+template <class Enum, std::size_t N>
+Enum choice(const More& more, const char* name, const std::array<const char*, N>& names) {
+  const nb::object found = more[name];
+  return parse<Enum>(found.is_none() ? "none" : nb::cast<std::string>(found), names, name);
+}
+
+/// Option `name` of an algorithm: a whole number, or what None stands for.
+std::size_t number(const More& more, const char* name, std::size_t none = 0) {
+  const nb::object found = more[name];
+  return found.is_none() ? none : nb::cast<std::size_t>(found);
+}
+
 Options options_of(const std::string& algorithm, const std::string& metric,
-                   const std::string& linkage, std::size_t n_neighbors, bool certify) {
+                   const std::string& linkage, std::size_t n_neighbors, const More& more) {
   if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
-  if (certify && (algorithm != "otd" || metric == "sqeuclidean"))
+  Options options{parse<Algorithm>(algorithm, kAlgorithms, "algorithm"),
+                  parse<Metric>(metric, kMetrics, "metric"),
+                  parse<Linkage>(linkage, kLinkages, "linkage"), n_neighbors};
+  if (options.algorithm == Algorithm::kOtd && more.contains("certify"))
+    options.certify = nb::cast<bool>(more["certify"]);
+  if (options.certify && options.metric == Metric::kSqeuclidean)
     throw std::invalid_argument("certificates are for OTD under dot or cosine only");
-  return {parse<Algorithm>(algorithm, kAlgorithms, "algorithm"),
-          parse<Metric>(metric, kMetrics, "metric"), parse<Linkage>(linkage, kLinkages, "linkage"),
-          n_neighbors, certify};
+  if (options.algorithm == Algorithm::kPerch)
+    options.perch = {choice<Bounds>(more, "bounds", kBounds),
+                     choice<Balance>(more, "balance", kBalances),
+                     number(more, "exact_distance_threshold"), number(more, "max_leaves")};
+  if (options.algorithm == Algorithm::kGrinch)
+    options.grinch = {choice<Graft>(more, "graft", kGrafts), number(more, "restructure") != 0,
+                      number(more, "rotate_cap", GrinchOptions::kNoCap),
+                      number(more, "graft_cap", GrinchOptions::kNoCap),
+                      number(more, "restructure_cap", GrinchOptions::kNoCap)};
+  return options;
 }
 
 std::size_t width_of(std::size_t dim) {
@@ -52,13 +84,13 @@ template <class Real>
 class PyLive {
  public:
   PyLive(const std::string& algorithm, std::size_t dim, const std::string& metric,
-         const std::string& linkage, std::size_t n_neighbors, bool certify)
+         const std::string& linkage, std::size_t n_neighbors, const More& more)
       : dim_(width_of(dim)),
-        live_(dim, options_of(algorithm, metric, linkage, n_neighbors, certify)) {}
+        live_(dim, options_of(algorithm, metric, linkage, n_neighbors, more)) {}
 
   PyLive(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
-         const std::optional<Certificate>& certificate)
-      : dim_(width_of(dim)), live_(dim, options, arrays, certificate) {}
+         const Memory& memory)
+      : dim_(width_of(dim)), live_(dim, options, arrays, memory) {}
 
   std::size_t size() const { return live_.size(); }
   std::size_t dim() const { return dim_; }
@@ -152,6 +184,11 @@ class PyLive {
     return {kept.beta, kept.guaranteed.get(), kept.achieved.get(), kept.maximum.get()};
   }
 
+  void regroup(const Vector<std::uint32_t>& group_of, const Vector<std::uint32_t>& above) {
+    const nb::gil_scoped_release release;
+    live_.regroup({group_of.data(), group_of.size()}, {above.data(), above.size()});
+  }
+
   void check() {
     const nb::gil_scoped_release release;
     live_.check();
@@ -169,12 +206,9 @@ class PyLive {
     out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_name()});
     out["mean"] = to_numpy(copy(tree.means()), dim_);
     out["ssd"] = to_numpy(tree.ssds());
-    if (live_.certificate()) {
-      const auto& [beta, guaranteed, achieved, maximum] = *live_.certificate();
-      out["certificate"] = to_numpy(std::vector<double>{beta, guaranteed.value(), guaranteed.rest(),
-                                                        achieved.value(), achieved.rest(),
-                                                        maximum.value(), maximum.rest()});
-    }
+    Memory memory = live_.memory();
+    out["marks"] = to_numpy(std::move(memory.marks));
+    out["numbers"] = to_numpy(std::move(memory.numbers));
     return out;
   }
 
@@ -200,18 +234,9 @@ std::span<const typename Array::Scalar> span_of(const Array& array) {
   return {array.data(), array.size()};
 }
 
-std::optional<Certificate> certificate_in(const State& state) {
-  if (!state.contains("certificate")) return std::nullopt;
-  const auto kept = nb::cast<Vector<double>>(state["certificate"], false);
-  if (kept.size() != 7) throw std::invalid_argument("a stored certificate is damaged");
-  const double* value = kept.data();
-  return Certificate{value[0], Sum(value[1], value[2]), Sum(value[3], value[4]),
-                     Sum(value[5], value[6])};
-}
-
 template <class Real>
 PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const std::string& metric,
-                         const std::string& linkage, std::size_t n_neighbors, bool certify,
+                         const std::string& linkage, std::size_t n_neighbors, const More& more,
                          const State& state) {
   const auto points = nb::cast<Rows<Real>>(state["points"], false);
   const auto links = nb::cast<Rows<std::uint32_t>>(state["links"], false);
@@ -219,12 +244,15 @@ PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const st
   const auto next_name = nb::cast<Vector<std::uint64_t>>(state["next_name"], false);
   const auto mean = nb::cast<Rows<Real>>(state["mean"], false);
   const auto ssd = nb::cast<Vector<double>>(state["ssd"], false);
+  const auto marks = nb::cast<Vector<std::uint32_t>>(state["marks"], false);
+  const auto numbers = nb::cast<Vector<double>>(state["numbers"], false);
   if (points.shape(1) != width_of(dim) || next_name.size() != 1)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
-  return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors, certify),
+  return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors, more),
                           {span_of(points), span_of(links), span_of(names), next_name.data()[0],
                            span_of(mean), span_of(ssd)},
-                          certificate_in(state));
+                          {{marks.data(), marks.data() + marks.size()},
+                           {numbers.data(), numbers.data() + numbers.size()}});
 }
 
 template <class Real>
@@ -232,9 +260,9 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
   using Self = PyLive<Real>;
   nb::class_<Self>(m, name, doc)
       .def(nb::init<const std::string&, std::size_t, const std::string&, const std::string&,
-                    std::size_t, bool>(),
+                    std::size_t, const More&>(),
            nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
-           nb::arg("n_neighbors"), nb::arg("certify") = false)
+           nb::arg("n_neighbors"), nb::arg("more") = nb::dict())
       .def("__len__", &Self::size)
       .def_prop_ro("dim", &Self::dim, "Width of the rows.")
       .def("insert_many", &Self::insert_many, nb::arg("rows").noconvert(),
@@ -251,11 +279,13 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Size, mean and sum of squared deviations of every node, as stored.")
       .def("certificate", &Self::certificate,
            "Beta, and the revenue guaranteed, achieved and conceivable.")
+      .def("regroup", &Self::regroup, nb::arg("group_of").noconvert(), nb::arg("above").noconvert(),
+           "Make a 'nested' tree anew: the group of each point, the group above each group.")
       .def("check", &Self::check, "Test every invariant; raises RuntimeError.")
       .def("state", &Self::state, "Everything needed to continue, as plain arrays.")
       .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership,
                   nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
-                  nb::arg("n_neighbors"), nb::arg("certify"), nb::arg("state"),
+                  nb::arg("n_neighbors"), nb::arg("more"), nb::arg("state"),
                   "The inverse of state().");
 }
 

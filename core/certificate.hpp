@@ -13,6 +13,9 @@
 // b). Summed over the stream this is a proven lower bound on the tree's revenue.
 #pragma once
 
+#include <stdexcept>
+#include <vector>
+
 #include "sum.hpp"
 
 namespace ramify {
@@ -22,6 +25,21 @@ struct Certificate {
   Sum guaranteed;   // sum of (b/3) D
   Sum achieved;     // the tree's revenue
   Sum maximum;      // sum of D, which is (n - 2) w(all points)
+
+  /// Flat, for storage, and back; std::invalid_argument if it is no certificate.
+  std::vector<double> numbers() const {
+    return {beta,
+            guaranteed.value(),
+            guaranteed.rest(),
+            achieved.value(),
+            achieved.rest(),
+            maximum.value(),
+            maximum.rest()};
+  }
+  static Certificate from_numbers(const std::vector<double>& kept) {
+    if (kept.size() != 7) throw std::invalid_argument("a stored certificate is damaged");
+    return {kept[0], Sum(kept[1], kept[2]), Sum(kept[3], kept[4]), Sum(kept[5], kept[6])};
+  }
 };
 
 }  // namespace ramify

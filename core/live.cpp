@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "hac.hpp"
+#include "nested.hpp"
 #include "otd.hpp"
 
 namespace ramify {
@@ -15,18 +16,28 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       tree_(dim),
       neighbours_(make_neighbours<Real>(dim, options.metric)),
       ohac_(options.metric, options.linkage),
+      perch_(dim, options.perch),
+      grinch_(dim, options.metric, options.grinch),
       unit_row_(dim) {
   if (options.certify) certificate_.emplace();
 }
 
 template <class Real>
 Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
-                 const std::optional<Certificate>& certificate)
+                 const Memory& memory)
     : Live(dim, options) {
-  if (certificate.has_value() != options.certify)
-    throw std::invalid_argument("a stored tree and its options disagree about a certificate");
   tree_ = Tree<Real>::from_arrays(dim, arrays);
-  certificate_ = certificate;
+  if (options.certify) certificate_ = Certificate::from_numbers(memory.numbers);
+  if (options.algorithm == Algorithm::kPerch) perch_.restore(tree_, memory.marks);
+  if (options.algorithm == Algorithm::kGrinch) grinch_.restore(tree_, memory.marks, memory.numbers);
+}
+
+template <class Real>
+Memory Live<Real>::memory() const {
+  if (certificate_) return {{}, certificate_->numbers()};
+  if (options_.algorithm == Algorithm::kPerch) return {perch_.collapsed(), {}};
+  if (options_.algorithm == Algorithm::kGrinch) return {grinch_.marks(), grinch_.numbers()};
+  return {};
 }
 
 template <class Real>
@@ -52,6 +63,20 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
     otd_insert(tree_, tree_.add_leaf(x), options_.metric, certificate_ ? &*certificate_ : nullptr);
     return true;
   }
+  if (algorithm == Algorithm::kPerch) {
+    insert_perch(x);
+    return true;
+  }
+  if (algorithm == Algorithm::kGrinch) {
+    insert_grinch(x);
+    return true;
+  }
+  if (algorithm == Algorithm::kNested) {
+    const NodeId leaf = tree_.add_leaf(x);
+    stale_ = true;
+    before == 0 ? tree_.set_root(leaf) : static_cast<void>(tree_.attach(leaf, tree_.root()));
+    return true;
+  }
   index_all_points();
   found_.clear();
   if (before > 0) {
@@ -72,6 +97,29 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
   }
   neighbours_->add(tree_.points());
   return true;
+}
+
+template <class Real>
+NodeId Live<Real>::nearest_leaf(const Real* x) {
+  if (size() == 0) return kNone;
+  index_all_points();
+  neighbours_->nearest(tree_.points(), x, 1, found_);
+  return NodeId::leaf(found_.front().point);
+}
+
+template <class Real>
+void Live<Real>::insert_perch(const Real* x) {
+  const bool by_boxes = perch_.collapses() && size() > 0;
+  const NodeId at = by_boxes ? perch_.nearest(tree_, x) : nearest_leaf(x);
+  stale_ = true;
+  perch_.insert(tree_, tree_.add_leaf(x), at);
+}
+
+template <class Real>
+void Live<Real>::insert_grinch(const Real* x) {
+  const NodeId at = nearest_leaf(x);
+  stale_ = true;
+  grinch_.insert(tree_, tree_.add_leaf(x), at, *neighbours_);
 }
 
 template <class Real>
@@ -105,6 +153,15 @@ void Live<Real>::nearest(const Real* x, std::size_t k, std::vector<Neighbour>& o
   neighbours_->nearest(tree_.points(), scaled(x), k, out);
   if (options_.metric == Metric::kCosine)
     for (Neighbour& neighbour : out) neighbour.distance /= 2;
+}
+
+template <class Real>
+void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
+                         std::span<const std::uint32_t> above) {
+  if (options_.algorithm != Algorithm::kNested)
+    throw std::invalid_argument("only a nested tree can be regrouped");
+  build_nested(tree_, options_.metric, group_of, above);
+  stale_ = false;
 }
 
 template <class Real>
@@ -165,6 +222,8 @@ Snapshot Live<Real>::snapshot() {
 
 template <class Real>
 void Live<Real>::check() {
+  if (options_.algorithm == Algorithm::kPerch) perch_.check(tree_);
+  if (options_.algorithm == Algorithm::kGrinch) grinch_.check(tree_);
   tree().check();
   if (neighbours_->size() > size())
     throw std::logic_error("live invariant broken: the index holds points that the tree lacks");

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "certificate.hpp"
+#include "grinch.hpp"
 #include "linkage.hpp"
 #include "neighbours.hpp"
 #include "ohac.hpp"
+#include "perch.hpp"
 #include "pulse.hpp"
 #include "tree.hpp"
 
@@ -24,6 +26,9 @@ enum class Algorithm {
   kOhac,      // Algorithm 2
   kNaiveHac,  // Naive_1: offline HAC of everything, at the end of every batch
   kNaiveNn,   // Naive_2: sibling of the nearest leaf
+  kPerch,     // perch.hpp
+  kGrinch,    // grinch.hpp
+  kNested,    // the caller says which points belong together: regroup()
 };
 
 struct Options {
@@ -32,6 +37,14 @@ struct Options {
   Linkage linkage = Linkage::kAverage;
   std::size_t n_neighbors = 1;
   bool certify = false;  // OTD under dot or cosine: keep a certificate
+  PerchOptions perch = {};
+  GrinchOptions grinch = {};
+};
+
+/// What an algorithm remembers beside the tree, flat, for storage.
+struct Memory {
+  std::vector<std::uint32_t> marks;
+  std::vector<double> numbers;
 };
 
 /// A tree frozen in its canonical numbering (docs/decisions): leaves 0..n-1 are
@@ -51,7 +64,7 @@ class Live {
   Live(std::size_t dim, const Options& options);
   /// Continue a stored tree. Throws std::invalid_argument if it is damaged.
   Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
-       const std::optional<Certificate>& certificate);
+       const Memory& memory);
 
   const Options& options() const { return options_; }
   std::size_t size() const { return points().size(); }
@@ -68,14 +81,23 @@ class Live {
 
   /// What is guaranteed for this stream, if the options ask for it.
   const std::optional<Certificate>& certificate() const { return certificate_; }
+
+  /// Under kNested: make the tree anew from groups within groups (nested.hpp).
+  /// Points that arrive later hang from the root until the next time.
+  void regroup(std::span<const std::uint32_t> group_of, std::span<const std::uint32_t> above);
+
   /// The tree, with all summaries up to date.
   const Tree<Real>& tree();
+  Memory memory() const;
   Snapshot snapshot();
   /// Throws std::logic_error naming a broken invariant.
   void check();
 
  private:
   bool insert(const Real* row, const Pulse& pulse);
+  void insert_perch(const Real* x);
+  void insert_grinch(const Real* x);
+  NodeId nearest_leaf(const Real* x);
   const Real* scaled(const Real* row);
   void index_all_points();
   std::size_t rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse);
@@ -85,7 +107,9 @@ class Live {
   std::unique_ptr<Neighbours<Real>> neighbours_;
   Ohac<Real> ohac_;
   std::optional<Certificate> certificate_;
-  bool stale_ = false;  // Naive_2 leaves summaries for later: its paths can be long
+  Perch<Real> perch_;
+  Grinch<Real> grinch_;
+  bool stale_ = false;  // some algorithms leave summaries for later: their paths can be long
   std::vector<Neighbour> found_;
   std::vector<Real> unit_row_;
 };

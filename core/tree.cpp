@@ -102,6 +102,37 @@ NodeId Tree<Real>::attach(NodeId leaf, NodeId at) {
 }
 
 template <class Real>
+void Tree<Real>::swap(NodeId a, NodeId b) {
+  const NodeId above_a = parent(a), above_b = parent(b);
+  Inner& node_a = inner_[above_a.slot()];
+  Inner& node_b = inner_[above_b.slot()];
+  NodeId& place_a = node_a.left == a ? node_a.left : node_a.right;
+  NodeId& place_b = node_b.left == b ? node_b.left : node_b.right;
+  place_a = b;
+  place_b = a;
+  set_parent(a, above_b);
+  set_parent(b, above_a);
+}
+
+template <class Real>
+NodeId Tree<Real>::move(NodeId v, NodeId beside) {
+  const NodeId node = parent(v);
+  replace_child(parent(node), node, sibling(v));
+  replace_child(parent(beside), beside, node);
+  inner_[node.slot()].left = beside;
+  inner_[node.slot()].right = v;
+  set_parent(beside, node);
+  return node;
+}
+
+template <class Real>
+void Tree<Real>::recount(NodeId v) {
+  Inner& node = inner_[v.slot()];
+  node.size = size(node.left) + size(node.right);
+  node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
+}
+
+template <class Real>
 void Tree<Real>::absorb(NodeId v, const Real* x, double gap) {
   const Slot slot = v.slot();
   const auto n = static_cast<double>(inner_[slot].size);

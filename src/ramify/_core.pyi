@@ -50,7 +50,7 @@ def cut_labels(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), o
 class LiveF32:
     """A growing tree over float32 rows."""
 
-    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, certify: bool = False) -> None: ...
+    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object] = {}) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -85,6 +85,11 @@ class LiveF32:
     def certificate(self) -> tuple[float, float, float, float]:
         """Beta, and the revenue guaranteed, achieved and conceivable."""
 
+    def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Make a 'nested' tree anew: the group of each point, the group above each group.
+        """
+
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
@@ -92,13 +97,13 @@ class LiveF32:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, certify: bool, state: dict[str, object]) -> LiveF32:
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object], state: dict[str, object]) -> LiveF32:
         """The inverse of state()."""
 
 class LiveF64:
     """A growing tree over float64 rows."""
 
-    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, certify: bool = False) -> None: ...
+    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object] = {}) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -133,6 +138,11 @@ class LiveF64:
     def certificate(self) -> tuple[float, float, float, float]:
         """Beta, and the revenue guaranteed, achieved and conceivable."""
 
+    def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Make a 'nested' tree anew: the group of each point, the group above each group.
+        """
+
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
@@ -140,7 +150,7 @@ class LiveF64:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, certify: bool, state: dict[str, object]) -> LiveF64:
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object], state: dict[str, object]) -> LiveF64:
         """The inverse of state()."""
 
 @overload

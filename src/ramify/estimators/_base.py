@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from ramify.errors import BrokenTreeError, NoLabelsError
 from ramify.estimators._live import Live, Settings
 from ramify.estimators._options import (
-    check_certify,
+    METRICS,
     check_cut,
     check_linkage,
     check_metric,
@@ -68,6 +68,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
     """Reading a tree: everything but how it grows."""
 
     _algorithm: ClassVar[str]
+    _metrics: ClassVar[tuple[str, ...]] = METRICS
     _live: Live | None = None
 
     # Parameters, stored by the subclasses' __init__.
@@ -253,20 +254,29 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             )
         return live.labels(self.n_clusters, self.distance_threshold)
 
-    def _options(self) -> tuple[str, str, int, bool]:
-        """Metric, linkage, number of neighbours and whether to certify, checked."""
+    def _options(self) -> dict[str, Any]:
+        """What shapes the tree, checked, by the names of ``Settings``."""
         check_cut(self.n_clusters, self.distance_threshold)
-        metric = check_metric(self.metric)
+        metric = check_metric(self.metric, self._metrics)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = check_n_neighbors(getattr(self, "n_neighbors", 1))
-        return metric, linkage, n_neighbors, check_certify(getattr(self, "certify", False), metric)
+        return {
+            "metric": metric,
+            "linkage": linkage,
+            "n_neighbors": n_neighbors,
+            "more": self._more_options(),
+        }
+
+    def _more_options(self) -> dict[str, int | float | str | None]:
+        """Options that only this estimator has, checked."""
+        return {}
 
     def _read_first(self, X: object) -> _Batch:
         """Check a batch that begins a tree."""
         options = self._options()
         names = feature_names(X)
-        rows = read_rows(X, owner=type(self).__name__, metric=options[0])
-        settings = Settings(self._algorithm, rows.shape[1], *options)
+        rows = read_rows(X, owner=type(self).__name__, metric=options["metric"])
+        settings = Settings(self._algorithm, rows.shape[1], **options)
         settings.check_signs(rows)
         return _Batch(rows, names, settings)
 

@@ -8,7 +8,7 @@ turns itself into plain arrays and back. Locking is the estimator's affair.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol, TypedDict, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +30,11 @@ class Settings(NamedTuple):
     metric: str
     linkage: str
     n_neighbors: int
-    certify: bool = False
+    more: Mapping[str, int | float | str | None] = {}  #: options of one algorithm only
 
     def check_signs(self, rows: Rows) -> None:
         """Refuse negative numbers where a certificate forbids them."""
-        if self.certify:
+        if self.more.get("certify"):
             check_not_negative(rows, "certify=True")
 
 
@@ -42,7 +42,7 @@ class State(TypedDict):
     """A Live as plain data, for pickles."""
 
     format: int
-    settings: tuple[str | int, ...]
+    settings: tuple[Any, ...]
     dtype: str
     arrays: Mapping[str, npt.NDArray[Any]]
 
@@ -55,7 +55,6 @@ class _Core(Protocol):
     def insert_one(self, row: Any) -> int: ...
     def nearest(self, rows: Any, k: int) -> tuple[Any, Any]: ...
     def snapshot(self) -> tuple[Any, Any, Any]: ...
-    def certificate(self) -> tuple[float, float, float, float]: ...
     def check(self) -> None: ...
     def state(self) -> Any: ...
 
@@ -85,7 +84,7 @@ class Live:
         # Identity with this very object is the fast test in insert, so take NumPy's own.
         self.dtype: RealType = FLOAT32 if dtype == FLOAT32 else FLOAT64
         self.row_shape = (settings.width,)
-        self._core: _Core = _core_class(self.dtype)(*settings) if core is None else core
+        self._core: _Core = _new_core(settings, self.dtype) if core is None else core
         self._busy = False
         self._hierarchy: Hierarchy | None = None
         self._labels: IntArray | None = None
@@ -144,7 +143,8 @@ class Live:
     def certificate(self) -> tuple[float, float, float, float]:
         """Beta, and the revenue guaranteed, achieved and conceivable."""
         self.require_idle()
-        return self._core.certificate()
+        proof: tuple[float, float, float, float] = cast(Any, self._core).certificate()
+        return proof
 
     def check(self) -> None:
         """Raise RuntimeError naming the first invariant that the core's tree breaks."""
@@ -169,10 +169,9 @@ class Live:
                 f"this model was stored in format {state['format']}, "
                 f"this version of Ramify reads format {STATE_FORMAT}"
             )
-        # Models stored before there were certificates have no `certify`.
-        settings = Settings(*state["settings"])  # type: ignore[arg-type]  # as state() wrote them
+        settings = Settings._make(state["settings"])
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
-        core = _core_class(dtype).from_state(*settings, state["arrays"])
+        core = _old_core(settings, dtype, state["arrays"])
         return Live(settings, dtype, core)
 
     def _forget(self) -> None:
@@ -200,3 +199,24 @@ class Live:
 
 def _core_class(dtype: np.dtype[Any]) -> Any:
     return _core.LiveF32 if dtype == FLOAT32 else _core.LiveF64
+
+
+def _new_core(settings: Settings, dtype: np.dtype[Any]) -> _Core:
+    if settings.algorithm != "birch":
+        return cast(_Core, _core_class(dtype)(*settings))
+    from ramify.estimators._cf_tree import CFTree  # loads sklearn.cluster
+
+    store = _core_class(dtype)(*settings._replace(algorithm="nested", more={}))
+    return CFTree(store, **cast(Any, settings.more))
+
+
+def _old_core(
+    settings: Settings, dtype: np.dtype[Any], arrays: Mapping[str, npt.NDArray[Any]]
+) -> _Core:
+    if settings.algorithm != "birch":
+        return cast(_Core, _core_class(dtype).from_state(*settings, arrays))
+    from ramify.estimators._cf_tree import CFTree
+
+    plain = settings._replace(algorithm="nested", more={})
+    store = _core_class(dtype).from_state(*plain, arrays)
+    return CFTree.from_state(store, settings.more, arrays)

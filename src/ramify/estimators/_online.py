@@ -154,8 +154,8 @@ class OnlineClusterer(HierarchicalClusterer):
             live.settings.check_signs(row)
             return live.insert_one(row[0])
         options = self._options()
-        row = read_row(x, owner=owner, metric=options[0])
-        settings = Settings(self._algorithm, row.shape[1], *options)
+        row = read_row(x, owner=owner, metric=options["metric"])
+        settings = Settings(self._algorithm, row.shape[1], **options)
         settings.check_signs(row)
         live = Live(settings, row.dtype)
         point = live.insert_one(row[0])
@@ -164,11 +164,11 @@ class OnlineClusterer(HierarchicalClusterer):
 
     def _require_same_options(self, live: Live) -> None:
         """A tree cannot change its metric half way; cut options may change freely."""
-        now = self._options()
-        for name, new, old in zip(
-            ("metric", "linkage", "n_neighbors", "certify"), now, live.settings[2:], strict=True
-        ):
-            if new != old:
+        then, now = live.settings._asdict(), self._options()
+        then |= then["more"]
+        now |= now.pop("more")
+        for name, new in now.items():
+            if new != (old := then[name]):
                 raise ValueError(
                     f"{name} was {old!r} when the first point arrived and is now {new!r}; "
                     f"set it back, or call fit to start anew"

@@ -19,15 +19,15 @@ _WHY = (
 )
 
 
-def check_metric(metric: object) -> str:
-    """Return the metric if it is one of ours.
+def check_metric(metric: object, offered: tuple[str, ...] = METRICS) -> str:
+    """Return the metric if it is one of ours, and of the estimator's.
 
     Examples
     --------
     >>> check_metric("cosine")
     'cosine'
     """
-    return _one_of("metric", metric, METRICS)
+    return _one_of("metric", metric, offered)
 
 
 def check_linkage(linkage: object, metric: str) -> str:
@@ -77,6 +77,55 @@ def check_certify(certify: object, metric: str) -> bool:
     return certify
 
 
+def check_choice(name: str, found: object, offered: tuple[str, ...]) -> str:
+    """Return a choice if it is one of those offered.
+
+    Examples
+    --------
+    >>> check_choice("bounds", "sound", ("reference", "sound"))
+    'sound'
+    """
+    return _one_of(name, found, offered)
+
+
+def check_number(name: str, found: object, least: int = 1) -> int:
+    """Return a whole number if it is at least ``least``.
+
+    Examples
+    --------
+    >>> check_number("max_leaves", 100)
+    100
+    """
+    return _whole_number(name, found, least)
+
+
+def check_size(name: str, found: object) -> float:
+    """Return a number if it is finite and more than 0.
+
+    Examples
+    --------
+    >>> check_size("threshold", 0.5)
+    0.5
+    """
+    size = _number(name, found)
+    if not 0 < size < float("inf"):
+        raise ValueError(f"{name}={found!r}: expected a finite number above 0")
+    return size
+
+
+def check_flag(name: str, found: object) -> bool:
+    """Return True or False if it is one of them.
+
+    Examples
+    --------
+    >>> check_flag("restructure", True)
+    True
+    """
+    if not isinstance(found, bool):
+        raise TypeError(f"{name}={found!r}: expected True or False, got {type(found).__name__}")
+    return found
+
+
 def check_cut(n_clusters: object, distance_threshold: object) -> None:
     """Refuse both cut options at once, and values that cut no tree.
 
@@ -108,16 +157,17 @@ def _listed(offered: tuple[str, ...]) -> str:
     return ", ".join(repr(choice) for choice in offered)
 
 
-def _whole_number(name: str, found: object) -> int:
+def _whole_number(name: str, found: object, least: int = 1) -> int:
     if isinstance(found, bool) or not isinstance(found, Integral):
         raise TypeError(f"{name}={found!r}: expected an int, got {type(found).__name__}")
-    if found < 1:
-        raise ValueError(f"{name}={found!r}: expected at least 1")
+    if found < least:
+        raise ValueError(f"{name}={found!r}: expected at least {least}")
     return int(found)
 
 
-def _number(name: str, found: object) -> None:
+def _number(name: str, found: object) -> float:
     if isinstance(found, bool) or not isinstance(found, Real):
         raise TypeError(f"{name}={found!r}: expected a number, got {type(found).__name__}")
     if found != found:
         raise ValueError(f"{name}={found!r}: expected a number")
+    return float(found)

@@ -4,6 +4,7 @@
 from typing import ClassVar
 
 from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._options import check_certify
 from ramify.estimators.certificate import Certificate
 
 
@@ -82,6 +83,9 @@ class OTD(OnlineClusterer):
         self.metric = metric
         self.certify = certify
 
+    def _more_options(self) -> dict[str, int | float | str | None]:
+        return {"certify": check_certify(self.certify, self.metric)}
+
     def certificate(self) -> Certificate:
         """The revenue that is proven for this stream, beside what the tree earns.
 
@@ -101,7 +105,7 @@ class OTD(OnlineClusterer):
         """
         with self._lock():
             live = self._fitted()
-            if not live.settings.certify:
+            if not live.settings.more["certify"]:
                 raise ValueError(
                     "this model keeps no certificate; set certify=True before the first point"
                 )

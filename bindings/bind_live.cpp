@@ -4,15 +4,14 @@
 #include <nanobind/stl/tuple.h>
 
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 
 #include "bind.hpp"
+#include "breath.hpp"
 #include "live.hpp"
 
 namespace ramify::bindings {
@@ -45,38 +44,6 @@ std::size_t width_of(std::size_t dim) {
   if (dim < 1) throw std::invalid_argument("rows need at least one column");
   return dim;
 }
-
-/// Lets a long batch breathe: about every 50 ms it takes the GIL, looks for
-/// Ctrl-C and reports progress. What Python raises is kept, and stops the batch.
-class Breath {
- public:
-  explicit Breath(nb::object report) : report_(std::move(report)), last_(Clock::now()) {}
-
-  bool operator()(std::size_t done) {
-    const auto now = Clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return true;
-    last_ = now;
-    const nb::gil_scoped_acquire gil;
-    try {
-      if (PyErr_CheckSignals() != 0) nb::raise_python_error();
-      if (!report_.is_none()) report_(done);
-    } catch (nb::python_error&) {
-      raised_ = std::current_exception();
-      return false;
-    }
-    return true;
-  }
-
-  void rethrow() const {
-    if (raised_) std::rethrow_exception(raised_);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  nb::object report_;
-  Clock::time_point last_;
-  std::exception_ptr raised_;
-};
 
 template <class Real>
 class PyLive {

@@ -29,4 +29,11 @@ HeavyPaths::HeavyPaths(Children children) {
     order_[start_[leaf]] = static_cast<std::uint32_t>(leaf);
 }
 
+std::uint64_t HeavyPaths::light_leaves() const {
+  std::uint64_t leaves = 0;
+  for (std::size_t v = 0; v < size_.size(); ++v)
+    if (is_top(v) && !is_root(v)) leaves += size_[v];
+  return leaves;
+}
+
 }  // namespace ramify

@@ -19,10 +19,12 @@
 // Nothing recurses; building is O(n).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "dendrogram.hpp"
+#include "pulse.hpp"
 
 namespace ramify {
 
@@ -33,6 +35,8 @@ class HeavyPaths {
   std::size_t leaves() const { return order_.size(); }
   std::size_t size(std::size_t v) const { return size_[v]; }
   std::size_t start(std::size_t v) const { return start_[v]; }
+  /// Leaves of all light subtrees together: the work of climbing every path.
+  std::uint64_t light_leaves() const;
   /// The leaf at a position.
   std::size_t leaf_at(std::size_t position) const { return order_[position]; }
   /// Parent of a node; the root is its own.
@@ -47,6 +51,29 @@ class HeavyPaths {
   std::vector<std::uint32_t> start_;
   std::vector<std::uint32_t> parent_;
   std::vector<std::uint32_t> order_;  // by position
+};
+
+/// Tells a pulse how far a climb of all heavy paths is, in leaves out of n.
+class ClimbNews {
+ public:
+  ClimbNews(const HeavyPaths& paths, const Pulse& pulse)
+      : pulse_(pulse),
+        share_(static_cast<double>(paths.leaves()) /
+               static_cast<double>(std::max<std::uint64_t>(paths.light_leaves(), 1))) {}
+
+  /// Some more leaves of light subtrees are done. False: stop now.
+  bool more(std::size_t leaves) {
+    const std::uint64_t before = done_;
+    done_ += leaves;
+    if (!pulse_ || before / kStride == done_ / kStride) return true;
+    return pulse_(static_cast<std::size_t>(static_cast<double>(done_) * share_));
+  }
+
+ private:
+  static constexpr std::uint64_t kStride = 1024;  // leaves between two pulses
+  const Pulse& pulse_;
+  double share_;
+  std::uint64_t done_ = 0;
 };
 
 }  // namespace ramify

@@ -104,7 +104,7 @@ double dendrogram_purity(Children children, std::span<const std::int64_t> classe
   };
   std::vector<double> below(classes), light(classes);  // counts of each class
   Sum purity, pairs;
-  std::size_t met = 0;  // leaves looked at since the last pulse
+  ClimbNews news(paths, pulse);
   // One heavy path after the other, from its bottom leaf up: `below` holds the
   // counts of the node reached, and each step folds in one light subtree.
   for (std::size_t bottom = 0; bottom < paths.leaves(); ++bottom) {
@@ -125,11 +125,7 @@ double dendrogram_purity(Children children, std::span<const std::int64_t> classe
         pairs.add(across);
         purity.add(across * (below[c] / leaves));
       }
-      met += to - from;
-      if (pulse && met >= kStride) {
-        met = 0;
-        if (!pulse(bottom)) return 0;
-      }
+      if (!news.more(to - from)) return 0;
     }
     for (std::size_t i = bottom; i < bottom + paths.size(v); ++i) below[class_at(i)] = 0;
   }

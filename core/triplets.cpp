@@ -225,7 +225,7 @@ std::uint64_t agreeing_triplets(Children first, Children second, const Pulse& pu
   if (n < 3) return 0;
   TreeOfSums sums(second);
   Count agreements = 0;
-  std::size_t painted = 0;  // since the last pulse
+  ClimbNews news(paths, pulse);
   for (std::size_t bottom = 0; bottom < n; ++bottom) {
     std::size_t v = paths.leaf_at(bottom);
     if (!paths.is_heavy(v)) continue;
@@ -239,11 +239,7 @@ std::uint64_t agreeing_triplets(Children first, Children second, const Pulse& pu
       for (std::size_t i = from; i < to; ++i) sums.paint_red(paths.leaf_at(i));
       agreements += sums.agreements();
       blue_from = from;
-      painted += to - from;
-      if (pulse && painted >= 1024) {
-        painted = 0;
-        if (!pulse(bottom)) return 0;
-      }
+      if (!news.more(to - from)) return 0;
     }
     for (std::size_t i = bottom; i < bottom + paths.size(v); ++i) sums.clear(paths.leaf_at(i));
   }

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "dendrogram.hpp"
+
 namespace ramify::bindings {
 
 namespace nb = nanobind;
@@ -51,8 +53,13 @@ Out2<T> to_numpy(std::vector<T> values, std::size_t columns) {
   return Out2<T>(data, {rows, columns}, owner);
 }
 
+/// The pairs as a tree; refuses arrays that are not one, so that nothing below
+/// can be led outside of its arrays.
+Children tree_of(const Pairs& children);
+
 void bind_points(nb::module_& m);
 void bind_dendrogram(nb::module_& m);
 void bind_live(nb::module_& m);
+void bind_measures(nb::module_& m);
 
 }  // namespace ramify::bindings

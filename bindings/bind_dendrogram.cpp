@@ -6,21 +6,15 @@
 #include <tuple>
 
 #include "bind.hpp"
-#include "dendrogram.hpp"
 
 namespace ramify::bindings {
-namespace {
 
-/// The pairs as a tree; refuses arrays that are not one, so that nothing below
-/// can be led outside of its arrays.
 Children tree_of(const Pairs& children) {
   const Children tree(children.data(), children.size());
   const std::string wrong = what_is_wrong(tree);
   if (!wrong.empty()) throw std::invalid_argument("children is not a tree: " + wrong);
   return tree;
 }
-
-}  // namespace
 
 void bind_dendrogram(nb::module_& m) {
   m.def(

@@ -4,15 +4,14 @@
 #include <nanobind/stl/tuple.h>
 
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 
 #include "bind.hpp"
+#include "breath.hpp"
 #include "live.hpp"
 
 namespace ramify::bindings {
@@ -46,38 +45,6 @@ std::size_t width_of(std::size_t dim) {
   return dim;
 }
 
-/// Lets a long batch breathe: about every 50 ms it takes the GIL, looks for
-/// Ctrl-C and reports progress. What Python raises is kept, and stops the batch.
-class Breath {
- public:
-  explicit Breath(nb::object report) : report_(std::move(report)), last_(Clock::now()) {}
-
-  bool operator()(std::size_t done) {
-    const auto now = Clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return true;
-    last_ = now;
-    const nb::gil_scoped_acquire gil;
-    try {
-      if (PyErr_CheckSignals() != 0) nb::raise_python_error();
-      if (!report_.is_none()) report_(done);
-    } catch (nb::python_error&) {
-      raised_ = std::current_exception();
-      return false;
-    }
-    return true;
-  }
-
-  void rethrow() const {
-    if (raised_) std::rethrow_exception(raised_);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  nb::object report_;
-  Clock::time_point last_;
-  std::exception_ptr raised_;
-};
-
 template <class Real>
 class PyLive {
  public:
@@ -110,6 +77,10 @@ class PyLive {
       throw std::invalid_argument(std::string("Input x contains ") +
                                   (std::isnan(values[at]) ? "NaN" : "infinity") + " (column " +
                                   std::to_string(at) + ")");
+    for (std::size_t j = 0; j < dim_; ++j)
+      if (std::fabs(static_cast<double>(values[j])) > kLargest)
+        throw std::invalid_argument("x has a number beyond 1e145 in size (column " +
+                                    std::to_string(j) + "): its square would overflow");
     if (live_.options().metric == Metric::kCosine && first_zero_row(row.data(), 1, dim_) == 0)
       throw std::invalid_argument(
           "x is a row of zeros, which has no direction: metric='cosine' "

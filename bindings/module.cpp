@@ -6,10 +6,12 @@
 #include <string>
 
 #include "bind.hpp"
-#include "kernels.hpp"
+#include "dispatch.hpp"
 
 NB_MODULE(_core, m) {
   m.doc() = "The C++ core of Ramify. Not a public interface: use the classes of `ramify`.";
+  // A model that a global still holds at exit is no leak worth a report.
+  nanobind::set_leak_warnings(false);
   // A lesser set of instructions can be asked for, to test that every set grows
   // the same tree.
   if (const char* wanted = std::getenv("RAMIFY_INSTRUCTIONS"))
@@ -22,4 +24,5 @@ NB_MODULE(_core, m) {
   ramify::bindings::bind_points(m);
   ramify::bindings::bind_dendrogram(m);
   ramify::bindings::bind_live(m);
+  ramify::bindings::bind_measures(m);
 }

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "pulse.hpp"
 
 namespace ramify {
 
@@ -42,8 +43,11 @@ class BucketTree {
   };
   using Stack = std::vector<Pending>;
 
-  /// `removable` trees remember where each item is, four bytes an item.
-  explicit BucketTree(std::size_t dim, bool removable = false) : dim_(dim), removable_(removable) {
+  /// `removable` trees remember where each item is, four bytes an item. `breathe`
+  /// is called while large parts are built; if it throws, so does the operation,
+  /// and the tree is good for nothing but destruction.
+  explicit BucketTree(std::size_t dim, bool removable = false, Breathe breathe = {})
+      : dim_(dim), removable_(removable), breathe_(std::move(breathe)) {
     nodes_.resize(2);  // the root, and a twin that keeps pairs aligned
     boxes_.resize(2 * 2 * dim_);
     least_weight_.resize(2, std::numeric_limits<double>::infinity());
@@ -139,6 +143,7 @@ class BucketTree {
 
  private:
   static constexpr std::uint32_t kNil = 0xFFFFFFFFU;
+  static constexpr std::size_t kLarge = 4096;  // entries worth a breath
 
   struct Node {
     std::uint32_t child = kNil;  // of two, side by side; kNil in a leaf
@@ -366,6 +371,7 @@ class BucketTree {
     while (!todo.empty()) {
       const auto [u, entries] = todo.back();
       todo.pop_back();
+      if (breathe_ && entries.size() > kLarge) breathe_();
       make_box(u, entries, load);
       nodes_[u].count = nodes_[u].built = static_cast<std::uint32_t>(entries.size());
       if (entries.size() <= kBlock || is_flat(u)) {
@@ -440,6 +446,7 @@ class BucketTree {
 
   std::size_t dim_;
   bool removable_;
+  Breathe breathe_;
   std::size_t size_ = 0;
   std::vector<Node> nodes_;
   std::vector<Real> boxes_;           // low then high corner of each node

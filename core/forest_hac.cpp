@@ -28,7 +28,7 @@ class Agglomeration {
 
   /// Nearest-neighbour chain. Partners are compared by identity, not by value:
   /// rounding could otherwise keep two clusters just missing each other.
-  bool run_chain() {
+  RAMIFY_INLINE bool run_chain() {
     chain_.clear();
     std::uint32_t start = 0;
     while (merges_.size() + 1 < m_) {
@@ -53,9 +53,11 @@ class Agglomeration {
   /// Heap of nearest neighbours. An entry whose neighbour has gone is a lower
   /// bound, for the clusters there were when it was made; later ones looked for
   /// themselves when they came. So the least fresh entry is the least pair.
-  bool run_greedy() {
-    for (std::uint32_t c = 0; c < m_; ++c)
-      if (!goes_on() || !push(c)) return false;
+  RAMIFY_INLINE bool run_greedy() {
+    for (std::uint32_t c = 0; c < m_; ++c) {
+      if (!goes_on()) return false;
+      push(c);
+    }
     while (merges_.size() + 1 < m_) {
       if (!goes_on()) return false;
       const Entry top = heap_.top();
@@ -78,14 +80,13 @@ class Agglomeration {
 
   bool goes_on() { return !pulse_ || pulse_(merges_.size()); }
 
-  bool push(std::uint32_t c) {
-    if (merges_.size() + 1 == m_) return true;
+  RAMIFY_INLINE void push(std::uint32_t c) {
+    if (merges_.size() + 1 == m_) return;
     const Found found = space_.nearest(c);
     heap_.push({MergeKey(found.linkage, ranks_[c], ranks_[found.cluster]), c, found.cluster});
-    return true;
   }
 
-  std::uint32_t merge(std::uint32_t a, std::uint32_t b) {
+  RAMIFY_INLINE std::uint32_t merge(std::uint32_t a, std::uint32_t b) {
     if (ranks_[b].first_leaf < ranks_[a].first_leaf) std::swap(a, b);
     const auto c = static_cast<std::uint32_t>(m_ + merges_.size());
     merges_.push_back({a, b});
@@ -106,13 +107,47 @@ class Agglomeration {
   std::vector<Merge>& merges_;
 };
 
-template <class Rule, class Space>
-bool run(Space&& space, ForestScratch& scratch, std::size_t m, const Pulse& pulse,
-         std::vector<Merge>& merges) {
-  Agglomeration<std::remove_reference_t<Space>> work(space, scratch, m, pulse, merges);
+template <class Space, class Rule, class Real>
+RAMIFY_INLINE bool run(std::span<const ForestItem<Real>> forest, std::size_t dim,
+                       const Pulse& pulse, ForestScratch& scratch, std::vector<Merge>& merges) {
+  const Breathe breathe = pulse ? Breathe([&] {
+    if (!pulse(merges.size())) throw Stopped{};
+  })
+                                : Breathe{};
+  Space space(forest, dim, scratch, breathe);
+  Agglomeration<Space> work(space, scratch, forest.size(), pulse, merges);
   if constexpr (Rule::kReducible) return work.run_chain();
   return work.run_greedy();
 }
+
+/// Small forests are all of OHAC's work: compiled for each set of instructions,
+/// and over before anybody could want to stop.
+template <class Rule, class Real>
+struct OnMatrix {
+  using Forest = std::span<const ForestItem<Real>>;
+  using Space = MatrixSpace<Real, Rule>;
+
+  static bool baseline(Forest forest, std::size_t dim, ForestScratch& s, std::vector<Merge>& out) {
+    return run<Space, Rule>(forest, dim, {}, s, out);
+  }
+#ifdef RAMIFY_X86
+  RAMIFY_AVX2 static bool avx2(Forest forest, std::size_t dim, ForestScratch& s,
+                               std::vector<Merge>& out) {
+    return run<Space, Rule>(forest, dim, {}, s, out);
+  }
+  RAMIFY_AVX512 static bool avx512(Forest forest, std::size_t dim, ForestScratch& s,
+                                   std::vector<Merge>& out) {
+    return run<Space, Rule>(forest, dim, {}, s, out);
+  }
+#endif
+  static bool best(Forest forest, std::size_t dim, ForestScratch& s, std::vector<Merge>& out) {
+#ifdef RAMIFY_X86
+    if (level() == Level::kAvx512) return avx512(forest, dim, s, out);
+    if (level() == Level::kAvx2) return avx2(forest, dim, s, out);
+#endif
+    return baseline(forest, dim, s, out);
+  }
+};
 
 }  // namespace
 
@@ -127,11 +162,14 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
   for (std::size_t i = 0; i < m; ++i) scratch.ranks[i] = forest[i].rank;
   return with_rule(metric, linkage, [&](auto rule) {
     using Rule = decltype(rule);
-    if (m <= kMatrixLimit)
-      return run<Rule>(MatrixSpace<Real, Rule>(forest, dim, scratch), scratch, m, pulse, merges);
-    if (dim < kLanes)
-      return run<Rule>(BucketSpace<Real, Rule>(forest, dim, scratch), scratch, m, pulse, merges);
-    return run<Rule>(ScanSpace<Real, Rule>(forest, dim, scratch), scratch, m, pulse, merges);
+    if (m <= kMatrixLimit) return OnMatrix<Rule, Real>::best(forest, dim, scratch, merges);
+    try {
+      if (dim < kLanes)
+        return run<BucketSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
+      return run<ScanSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
+    } catch (const Stopped&) {
+      return false;
+    }
   });
 }
 

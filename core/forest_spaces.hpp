@@ -4,13 +4,15 @@
 // Each space holds the clusters that are still apart and answers
 //   nearest(c)      the cluster with the smallest MergeKey to c
 //   merge(a, b, c)  a and b are gone, their union c has come
-// Used by forest_hac.cpp alone.
+// Spaces that take long to set up breathe (pulse.hpp). Used by forest_hac.cpp
+// alone.
 #pragma once
 
 #include <limits>
 #include <vector>
 
 #include "bucket_tree.hpp"
+#include "dispatch.hpp"
 #include "forest_hac.hpp"
 
 namespace ramify {
@@ -45,13 +47,18 @@ class NearestCluster {
 };
 
 /// All linkages at once, kept up to date by Lance-Williams in O(m) a merge.
+///
+/// Rows are padded to whole vectors; what is not a pair of clusters (the
+/// diagonal, the padding, clusters that are gone) is infinite. Every loop runs
+/// over kWidth entries side by side, for vector instructions of any width.
 template <class Real, class Rule>
 class MatrixSpace {
  public:
-  MatrixSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch)
-      : m_(forest.size()), live_(m_), s_(scratch) {
-    s_.matrix.resize(m_ * m_);
-    s_.sizes.resize(m_);
+  RAMIFY_INLINE MatrixSpace(std::span<const ForestItem<Real>> forest, std::size_t dim,
+                            ForestScratch& scratch, const Breathe&)
+      : m_(forest.size()), stride_((m_ + kWidth - 1) / kWidth * kWidth), s_(scratch) {
+    s_.matrix.resize(m_ * stride_);
+    s_.sizes.resize(stride_);
     s_.row_of.resize(2 * m_ - 1);
     s_.at_row.resize(m_);
     for (std::uint32_t i = 0; i < m_; ++i) {
@@ -64,88 +71,86 @@ class MatrixSpace {
       fill_by_pair(forest, dim);
   }
 
-  Found nearest(std::uint32_t c) const {
-    const std::uint32_t row = s_.row_of[c];
-    const double* linkages = &s_.matrix[row * m_];
-    std::uint32_t best = row == 0 ? 1 : 0;
-    for (std::uint32_t i = best + 1; i < live_; ++i) {
-      if (linkages[i] > linkages[best] || i == row) continue;
-      if (linkages[i] < linkages[best] ||
-          comes_first(s_.ranks[s_.at_row[i]], s_.ranks[s_.at_row[best]]))
+  RAMIFY_INLINE Found nearest(std::uint32_t c) const {
+    const double* linkages = &s_.matrix[s_.row_of[c] * stride_];
+    double lanes[kWidth];
+    for (std::size_t j = 0; j < kWidth; ++j) lanes[j] = kGone;
+    for (std::size_t i = 0; i < stride_; i += kWidth)
+      for (std::size_t j = 0; j < kWidth; ++j)
+        lanes[j] = linkages[i + j] < lanes[j] ? linkages[i + j] : lanes[j];
+    double least = lanes[0];
+    for (std::size_t j = 1; j < kWidth; ++j) least = lanes[j] < least ? lanes[j] : least;
+    std::size_t best = 0;
+    while (linkages[best] != least) ++best;
+    for (std::size_t i = best + 1; i < m_; ++i)
+      if (linkages[i] == least && comes_first(s_.ranks[s_.at_row[i]], s_.ranks[s_.at_row[best]]))
         best = i;
-    }
-    return {s_.at_row[best], linkages[best]};
+    return {s_.at_row[best], least};
   }
 
-  /// The union takes a's row, the last row takes b's place.
-  void merge(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    const std::uint32_t row_a = s_.row_of[a], row_b = s_.row_of[b];
-    double* to_a = &s_.matrix[row_a * m_];
-    const double* to_b = &s_.matrix[row_b * m_];
-    const double n_a = s_.sizes[row_a], n_b = s_.sizes[row_b], l_ab = to_a[row_b];
-    for (std::uint32_t i = 0; i < live_; ++i) {
-      if (i == row_a || i == row_b) continue;
-      to_a[i] = Rule::update({n_a, n_b, s_.sizes[i], to_a[i], to_b[i], l_ab});
-      s_.matrix[i * m_ + row_a] = to_a[i];
+  /// The union takes a's row; b's is gone.
+  RAMIFY_INLINE void merge(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    const std::size_t row_a = s_.row_of[a], row_b = s_.row_of[b];
+    double* to_a = &s_.matrix[row_a * stride_];
+    const double* to_b = &s_.matrix[row_b * stride_];
+    const double* sizes = s_.sizes.data();
+    const double n_a = sizes[row_a], n_b = sizes[row_b], l_ab = to_a[row_b];
+    for (std::size_t i = 0; i < stride_; ++i) {
+      const double updated = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
+      to_a[i] = to_a[i] == kGone || to_b[i] == kGone ? kGone : updated;
+    }
+    double* cell = s_.matrix.data();
+    for (std::size_t i = 0; i < m_; ++i, cell += stride_) {
+      cell[row_a] = to_a[i];
+      cell[row_b] = kGone;
     }
     s_.sizes[row_a] = n_a + n_b;
     s_.at_row[row_a] = c;
-    s_.row_of[c] = row_a;
-    move_last_to(row_b);
+    s_.row_of[c] = static_cast<std::uint32_t>(row_a);
   }
 
  private:
-  void fill_by_column(std::span<const ForestItem<Real>> forest, std::size_t dim) {
+  static constexpr std::size_t kWidth = 8;
+  static constexpr double kGone = std::numeric_limits<double>::infinity();
+
+  RAMIFY_INLINE void fill_by_column(std::span<const ForestItem<Real>> forest, std::size_t dim) {
     // Column by column, so that one row of linkages is a few flat loops.
-    s_.columns.resize((dim + 1) * m_);
-    double* weights = &s_.columns[dim * m_];
+    s_.columns.resize((dim + 1) * stride_);
+    double* columns = s_.columns.data();
+    double* weights = columns + dim * stride_;
     for (std::size_t i = 0; i < m_; ++i) {
       const SummaryView<Real>& summary = forest[i].summary;
       for (std::size_t j = 0; j < dim; ++j)
-        s_.columns[j * m_ + i] = static_cast<double>(summary.mean[j]);
+        columns[j * stride_ + i] = static_cast<double>(summary.mean[j]);
       weights[i] = Rule::weight(summary.n, summary.variance());
     }
-    for (std::size_t i = 0; i + 1 < m_; ++i) {
-      double* row = &s_.matrix[i * m_];
-      std::fill(row + i + 1, row + m_, 0.0);
+    for (std::size_t i = 0; i < m_; ++i) {
+      double* row = &s_.matrix[i * stride_];
+      for (std::size_t k = 0; k < stride_; ++k) row[k] = 0;
       for (std::size_t j = 0; j < dim; ++j) {
-        const double* column = &s_.columns[j * m_];
+        const double* column = columns + j * stride_;
         const double here = column[i];
-        for (std::size_t k = i + 1; k < m_; ++k) {
+        for (std::size_t k = 0; k < stride_; ++k) {
           const double gap = here - column[k];
           row[k] += Rule::kProduct ? here * column[k] : gap * gap;
         }
       }
-      for (std::size_t k = i + 1; k < m_; ++k) {
-        row[k] = Rule::score(row[k], weights[i], weights[k]);
-        s_.matrix[k * m_ + i] = row[k];
-      }
+      const double weight = weights[i];
+      for (std::size_t k = 0; k < stride_; ++k) row[k] = Rule::score(row[k], weight, weights[k]);
+      for (std::size_t k = m_; k < stride_; ++k) row[k] = kGone;
+      row[i] = kGone;
     }
   }
 
   void fill_by_pair(std::span<const ForestItem<Real>> forest, std::size_t dim) {
+    std::fill(s_.matrix.begin(), s_.matrix.end(), kGone);
     for (std::size_t i = 0; i + 1 < m_; ++i)
       for (std::size_t k = i + 1; k < m_; ++k)
-        s_.matrix[i * m_ + k] = s_.matrix[k * m_ + i] =
+        s_.matrix[i * stride_ + k] = s_.matrix[k * stride_ + i] =
             linkage_of<Rule>(forest[i].summary, forest[k].summary, dim);
   }
 
-  void move_last_to(std::uint32_t row) {
-    const std::uint32_t last = --live_;
-    if (row == last) return;
-    double* target = &s_.matrix[row * m_];
-    const double* source = &s_.matrix[last * m_];
-    for (std::uint32_t i = 0; i < live_; ++i) {
-      target[i] = source[i];
-      s_.matrix[i * m_ + row] = source[i];
-    }
-    s_.sizes[row] = s_.sizes[last];
-    s_.at_row[row] = s_.at_row[last];
-    s_.row_of[s_.at_row[row]] = row;
-  }
-
-  std::size_t m_;
-  std::uint32_t live_;
+  std::size_t m_, stride_;
   ForestScratch& s_;
 };
 
@@ -182,11 +187,12 @@ class Weights {
 template <class Real, class Rule>
 class BucketSpace {
  public:
-  BucketSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch)
+  BucketSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch,
+              const Breathe& breathe)
       : dim_(dim),
         ranks_(scratch.ranks),
         weights_(2 * forest.size() - 1, ranks_),
-        buckets_(dim, true),
+        buckets_(dim, true, breathe),
         mean_a_(dim),
         mean_b_(dim) {
     std::vector<Real> rows(forest.size() * dim);
@@ -235,7 +241,8 @@ class BucketSpace {
 template <class Real, class Rule>
 class ScanSpace {
  public:
-  ScanSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch)
+  ScanSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch,
+            const Breathe&)
       : dim_(dim),
         live_(forest.size()),
         ranks_(scratch.ranks),

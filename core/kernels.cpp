@@ -4,16 +4,7 @@
 // of each target without changing the order of any sum.
 #include "kernels.hpp"
 
-#include <array>
-
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define RAMIFY_X86 1
-#endif
-#if defined(__GNUC__) || defined(__clang__)
-#define RAMIFY_INLINE [[gnu::always_inline]] inline
-#else
-#define RAMIFY_INLINE inline
-#endif
+#include "dispatch.hpp"
 
 namespace ramify {
 namespace {
@@ -102,64 +93,20 @@ RAMIFY_INLINE void block_sums(const Real* x, const Real* columns, std::size_t di
 
 RAMIFY_KERNEL_SET(Baseline, );
 #ifdef RAMIFY_X86
-RAMIFY_KERNEL_SET(Avx2, [[gnu::target("avx2")]]);
-RAMIFY_KERNEL_SET(Avx512, [[gnu::target("avx512f,avx512vl,avx512dq")]]);
+RAMIFY_KERNEL_SET(Avx2, RAMIFY_AVX2);
+RAMIFY_KERNEL_SET(Avx512, RAMIFY_AVX512);
 #endif
 #undef RAMIFY_KERNEL_SET
-
-enum class Level { kBaseline, kAvx2, kAvx512 };
-constexpr std::array<std::string_view, 3> kLevelNames{"baseline", "avx2", "avx512"};
-
-Level best_level() {
-#ifdef RAMIFY_X86
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq"))
-    return Level::kAvx512;
-  if (__builtin_cpu_supports("avx2")) return Level::kAvx2;
-#endif
-  return Level::kBaseline;
-}
-
-// The one piece of process-wide state in the core: a fact about the machine.
-Level& level() {
-  static Level current = best_level();
-  return current;
-}
-
-template <class Real>
-const Kernels<Real>* table_for(Level wanted) {
-#ifdef RAMIFY_X86
-  if (wanted == Level::kAvx512) return &Avx512<Real>::kTable;
-  if (wanted == Level::kAvx2) return &Avx2<Real>::kTable;
-#endif
-  static_cast<void>(wanted);
-  return &Baseline<Real>::kTable;
-}
-
-template <class Real>
-const Kernels<Real>*& table() {
-  static const Kernels<Real>* current = table_for<Real>(level());
-  return current;
-}
 
 }  // namespace
 
 template <class Real>
 const Kernels<Real>& kernels() {
-  return *table<Real>();
-}
-
-std::string_view instructions() { return kLevelNames[static_cast<std::size_t>(level())]; }
-
-bool select_instructions(std::string_view name) {
-  for (std::size_t i = 0; i <= static_cast<std::size_t>(best_level()); ++i) {
-    if (kLevelNames[i] != name) continue;
-    level() = static_cast<Level>(i);
-    table<float>() = table_for<float>(level());
-    table<double>() = table_for<double>(level());
-    return true;
-  }
-  return false;
+#ifdef RAMIFY_X86
+  if (level() == Level::kAvx512) return Avx512<Real>::kTable;
+  if (level() == Level::kAvx2) return Avx2<Real>::kTable;
+#endif
+  return Baseline<Real>::kTable;
 }
 
 template const Kernels<float>& kernels();

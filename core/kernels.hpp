@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// kernels.hpp: sums over coordinates, the only place where the CPU is asked
-// what it can do.
+// kernels.hpp: sums over coordinates, fast on whatever CPU this is.
 //
 // One input gives one tree on every machine of an architecture, so every sum
 // has one order whatever the instructions: rows shorter than kLanes are summed
@@ -11,7 +10,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 namespace ramify {
 
@@ -33,16 +31,9 @@ struct Kernels {
   void (*block_dots)(const Real* x, const Real* columns, std::size_t dim, double* out);
 };
 
-/// The kernels in use: the best the CPU has, unless a lesser set was selected.
+/// The kernels for the set of instructions in use (dispatch.hpp).
 template <class Real>
 const Kernels<Real>& kernels();
-
-/// "avx512", "avx2" or "baseline".
-std::string_view instructions();
-
-/// Use a given set of instructions from now on. False, and no change, when the
-/// CPU lacks it or the name is unknown. Not to be called while trees grow.
-bool select_instructions(std::string_view name);
 
 template <class Real>
 inline double squared_distance(const Real* a, const Real* b, std::size_t dim) {

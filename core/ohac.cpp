@@ -6,8 +6,8 @@
 namespace ramify {
 namespace {
 
-constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;  // x hung nowhere before
-constexpr std::uint64_t kUnnamed = 0;            // until inherit_names()
+constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;        // x hung nowhere before
+constexpr std::uint64_t kUnnamed = ~std::uint64_t{0};  // until inherit_names()
 
 }  // namespace
 
@@ -89,15 +89,13 @@ void Ohac<Real>::rebuild(Tree<Real>& tree) {
     old_size_.push_back(tree.size(NodeId::inner(slot)));
     old_name_.push_back(tree.name(slot));
   }
-  heir_.assign(taken_.size(), 0);
+  heirs_.assign(taken_.size(), {});
   const std::size_t old = taken_.size();
   for (std::uint32_t t = 0; t < merges_.size(); ++t) {
     const auto [a, b] = merges_[t];
     const Slot slot = t < old ? taken_[t] : tree.new_slot(kUnnamed);
     trees_.push_back(tree.join(trees_[a], trees_[b], slot));
-    const std::uint32_t owner = lowest_common(owner_[a], owner_[b]);
-    owner_.push_back(owner);
-    if (owner != kNowhere) heir_[owner] = t + 1;
+    owner_.push_back(lowest_common(owner_[a], owner_[b]));
   }
   tree.set_root(trees_.back());
 }
@@ -115,14 +113,21 @@ template <class Real>
 void Ohac<Real>::inherit_names(Tree<Real>& tree) {
   const std::size_t m = trees_.size() - merges_.size();
   std::size_t with_x = m - 1;  // the cluster that x is in so far
-  for (std::size_t t = 0; t < merges_.size(); ++t) {
+  for (std::uint32_t t = 0; t < merges_.size(); ++t) {
     const bool has_x = merges_[t].a == with_x || merges_[t].b == with_x;
     if (has_x) with_x = m + t;
-    const NodeId v = trees_[m + t];
-    const std::uint32_t owner = owner_[m + t];
-    const std::uint64_t kept = tree.size(v) - (has_x ? 1 : 0);
-    const bool inherits = owner != kNowhere && heir_[owner] == t + 1 && 2 * kept > old_size_[owner];
-    tree.rename(v.slot(), inherits ? old_name_[owner] : tree.new_name());
+    tree.rename(trees_[m + t].slot(), kUnnamed);
+    if (owner_[m + t] == kNowhere) continue;
+    Heir& heir = heirs_[owner_[m + t]];
+    const std::uint32_t kept = tree.size(trees_[m + t]) - (has_x ? 1 : 0);
+    if (kept > heir.kept) heir = {kept, t};
+  }
+  for (std::size_t i = 0; i < heirs_.size(); ++i)
+    if (2 * std::uint64_t{heirs_[i].kept} > old_size_[i])
+      tree.rename(trees_[m + heirs_[i].merge].slot(), old_name_[i]);
+  for (std::size_t t = 0; t < merges_.size(); ++t) {
+    const Slot slot = trees_[m + t].slot();
+    if (tree.name(slot) == kUnnamed) tree.rename(slot, tree.new_name());
   }
 }
 

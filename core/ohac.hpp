@@ -9,8 +9,10 @@
 // k are taken out: a dial from the paper's algorithm towards offline HAC.
 //
 // Taken-out nodes come back under the name they had: of the new nodes whose
-// points all lay below old node u (x aside) and no lower, the last made inherits
-// u's name if it holds most of u's points. The others get new names.
+// points all lay below old node u (x aside) and no lower, the first made that
+// holds the most of them inherits u's name, if that is more than half of u. The
+// others get new names. So a cluster that merely gains x, or stays as it was,
+// keeps its name.
 #pragma once
 
 #include <span>
@@ -53,7 +55,12 @@ class Ohac {
   std::vector<ForestItem<Real>> forest_;
   std::vector<Merge> merges_;
   std::vector<std::uint8_t> is_taken_;  // by slot, all zero between inserts
-  std::vector<std::uint32_t> heir_;     // for each taken node, 1 + its last claimant
+
+  struct Heir {
+    std::uint32_t kept = 0;  // points of the taken-out node that it holds
+    std::uint32_t merge = 0;
+  };
+  std::vector<Heir> heirs_;  // for each taken-out node
 };
 
 }  // namespace ramify

@@ -61,6 +61,9 @@ std::size_t first_non_finite(std::span<const Real> values) {
   return i;
 }
 
+/// Numbers beyond this have squares that overflow once a few of them are added.
+inline constexpr double kLargest = 1e145;
+
 /// First row without a non-zero entry; `rows` if none.
 template <class Real>
 std::size_t first_zero_row(const Real* values, std::size_t rows, std::size_t dim) {

@@ -12,4 +12,9 @@ namespace ramify {
 /// leaving everything valid.
 using Pulse = std::function<bool(std::size_t done)>;
 
+/// Called inside a piece of work that has no rows to count. It may throw
+/// Stopped, and the work, which has changed nothing yet, unwinds.
+using Breathe = std::function<void()>;
+struct Stopped {};
+
 }  // namespace ramify

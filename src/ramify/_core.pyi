@@ -136,3 +136,29 @@ class LiveF64:
     @staticmethod
     def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict[str, object]) -> LiveF64:
         """The inverse of state()."""
+
+@overload
+def moment_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str, pulse: object | None = None) -> tuple[float, float, float]: ...
+
+@overload
+def moment_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str, pulse: object | None = None) -> tuple[float, float, float]:
+    """
+    Sum of similarities, revenue and cost, from node summaries; rows by leaf.
+    """
+
+@overload
+def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, threads: int, pulse: object | None = None) -> tuple[float, float, float]: ...
+
+@overload
+def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, threads: int, pulse: object | None = None) -> tuple[float, float, float]:
+    """
+    Sum of exp(-gamma |x - y|^2), revenue and cost over all pairs; rows by leaf.
+    """
+
+def dendrogram_purity(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pulse: object | None = None) -> float:
+    """Mean purity of the lowest common ancestors of all pairs of one class."""
+
+def agreeing_triplets(first: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], second: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], pulse: object | None = None) -> int:
+    """Number of triples of leaves that two trees resolve alike."""
+
+max_triplet_leaves: int = 4194304

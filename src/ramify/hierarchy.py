@@ -195,13 +195,13 @@ class Hierarchy:
             raise ValueError(
                 f"n_clusters={wanted}: expected 1 to {self.n_leaves}, the number of points"
             )
-        return _core.cut_labels(self.children, wanted)
+        return _own(_core.cut_labels(self.children, wanted))
 
     def _cut_at_height(self, height: float) -> IntArray:
         if np.isnan(height):
             raise ValueError("height=nan: expected a number")
         kept_merges = int(np.searchsorted(self.monotone_heights, height, side="left"))
-        return _core.cut_labels(self.children, self.n_leaves - kept_merges)
+        return _own(_core.cut_labels(self.children, self.n_leaves - kept_merges))
 
     # --- ways through the tree --------------------------------------------------
 
@@ -245,7 +245,7 @@ class Hierarchy:
         >>> ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy().depths()
         array([2, 2, 1])
         """
-        return _core.depths(self.children)[: self.n_leaves]
+        return _own(_core.depths(self.children))[: self.n_leaves]
 
     def leaves(self, node: SupportsIndex) -> IntArray:
         """Points below a node, in order of arrival; a leaf is below itself.
@@ -327,7 +327,8 @@ class Hierarchy:
 
     def _leaf_ordering(self) -> _LeafOrder:
         if self._leaf_order is None:
-            self._store("_leaf_order", _LeafOrder(*_core.leaf_layout(self.children)))
+            leaves, start = _core.leaf_layout(self.children)
+            self._store("_leaf_order", _LeafOrder(_own(leaves), _own(start)))
         assert self._leaf_order is not None
         return self._leaf_order
 
@@ -405,7 +406,15 @@ def _frozen(values: npt.ArrayLike, dtype: type[np.generic]) -> npt.NDArray[Any]:
     """A read-only copy: nobody else holds the memory."""
     array = np.array(values, dtype=dtype, order="C")
     array.setflags(write=False)
-    return array
+    return array.view(dtype)  # see _own
+
+
+def _own(array: IntArray) -> IntArray:
+    """The same numbers as NumPy's own int64.
+
+    The core's is C's ``long long``, an equal type that NumPy prints differently.
+    """
+    return array.view(np.int64)
 
 
 def _require(holds: bool | np.bool, invariant: int, what: str) -> None:

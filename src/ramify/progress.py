@@ -28,8 +28,10 @@ def check_progress(progress: object) -> None:
 
 
 @contextmanager
-def watch(progress: Progress, total: int) -> Iterator[Pulse | None]:
+def watch(progress: Progress, total: int, verb: str = "inserting") -> Iterator[Pulse | None]:
     """Lend a pulse for the length of one batch of ``total`` rows.
+
+    ``verb`` is what the bar says is being done to them.
 
     Leaving without an exception reports ``total`` a last time.
 
@@ -44,7 +46,7 @@ def watch(progress: Progress, total: int) -> Iterator[Pulse | None]:
     if callable(progress):
         yield from _call(progress, total)
     elif progress and find_spec("rich") is not None:
-        yield from _draw(total)
+        yield from _draw(total, verb)
     else:
         yield None
 
@@ -62,7 +64,7 @@ def _call(report: Callable[[int, int], object], total: int) -> Iterator[Pulse]:
         pulse(total)
 
 
-def _draw(total: int) -> Iterator[Pulse]:
+def _draw(total: int, verb: str) -> Iterator[Pulse]:
     # rich is optional and slow to import: only someone who asked for a bar pays.
     from rich.console import Console
     from rich.progress import (
@@ -74,7 +76,7 @@ def _draw(total: int) -> Iterator[Pulse]:
     )
 
     columns = (
-        TextColumn("inserting"),
+        TextColumn(verb),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
@@ -82,7 +84,7 @@ def _draw(total: int) -> Iterator[Pulse]:
     )
     # stderr, so that a bar never mixes with what a script prints.
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("inserting", total=total, rate="")
+        task = bar.add_task(verb, total=total, rate="")
 
         def pulse(done: int) -> None:
             seconds = bar.tasks[0].elapsed

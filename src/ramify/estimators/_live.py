@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.hierarchy import Hierarchy, IntArray
-from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType, Rows
+from ramify.points import FLOAT32, FLOAT64, RealType, Rows
 from ramify.progress import Pulse
 
 #: Raised when the meaning of ``State`` changes.
@@ -89,17 +89,15 @@ class Live:
         return len(self._core)
 
     def takes(self, x: object) -> TypeGuard[Rows]:
-        """True for a row that needs neither conversion nor advice: the fast case.
+        """True for a row that needs no conversion: the fast case.
 
-        NaN and infinity fail the last test too, and so do numbers whose squares
-        overflow float64; float32's cannot, and insert_one refuses its NaN itself.
+        What its numbers are, insert_one looks at itself.
         """
         return (
             type(x) is np.ndarray
             and x.dtype is self.dtype
             and x.shape == self.row_shape
             and x.flags.c_contiguous
-            and (self.dtype is FLOAT32 or bool(np.vdot(x, x) < LARGEST * LARGEST))
         )
 
     def insert_one(self, row: Rows) -> int:

@@ -3,7 +3,7 @@
 
 from typing import ClassVar
 
-from ramify.estimators._base import OnlineClusterer
+from ramify.estimators._online import OnlineClusterer
 
 
 class NaiveHAC(OnlineClusterer):

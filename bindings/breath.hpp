@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// breath.hpp: how long work without the GIL stays polite.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+#include "bind.hpp"
+
+namespace ramify::bindings {
+
+/// Lets a long batch breathe: about every 50 ms it takes the GIL, looks for
+/// Ctrl-C and reports progress. What Python raises is kept, and stops the batch.
+class Breath {
+ public:
+  explicit Breath(nb::object report) : report_(std::move(report)), last_(Clock::now()) {}
+
+  bool operator()(std::size_t done) {
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) return true;
+    last_ = now;
+    const nb::gil_scoped_acquire gil;
+    try {
+      if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+      if (!report_.is_none()) report_(done);
+    } catch (nb::python_error&) {
+      raised_ = std::current_exception();
+      return false;
+    }
+    return true;
+  }
+
+  void rethrow() const {
+    if (raised_) std::rethrow_exception(raised_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  nb::object report_;
+  Clock::time_point last_;
+  std::exception_ptr raised_;
+};
+
+}  // namespace ramify::bindings

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_revenue.py: what a tree earns and costs, given similarities w of its points.
+
+    revenue   sum over pairs of w(i, j) (n - |lca(i, j)|)     Moseley and Wang
+    cost      sum over pairs of w(i, j) |lca(i, j)|           Dasgupta
+
+|v| is the number of leaves below v. With all w >= 0 no tree earns more than
+(n - 2) times the sum of w; cost + revenue is n times that sum for every tree.
+"""
+
+import os
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify import _core
+from ramify.hierarchy import FloatArray, Hierarchy
+from ramify.metrics._measure import (
+    Measure,
+    RandomState,
+    check_sample,
+    draw_pairs,
+    generator,
+    mean_and_error,
+)
+from ramify.metrics._pairs import blocks_of_pairs
+from ramify.metrics._similarity import MOMENTS, Judge, Similarity
+from ramify.metrics._trees import Tree, gaps_between_leaves, read_tree, require_leaves
+from ramify.progress import Progress, check_progress, watch
+
+
+class _Sums(NamedTuple):
+    """Over all pairs, in the order the core gives them."""
+
+    total: float
+    revenue: float
+    cost: float
+
+
+class _Sample(NamedTuple):
+    """Some pairs, each as likely as any other."""
+
+    w: FloatArray  # similarity
+    size: FloatArray  # leaves below the lowest common ancestor
+
+
+def revenue(
+    tree: Tree,
+    X: npt.ArrayLike,
+    *,
+    similarity: Similarity = "rbf",
+    gamma: float = 1.0,
+    sample: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: Progress = False,
+) -> Measure:
+    """Moseley and Wang's revenue of a tree: large when similar points meet low.
+
+    Each pair of points earns its similarity once for every point outside of its
+    lowest common ancestor.
+
+    Parameters
+    ----------
+    tree : Hierarchy, SciPy linkage matrix, or scikit-learn ``children_`` array
+    X : array-like of shape (n, d)
+        The points, in the order of the leaves; or, with ``similarity="precomputed"``,
+        the symmetric matrix of similarities, of shape (n, n).
+    similarity : str or callable, default="rbf"
+        ``"rbf"``: exp(-gamma |x - y|²); ``"cosine"``; ``"dot"``; ``"sqeuclidean"``:
+        -|x - y|²; ``"precomputed"``; or a symmetric callable that takes two blocks of
+        a and b rows and returns a matrix of shape (a, b).
+    gamma : float, default=1.0
+        Of ``"rbf"`` only.
+    sample : int, optional
+        Estimate from this many pairs, drawn with replacement; unbiased. By default
+        exact.
+    random_state : int, numpy generator or None
+        Of ``sample`` only.
+    n_jobs : int, optional
+        Threads for exact ``"rbf"``; by default one for each core. The result does not
+        depend on it.
+    progress : bool or callable
+        True draws a bar if rich is installed; a callable is called as
+        ``f(done, total)`` now and then.
+
+    Returns
+    -------
+    Measure
+
+    Notes
+    -----
+    Exact: O(n d) for dot, cosine and sqeuclidean, else O(n² d) time; memory is O(n)
+    beyond the points in all cases. A callable is asked for blocks of at most 1024
+    rows. Sampled: O(1) a pair, after O(n log n) preparation that a Hierarchy keeps for
+    the next time; a callable is asked for 32 by 32 blocks and their diagonals used.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> from ramify.metrics import revenue
+    >>> X = [[0.0], [1.0], [5.0]]
+    >>> tree = ramify.HAC().fit(X).hierarchy()
+    >>> revenue(tree, X, similarity="precomputed")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ValueError: similarity='precomputed': expected X to be a square matrix
+    >>> revenue(tree, [[9, 2, 1], [2, 9, 3], [1, 3, 9]], similarity="precomputed")
+    2.0
+    >>> round(revenue(tree, X), 6)
+    0.367879
+    """
+    checked, judge = _read(tree, X, similarity, gamma, progress, "revenue")
+    n = checked.n_leaves
+    if sample is None or n < 2:
+        return Measure(_sum_up(checked, judge, n_jobs, progress).revenue)
+    drawn = _draw(checked, judge, sample, random_state)
+    return _scaled_up(n, drawn.w * (n - drawn.size))
+
+
+def dasgupta_cost(
+    tree: Tree,
+    X: npt.ArrayLike,
+    *,
+    similarity: Similarity = "rbf",
+    gamma: float = 1.0,
+    sample: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: Progress = False,
+) -> Measure:
+    """Dasgupta's cost of a tree: small when similar points meet low.
+
+    Each pair of points costs its similarity once for every point below its lowest
+    common ancestor.
+
+    Parameters
+    ----------
+    tree : Hierarchy, SciPy linkage matrix, or scikit-learn ``children_`` array
+    X : array-like
+        As in :func:`revenue`, like all that follow.
+    similarity : str or callable, default="rbf"
+    gamma : float, default=1.0
+    sample : int, optional
+    random_state : int, numpy generator or None
+    n_jobs : int, optional
+    progress : bool or callable
+
+    Returns
+    -------
+    Measure
+
+    Examples
+    --------
+    >>> from ramify.metrics import dasgupta_cost
+    >>> W = [[9, 2, 1], [2, 9, 3], [1, 3, 9]]
+    >>> dasgupta_cost([[0, 1], [3, 2]], W, similarity="precomputed")
+    16.0
+    """
+    checked, judge = _read(tree, X, similarity, gamma, progress, "dasgupta_cost")
+    n = checked.n_leaves
+    if sample is None or n < 2:
+        return Measure(_sum_up(checked, judge, n_jobs, progress).cost)
+    drawn = _draw(checked, judge, sample, random_state)
+    return _scaled_up(n, drawn.w * drawn.size)
+
+
+def revenue_fraction(
+    tree: Tree,
+    X: npt.ArrayLike,
+    *,
+    similarity: Similarity = "rbf",
+    gamma: float = 1.0,
+    sample: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: Progress = False,
+) -> Measure:
+    """Revenue as a fraction of (n - 2) Σw, which no tree exceeds if all w >= 0.
+
+    A random tree earns 1/3. Trees over at most two points earn all there is: 1.
+    Where all similarities are negative, as under ``"sqeuclidean"``, both numbers are,
+    and a smaller fraction is better.
+
+    Parameters
+    ----------
+    tree : Hierarchy, SciPy linkage matrix, or scikit-learn ``children_`` array
+    X : array-like
+        As in :func:`revenue`, like all that follow.
+    similarity : str or callable, default="rbf"
+    gamma : float, default=1.0
+    sample : int, optional
+        With a sample, the ratio of two sums over the same pairs: its bias is of the
+        order of 1 / sample, far below its standard error.
+    random_state : int, numpy generator or None
+    n_jobs : int, optional
+    progress : bool or callable
+
+    Returns
+    -------
+    Measure
+
+    Examples
+    --------
+    >>> import ramify
+    >>> from ramify.metrics import revenue_fraction
+    >>> X = [[0.0], [0.1], [5.0]]
+    >>> round(revenue_fraction(ramify.OHAC().fit(X).hierarchy(), X), 6)
+    1.0
+    """
+    checked, judge = _read(tree, X, similarity, gamma, progress, "revenue_fraction")
+    n = checked.n_leaves
+    if n < 3:
+        return Measure(1.0)
+    if sample is None:
+        sums = _sum_up(checked, judge, n_jobs, progress)
+        return Measure(_ratio(sums.revenue, (n - 2) * sums.total, "all pairs"))
+    drawn = _draw(checked, judge, sample, random_state)
+    earned = drawn.w * ((n - drawn.size) / (n - 2))
+    ratio = _ratio(float(earned.sum()), float(drawn.w.sum()), f"the {len(drawn.w)} sampled pairs")
+    mean, _ = mean_and_error(drawn.w)
+    _, error = mean_and_error(earned - ratio * drawn.w)
+    return Measure(ratio, error / abs(mean) if mean != 0 else 0.0, exact=False)
+
+
+def _read(
+    tree: Tree,
+    X: npt.ArrayLike,
+    similarity: Similarity,
+    gamma: float,
+    progress: Progress,
+    owner: str,
+) -> tuple[Hierarchy, Judge]:
+    check_progress(progress)
+    checked = read_tree(tree)
+    judge = Judge(X, similarity, gamma, owner)
+    require_leaves(checked, judge.n, "rows in X")
+    return checked, judge
+
+
+def _sum_up(tree: Hierarchy, judge: Judge, n_jobs: int | None, progress: Progress) -> _Sums:
+    """Exactly, over all pairs."""
+    threads = _threads(n_jobs)
+    with watch(progress, judge.n, "measuring") as pulse:
+        if judge.name == "rbf":
+            return _Sums(*_core.rbf_sums(tree.children, judge.rows, judge.gamma, threads, pulse))
+        if judge.name in MOMENTS:
+            return _Sums(*_core.moment_sums(tree.children, judge.rows, judge.name, pulse))
+        order, gaps = gaps_between_leaves(tree, tree.sizes[tree.n_leaves :])
+        sums = np.zeros(3)
+        for block in blocks_of_pairs(gaps):
+            w = block.select(judge.block(order[block.rows], order[block.columns]))
+            size = block.select(block.at_lca)
+            sums += (w.sum(), w @ (judge.n - size), w @ size)
+            if pulse is not None and block.pairs is not None:
+                pulse(block.rows.start)
+        return _Sums(*sums.tolist())
+
+
+def _draw(tree: Hierarchy, judge: Judge, sample: object, random_state: RandomState) -> _Sample:
+    first, second = draw_pairs(generator(random_state), judge.n, check_sample(sample))
+    size = tree.sizes[tree.lca(first, second)].astype(np.float64)
+    return _Sample(judge.pairs(first, second), size)
+
+
+def _scaled_up(n: int, values: FloatArray) -> Measure:
+    """From the mean over a sample of pairs to the sum over all of them."""
+    mean, error = mean_and_error(values)
+    pairs = n * (n - 1) / 2
+    return Measure(pairs * mean, pairs * error, exact=False)
+
+
+def _ratio(earned: float, most: float, whence: str) -> float:
+    if most != 0:
+        return earned / most
+    if earned == 0:
+        return 1.0  # nothing to be had, and nothing missed
+    raise ValueError(f"the similarities of {whence} add up to 0; there is no maximum to compare to")
+
+
+def _threads(n_jobs: object) -> int:
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise TypeError(f"n_jobs={n_jobs!r}: expected an int or None, got {type(n_jobs).__name__}")
+    if n_jobs is None or n_jobs == -1:
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+    if n_jobs < 1:
+        raise ValueError(f"n_jobs={n_jobs!r}: expected at least 1, or -1 or None for all cores")
+    return int(n_jobs)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_similarity.py: how alike two points are, for the measures that ask.
+
+rbf           exp(-gamma |x - y|^2)
+cosine        x.y / (|x| |y|)
+dot           x.y
+sqeuclidean   -|x - y|^2
+precomputed   a symmetric matrix
+a callable    f(A, B) -> matrix of the rows of A against the rows of B
+"""
+
+from collections.abc import Callable
+from math import isfinite
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.hierarchy import FloatArray, IntArray
+from ramify.points import Rows, read_rows
+
+#: What ``similarity=`` takes.
+Similarity: TypeAlias = str | Callable[[Any, Any], Any]
+
+#: Similarities whose sums follow from a node's size, mean and spread.
+MOMENTS = ("sqeuclidean", "cosine", "dot")
+NAMED = ("rbf", *MOMENTS, "precomputed")
+
+_NUMBERS_AT_ONCE = 1 << 20  # coordinates of sampled pairs in memory at a time
+_SQUARE = 32  # pairs that a callable is asked for at a time, as one small matrix
+
+
+class Judge:
+    """The points and the similarity between them, checked.
+
+    Parameters
+    ----------
+    X : array-like
+        Rows, or the matrix itself under ``"precomputed"``.
+    similarity : str or callable
+    gamma : float
+    owner : str
+        Name of the measure, for messages.
+    """
+
+    def __init__(self, X: npt.ArrayLike, similarity: Similarity, gamma: float, owner: str) -> None:
+        self.name = _check_similarity(similarity)
+        self.gamma = _check_gamma(gamma)
+        self._function = similarity if callable(similarity) else None
+        if self.name == "precomputed":
+            self._matrix = _read_matrix(X)
+            self.n = len(self._matrix)
+        else:
+            self.rows: Rows = read_rows(X, owner=owner, metric=self.name)
+            self.n = len(self.rows)
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Similarities of some points to some others; precomputed and callable only."""
+        if self._function is not None:
+            return _checked(self._function(self.rows[rows], self.rows[columns]), rows, columns)
+        there = _checked(self._matrix[np.ix_(rows, columns)], rows, columns)
+        back = self._matrix[np.ix_(columns, rows)].T
+        differ = ~np.isclose(there, back, rtol=1e-6, atol=1e-12)
+        if differ.any():
+            row, column = np.argwhere(differ)[0]
+            raise ValueError(
+                f"the matrix of similarities is not symmetric: {there[row, column]:g} at "
+                f"({rows[row]}, {columns[column]}), {back[row, column]:g} the other way round"
+            )
+        return there
+
+    def pairs(self, first: IntArray, second: IntArray) -> FloatArray:
+        """Similarity of each pair."""
+        if self.name == "precomputed":
+            values = np.asarray(self._matrix[first, second], dtype=np.float64)
+            if not np.isfinite(values).all():
+                raise ValueError("the matrix of similarities holds NaN or infinity")
+            return values
+        width = _SQUARE if self._function else max(_NUMBERS_AT_ONCE // self.rows.shape[1], 1)
+        out = np.empty(len(first))
+        for begin in range(0, len(first), width):
+            some = slice(begin, begin + width)
+            out[some] = self._pairs_at_once(first[some], second[some])
+        return out
+
+    def _pairs_at_once(self, first: IntArray, second: IntArray) -> FloatArray:
+        if self._function is not None:
+            return self.block(first, second).diagonal()
+        a = self.rows[first].astype(np.float64)
+        b = self.rows[second].astype(np.float64)
+        if self.name == "cosine":
+            a, b = _unit(a), _unit(b)
+        if self.name in ("cosine", "dot"):
+            return products(a, b)
+        a -= b
+        squares = products(a, a)
+        return np.exp(-self.gamma * squares) if self.name == "rbf" else -squares
+
+
+def products(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Inner product of each row of ``a`` with the same row of ``b``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> products(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([11.])
+    """
+    return np.asarray(np.einsum("ij,ij->i", a, b))
+
+
+def _check_similarity(similarity: object) -> str:
+    if callable(similarity):
+        return "callable"
+    if not isinstance(similarity, str):
+        raise TypeError(
+            f"similarity={similarity!r}: expected a string or a callable f(A, B), "
+            f"got {type(similarity).__name__}"
+        )
+    if similarity not in NAMED:
+        offered = ", ".join(repr(name) for name in NAMED)
+        raise ValueError(
+            f"similarity={similarity!r} is not offered; choose one of {offered}, or a callable"
+        )
+    return similarity
+
+
+def _check_gamma(gamma: object) -> float:
+    if isinstance(gamma, bool) or not isinstance(gamma, Real):
+        raise TypeError(f"gamma={gamma!r}: expected a number, got {type(gamma).__name__}")
+    if not isfinite(gamma) or gamma < 0:
+        raise ValueError(f"gamma={gamma!r}: expected a finite number from 0")
+    return float(gamma)
+
+
+def _read_matrix(X: npt.ArrayLike) -> npt.NDArray[Any]:
+    matrix = np.asarray(X)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"similarity='precomputed': expected X to be a square matrix of similarities, "
+            f"got shape {matrix.shape}"
+        )
+    if matrix.dtype.kind not in "fiub":
+        raise TypeError(f"X holds values of type {matrix.dtype}; expected real numbers")
+    return matrix
+
+
+def _checked(values: object, rows: IntArray, columns: IntArray) -> FloatArray:
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.shape != (len(rows), len(columns)):
+        raise ValueError(
+            f"similarity returned an array of shape {matrix.shape} for {len(rows)} and "
+            f"{len(columns)} rows; expected {(len(rows), len(columns))}"
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(
+            f"the similarity of points {rows[row]} and {columns[column]} is "
+            f"{matrix[row, column]}; expected a finite number"
+        )
+    return matrix
+
+
+def _unit(rows: FloatArray) -> FloatArray:
+    rows = rows / np.abs(rows).max(axis=1, keepdims=True)
+    unit: FloatArray = rows / np.sqrt(products(rows, rows))[:, np.newaxis]
+    return unit

@@ -19,6 +19,8 @@ namespace {
 
 /// Arrays by name.
 using State = nb::typed<nb::dict, nb::str, nb::object>;
+/// An algorithm's own options by name: strings, whole numbers, None.
+using More = nb::typed<nb::dict, nb::str, nb::object>;
 
 template <class Enum, std::size_t N>
 Enum parse(const std::string& name, const std::array<const char*, N>& names, const char* what) {
@@ -28,16 +30,37 @@ Enum parse(const std::string& name, const std::array<const char*, N>& names, con
 }
 
 // In the order of the enums.
-constexpr std::array kAlgorithms{"otd", "ohac", "naive_hac", "naive_nn"};
+constexpr std::array kAlgorithms{"otd", "ohac", "naive_hac", "naive_nn", "perch"};
 constexpr std::array kMetrics{"sqeuclidean", "cosine", "dot"};
 constexpr std::array kLinkages{"average", "centroid", "ward"};
 
+constexpr std::array kBounds{"reference", "sound"};
+constexpr std::array kBalances{"reference", "python", "none"};
+
+/// Option `name` of an algorithm: one of `names`, where None is called "none".
+template <class Enum, std::size_t N>
+Enum choice(const More& more, const char* name, const std::array<const char*, N>& names) {
+  const nb::object found = more[name];
+  return parse<Enum>(found.is_none() ? "none" : nb::cast<std::string>(found), names, name);
+}
+
+/// Option `name` of an algorithm: a whole number, where None is 0.
+std::size_t number(const More& more, const char* name) {
+  const nb::object found = more[name];
+  return found.is_none() ? 0 : nb::cast<std::size_t>(found);
+}
+
 Options options_of(const std::string& algorithm, const std::string& metric,
-                   const std::string& linkage, std::size_t n_neighbors) {
+                   const std::string& linkage, std::size_t n_neighbors, const More& more) {
   if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
-  return {parse<Algorithm>(algorithm, kAlgorithms, "algorithm"),
-          parse<Metric>(metric, kMetrics, "metric"), parse<Linkage>(linkage, kLinkages, "linkage"),
-          n_neighbors};
+  Options options{parse<Algorithm>(algorithm, kAlgorithms, "algorithm"),
+                  parse<Metric>(metric, kMetrics, "metric"),
+                  parse<Linkage>(linkage, kLinkages, "linkage"), n_neighbors};
+  if (options.algorithm == Algorithm::kPerch)
+    options.perch = {choice<Bounds>(more, "bounds", kBounds),
+                     choice<Balance>(more, "balance", kBalances),
+                     number(more, "exact_distance_threshold"), number(more, "max_leaves")};
+  return options;
 }
 
 std::size_t width_of(std::size_t dim) {
@@ -49,11 +72,13 @@ template <class Real>
 class PyLive {
  public:
   PyLive(const std::string& algorithm, std::size_t dim, const std::string& metric,
-         const std::string& linkage, std::size_t n_neighbors)
-      : dim_(width_of(dim)), live_(dim, options_of(algorithm, metric, linkage, n_neighbors)) {}
+         const std::string& linkage, std::size_t n_neighbors, const More& more)
+      : dim_(width_of(dim)),
+        live_(dim, options_of(algorithm, metric, linkage, n_neighbors, more)) {}
 
-  PyLive(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays)
-      : dim_(width_of(dim)), live_(dim, options, arrays) {}
+  PyLive(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
+         const Memory& memory)
+      : dim_(width_of(dim)), live_(dim, options, arrays, memory) {}
 
   std::size_t size() const { return live_.size(); }
   std::size_t dim() const { return dim_; }
@@ -156,6 +181,9 @@ class PyLive {
     out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_name()});
     out["mean"] = to_numpy(copy(tree.means()), dim_);
     out["ssd"] = to_numpy(copy(tree.ssds()));
+    Memory memory = live_.memory();
+    out["marks"] = to_numpy(std::move(memory.marks));
+    out["numbers"] = to_numpy(std::move(memory.numbers));
     return out;
   }
 
@@ -183,18 +211,23 @@ std::span<const typename Array::Scalar> span_of(const Array& array) {
 
 template <class Real>
 PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const std::string& metric,
-                         const std::string& linkage, std::size_t n_neighbors, const State& state) {
+                         const std::string& linkage, std::size_t n_neighbors, const More& more,
+                         const State& state) {
   const auto points = nb::cast<Rows<Real>>(state["points"], false);
   const auto links = nb::cast<Rows<std::uint32_t>>(state["links"], false);
   const auto names = nb::cast<Vector<std::uint64_t>>(state["names"], false);
   const auto next_name = nb::cast<Vector<std::uint64_t>>(state["next_name"], false);
   const auto mean = nb::cast<Rows<Real>>(state["mean"], false);
   const auto ssd = nb::cast<Vector<double>>(state["ssd"], false);
+  const auto marks = nb::cast<Vector<std::uint32_t>>(state["marks"], false);
+  const auto numbers = nb::cast<Vector<double>>(state["numbers"], false);
   if (points.shape(1) != width_of(dim) || next_name.size() != 1)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
-  return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors),
+  return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors, more),
                           {span_of(points), span_of(links), span_of(names), next_name.data()[0],
-                           span_of(mean), span_of(ssd)});
+                           span_of(mean), span_of(ssd)},
+                          {{marks.data(), marks.data() + marks.size()},
+                           {numbers.data(), numbers.data() + numbers.size()}});
 }
 
 template <class Real>
@@ -202,9 +235,9 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
   using Self = PyLive<Real>;
   nb::class_<Self>(m, name, doc)
       .def(nb::init<const std::string&, std::size_t, const std::string&, const std::string&,
-                    std::size_t>(),
+                    std::size_t, const More&>(),
            nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
-           nb::arg("n_neighbors"))
+           nb::arg("n_neighbors"), nb::arg("more") = nb::dict())
       .def("__len__", &Self::size)
       .def_prop_ro("dim", &Self::dim, "Width of the rows.")
       .def("insert_many", &Self::insert_many, nb::arg("rows").noconvert(),
@@ -223,7 +256,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("state", &Self::state, "Everything needed to continue, as plain arrays.")
       .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership,
                   nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
-                  nb::arg("n_neighbors"), nb::arg("state"), "The inverse of state().");
+                  nb::arg("n_neighbors"), nb::arg("more"), nb::arg("state"),
+                  "The inverse of state().");
 }
 
 }  // namespace

@@ -15,12 +15,21 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       tree_(dim),
       neighbours_(make_neighbours<Real>(dim, options.metric)),
       ohac_(options.metric, options.linkage),
+      perch_(dim, options.perch),
       unit_row_(dim) {}
 
 template <class Real>
-Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays)
+Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
+                 const Memory& memory)
     : Live(dim, options) {
   tree_ = Tree<Real>::from_arrays(dim, arrays);
+  if (options.algorithm == Algorithm::kPerch) perch_.restore(tree_, memory.marks);
+}
+
+template <class Real>
+Memory Live<Real>::memory() const {
+  if (options_.algorithm == Algorithm::kPerch) return {perch_.collapsed(), {}};
+  return {};
 }
 
 template <class Real>
@@ -46,6 +55,10 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
     otd_insert(tree_, tree_.add_leaf(x), options_.metric);
     return true;
   }
+  if (algorithm == Algorithm::kPerch) {
+    insert_perch(x);
+    return true;
+  }
   index_all_points();
   found_.clear();
   if (before > 0) {
@@ -66,6 +79,22 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
   }
   neighbours_->add(tree_.points().row(leaf.point()));
   return true;
+}
+
+template <class Real>
+NodeId Live<Real>::nearest_leaf(const Real* x) {
+  if (size() == 0) return kNone;
+  index_all_points();
+  neighbours_->nearest(tree_.points(), x, 1, found_);
+  return NodeId::leaf(found_.front().point);
+}
+
+template <class Real>
+void Live<Real>::insert_perch(const Real* x) {
+  const bool by_boxes = perch_.collapses() && size() > 0;
+  const NodeId at = by_boxes ? perch_.nearest(tree_, x) : nearest_leaf(x);
+  stale_ = true;
+  perch_.insert(tree_, tree_.add_leaf(x), at);
 }
 
 template <class Real>
@@ -160,6 +189,7 @@ Snapshot Live<Real>::snapshot() {
 
 template <class Real>
 void Live<Real>::check() {
+  if (options_.algorithm == Algorithm::kPerch) perch_.check(tree_);
   tree().check();
   if (neighbours_->size() > size())
     throw std::logic_error("live invariant broken: the index holds points that the tree lacks");

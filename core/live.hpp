@@ -12,6 +12,7 @@
 #include "linkage.hpp"
 #include "neighbours.hpp"
 #include "ohac.hpp"
+#include "perch.hpp"
 #include "pulse.hpp"
 #include "tree.hpp"
 
@@ -22,6 +23,7 @@ enum class Algorithm {
   kOhac,      // Algorithm 2
   kNaiveHac,  // Naive_1: offline HAC of everything, at the end of every batch
   kNaiveNn,   // Naive_2: sibling of the nearest leaf
+  kPerch,     // perch.hpp
 };
 
 struct Options {
@@ -29,6 +31,13 @@ struct Options {
   Metric metric = Metric::kSqeuclidean;
   Linkage linkage = Linkage::kAverage;
   std::size_t n_neighbors = 1;
+  PerchOptions perch = {};
+};
+
+/// What an algorithm remembers beside the tree, flat, for storage.
+struct Memory {
+  std::vector<std::uint32_t> marks;
+  std::vector<double> numbers;
 };
 
 /// A tree frozen in its canonical numbering (docs/decisions): leaves 0..n-1 are
@@ -47,7 +56,8 @@ class Live {
  public:
   Live(std::size_t dim, const Options& options);
   /// Continue a stored tree. Throws std::invalid_argument if it is damaged.
-  Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays);
+  Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
+       const Memory& memory);
 
   const Options& options() const { return options_; }
   std::size_t size() const { return points().size(); }
@@ -63,12 +73,15 @@ class Live {
 
   /// The tree, with all summaries up to date.
   const Tree<Real>& tree();
+  Memory memory() const;
   Snapshot snapshot();
   /// Throws std::logic_error naming a broken invariant.
   void check();
 
  private:
   bool insert(const Real* row, const Pulse& pulse);
+  void insert_perch(const Real* x);
+  NodeId nearest_leaf(const Real* x);
   const Real* scaled(const Real* row);
   void index_all_points();
   std::size_t rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse);
@@ -77,7 +90,8 @@ class Live {
   Tree<Real> tree_;
   std::unique_ptr<Neighbours<Real>> neighbours_;
   Ohac<Real> ohac_;
-  bool stale_ = false;  // Naive_2 leaves summaries for later: its paths can be long
+  Perch<Real> perch_;
+  bool stale_ = false;  // some algorithms leave summaries for later: their paths can be long
   std::vector<Neighbour> found_;
   std::vector<Real> unit_row_;
 };

@@ -111,6 +111,38 @@ NodeId Tree<Real>::attach(NodeId leaf, NodeId at) {
 }
 
 template <class Real>
+void Tree<Real>::swap(NodeId a, NodeId b) {
+  const NodeId above_a = parent(a), above_b = parent(b);
+  Links& links_a = links_[above_a.slot()];
+  Links& links_b = links_[above_b.slot()];
+  NodeId& place_a = links_a.left == a ? links_a.left : links_a.right;
+  NodeId& place_b = links_b.left == b ? links_b.left : links_b.right;
+  place_a = b;
+  place_b = a;
+  set_parent(a, above_b);
+  set_parent(b, above_a);
+}
+
+template <class Real>
+NodeId Tree<Real>::move(NodeId v, NodeId beside) {
+  const NodeId node = parent(v);
+  replace_child(parent(node), node, sibling(v));
+  replace_child(parent(beside), beside, node);
+  Links& links = links_[node.slot()];
+  links.left = beside;
+  links.right = v;
+  set_parent(beside, node);
+  return node;
+}
+
+template <class Real>
+void Tree<Real>::recount(NodeId v) {
+  Links& links = links_[v.slot()];
+  links.size = size(links.left) + size(links.right);
+  first_leaf_[v.slot()] = std::min(first_leaf(links.left), first_leaf(links.right));
+}
+
+template <class Real>
 void Tree<Real>::absorb(NodeId v, const Real* x, double gap) {
   const Slot slot = v.slot();
   const auto n = static_cast<double>(links_[slot].size);

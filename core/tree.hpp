@@ -48,6 +48,11 @@ class Tree {
   }
   NodeId left(NodeId v) const { return links_[v.slot()].left; }
   NodeId right(NodeId v) const { return links_[v.slot()].right; }
+  /// The other child of v's parent; v must have one.
+  NodeId sibling(NodeId v) const {
+    const Links& above = links_[parent(v).slot()];
+    return above.left == v ? above.right : above.left;
+  }
   std::uint32_t size(NodeId v) const { return v.is_leaf() ? 1 : links_[v.slot()].size; }
   PointId first_leaf(NodeId v) const { return v.is_leaf() ? v.point() : first_leaf_[v.slot()]; }
   Rank rank(NodeId v) const { return {size(v), first_leaf(v)}; }
@@ -78,6 +83,17 @@ class Tree {
   /// Put a new inner node over `at` and the unattached leaf, in `at`'s place.
   /// Ancestors' summaries are the caller's affair.
   NodeId attach(NodeId leaf, NodeId at);
+  // Rearranging: what the four below leave undone, summaries, is the caller's affair.
+  /// Exchange the places of two subtrees, neither of them inside the other.
+  void swap(NodeId a, NodeId b);
+  /// Take v from its place, which its sibling fills, and join it with `beside` in
+  /// the latter's place, under the slot and name of v's old parent. `beside` may
+  /// not be inside v, nor be v's parent or sibling.
+  NodeId move(NodeId v, NodeId beside);
+  /// One point more below v, later than all others.
+  void grow(NodeId v) { ++links_[v.slot()].size; }
+  /// Size and first leaf of an inner node, from its children's.
+  void recount(NodeId v);
   /// Add a point to the summary of an inner node, given |x - mean|^2. O(dim).
   void absorb(NodeId v, const Real* x, double gap);
   /// Compute every summary anew, bottom-up. O(n dim).

@@ -4,7 +4,7 @@
 from importlib.metadata import version
 
 from ramify.errors import BrokenTreeError, NoLabelsError
-from ramify.estimators import HAC, OHAC, OTD, NaiveHAC, NaiveNN
+from ramify.estimators import HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
 from ramify.hierarchy import Hierarchy
 
 __version__ = version("ramify")
@@ -13,6 +13,7 @@ __all__ = [
     "HAC",
     "OHAC",
     "OTD",
+    "PERCH",
     "BrokenTreeError",
     "Hierarchy",
     "NaiveHAC",

@@ -50,7 +50,7 @@ def cut_labels(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), o
 class LiveF32:
     """A growing tree over float32 rows."""
 
-    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int) -> None: ...
+    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object] = {}) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -89,13 +89,13 @@ class LiveF32:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict[str, object]) -> LiveF32:
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object], state: dict[str, object]) -> LiveF32:
         """The inverse of state()."""
 
 class LiveF64:
     """A growing tree over float64 rows."""
 
-    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int) -> None: ...
+    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object] = {}) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -134,7 +134,7 @@ class LiveF64:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, state: dict[str, object]) -> LiveF64:
+    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object], state: dict[str, object]) -> LiveF64:
         """The inverse of state()."""
 
 @overload

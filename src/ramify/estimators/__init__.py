@@ -5,5 +5,6 @@ from ramify.estimators.hac import HAC
 from ramify.estimators.naive import NaiveHAC, NaiveNN
 from ramify.estimators.ohac import OHAC
 from ramify.estimators.otd import OTD
+from ramify.estimators.perch import PERCH
 
-__all__ = ["HAC", "OHAC", "OTD", "NaiveHAC", "NaiveNN"]
+__all__ = ["HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"]

@@ -21,7 +21,13 @@ from sklearn.exceptions import NotFittedError
 
 from ramify.errors import BrokenTreeError, NoLabelsError
 from ramify.estimators._live import Live, Settings
-from ramify.estimators._options import check_cut, check_linkage, check_metric, check_n_neighbors
+from ramify.estimators._options import (
+    METRICS,
+    check_cut,
+    check_linkage,
+    check_metric,
+    check_n_neighbors,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows, check_feature_names, feature_names, read_rows
 from ramify.progress import Progress
@@ -62,6 +68,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
     """Reading a tree: everything but how it grows."""
 
     _algorithm: ClassVar[str]
+    _metrics: ClassVar[tuple[str, ...]] = METRICS
     _live: Live | None = None
 
     # Parameters, stored by the subclasses' __init__.
@@ -247,19 +254,29 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             )
         return live.labels(self.n_clusters, self.distance_threshold)
 
-    def _options(self) -> tuple[str, str, int]:
-        """Metric, linkage and number of neighbours, checked."""
+    def _options(self) -> dict[str, Any]:
+        """What shapes the tree, checked, by the names of ``Settings``."""
         check_cut(self.n_clusters, self.distance_threshold)
-        metric = check_metric(self.metric)
+        metric = check_metric(self.metric, self._metrics)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
-        return metric, linkage, check_n_neighbors(getattr(self, "n_neighbors", 1))
+        n_neighbors = check_n_neighbors(getattr(self, "n_neighbors", 1))
+        return {
+            "metric": metric,
+            "linkage": linkage,
+            "n_neighbors": n_neighbors,
+            "more": self._more_options(),
+        }
+
+    def _more_options(self) -> dict[str, int | str | None]:
+        """Options that only this estimator has, checked."""
+        return {}
 
     def _read_first(self, X: object) -> _Batch:
         """Check a batch that begins a tree."""
-        metric, linkage, n_neighbors = self._options()
+        options = self._options()
         names = feature_names(X)
-        rows = read_rows(X, owner=type(self).__name__, metric=metric)
-        settings = Settings(self._algorithm, rows.shape[1], metric, linkage, n_neighbors)
+        rows = read_rows(X, owner=type(self).__name__, metric=options["metric"])
+        settings = Settings(self._algorithm, rows.shape[1], **options)
         return _Batch(rows, names, settings)
 
     def _read_more(self, X: object, live: Live) -> Rows:

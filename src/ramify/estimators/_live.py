@@ -30,13 +30,14 @@ class Settings(NamedTuple):
     metric: str
     linkage: str
     n_neighbors: int
+    more: Mapping[str, int | str | None] = {}  #: options of one algorithm only
 
 
 class State(TypedDict):
     """A Live as plain data, for pickles."""
 
     format: int
-    settings: tuple[str | int, ...]
+    settings: tuple[Any, ...]
     dtype: str
     arrays: Mapping[str, npt.NDArray[Any]]
 

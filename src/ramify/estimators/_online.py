@@ -151,9 +151,9 @@ class OnlineClusterer(HierarchicalClusterer):
             metric, width = live.settings.metric, live.settings.width
             row = read_row(x, owner=owner, metric=metric, dtype=live.dtype, width=width)
             return live.insert_one(row[0])
-        metric, linkage, n_neighbors = self._options()
-        row = read_row(x, owner=owner, metric=metric)
-        settings = Settings(self._algorithm, row.shape[1], metric, linkage, n_neighbors)
+        options = self._options()
+        row = read_row(x, owner=owner, metric=options["metric"])
+        settings = Settings(self._algorithm, row.shape[1], **options)
         live = Live(settings, row.dtype)
         point = live.insert_one(row[0])
         self._adopt(live, None)
@@ -161,11 +161,11 @@ class OnlineClusterer(HierarchicalClusterer):
 
     def _require_same_options(self, live: Live) -> None:
         """A tree cannot change its metric half way; cut options may change freely."""
-        now = self._options()
-        for name, new, old in zip(
-            ("metric", "linkage", "n_neighbors"), now, live.settings[2:], strict=True
-        ):
-            if new != old:
+        then, now = live.settings._asdict(), self._options()
+        then |= then["more"]
+        now |= now.pop("more")
+        for name, new in now.items():
+            if new != (old := then[name]):
                 raise ValueError(
                     f"{name} was {old!r} when the first point arrived and is now {new!r}; "
                     f"set it back, or call fit to start anew"

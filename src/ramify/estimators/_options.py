@@ -19,15 +19,15 @@ _WHY = (
 )
 
 
-def check_metric(metric: object) -> str:
-    """Return the metric if it is one of ours.
+def check_metric(metric: object, offered: tuple[str, ...] = METRICS) -> str:
+    """Return the metric if it is one of ours, and of the estimator's.
 
     Examples
     --------
     >>> check_metric("cosine")
     'cosine'
     """
-    return _one_of("metric", metric, METRICS)
+    return _one_of("metric", metric, offered)
 
 
 def check_linkage(linkage: object, metric: str) -> str:
@@ -56,6 +56,28 @@ def check_n_neighbors(n_neighbors: object) -> int:
     3
     """
     return _whole_number("n_neighbors", n_neighbors)
+
+
+def check_choice(name: str, found: object, offered: tuple[str, ...]) -> str:
+    """Return a choice if it is one of those offered.
+
+    Examples
+    --------
+    >>> check_choice("bounds", "sound", ("reference", "sound"))
+    'sound'
+    """
+    return _one_of(name, found, offered)
+
+
+def check_number(name: str, found: object, least: int = 1) -> int:
+    """Return a whole number if it is at least ``least``.
+
+    Examples
+    --------
+    >>> check_number("max_leaves", 100)
+    100
+    """
+    return _whole_number(name, found, least)
 
 
 def check_cut(n_clusters: object, distance_threshold: object) -> None:
@@ -89,11 +111,11 @@ def _listed(offered: tuple[str, ...]) -> str:
     return ", ".join(repr(choice) for choice in offered)
 
 
-def _whole_number(name: str, found: object) -> int:
+def _whole_number(name: str, found: object, least: int = 1) -> int:
     if isinstance(found, bool) or not isinstance(found, Integral):
         raise TypeError(f"{name}={found!r}: expected an int, got {type(found).__name__}")
-    if found < 1:
-        raise ValueError(f"{name}={found!r}: expected at least 1")
+    if found < least:
+        raise ValueError(f"{name}={found!r}: expected at least {least}")
     return int(found)
 
 

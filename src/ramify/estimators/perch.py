@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""perch.py: PERCH, a baseline that rotates its tree."""
+
+from typing import ClassVar
+
+from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._options import check_choice, check_number
+
+
+class PERCH(OnlineClusterer):
+    """PERCH: purity enhancing rotations for cluster hierarchies, a baseline.
+
+    A new point becomes the sibling of its nearest leaf. Then, upwards from there, a
+    node that lies nearer to its aunt than to its sibling changes them over, and
+    another pass up to the root does so where it makes the tree more balanced and no
+    clear harm. The default gives the trees of the authors' code, cluster for
+    cluster, on data without ties. On well separated clusters every cluster is a
+    node of the tree.
+
+    The tree depends on the order of the points. Equally near leaves: the one that
+    arrived first.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. At most one of this and
+        ``distance_threshold`` may be set; with neither there are no labels, and
+        ``hierarchy().cut(...)`` makes them.
+    distance_threshold : float, optional
+        Clusters merge only strictly below this height.
+    metric : {"sqeuclidean", "cosine"}, default="sqeuclidean"
+        Euclidean distance, of the rows as they are or scaled to unit length; heights
+        are squared distances, or one minus the cosine.
+    bounds : {"reference", "sound"}, default="reference"
+        How far apart two boxes are. The authors look at two corners of each, which
+        bounds nothing in two or more dimensions; the sound bounds do.
+    balance : {"reference", "python", None}, default="reference"
+        When a rotation counts as more balanced: as in the authors' Scala code, as in
+        their Python code, or never.
+    exact_distance_threshold : int, default=10
+        Nodes of up to this many points are looked at point by point instead of by
+        their box.
+    max_leaves : int, optional
+        Collapsed mode: whenever more leaves than this are there, the two that are
+        closest together, by the same bounds, count as one leaf from then on. The
+        points below stay in the hierarchy, in the shape that they had then; a later
+        point becomes the sibling of the whole.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every point so far, numbered from 0 in order of first points.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    n_leaves_ : int
+        Number of points so far.
+    children_ : array of shape (n - 1, 2)
+        The two nodes that each merge joined; see :class:`Hierarchy`.
+    distances_ : array of shape (n - 1,)
+        Non-decreasing heights of the merges: the mean distance between the points
+        of the two children, or the largest height below if that is larger.
+    n_features_in_ : int
+        Width of the rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the first batch was a frame with string names.
+
+    References
+    ----------
+    A. Kobren, N. Monath, A. Krishnamurthy, A. McCallum: A hierarchical algorithm for
+    extreme clustering. KDD 2017.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.PERCH(n_clusters=2)
+    >>> for batch in ([[0.0], [1.0]], [[9.0]], [[0.5], [8.0]]):
+    ...     model = model.partial_fit(batch)
+    >>> model.labels_
+    array([0, 0, 1, 0, 1])
+    """
+
+    _algorithm: ClassVar[str] = "perch"
+    _metrics: ClassVar[tuple[str, ...]] = ("sqeuclidean", "cosine")
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        bounds: str = "reference",
+        balance: str | None = "reference",
+        exact_distance_threshold: int = 10,
+        max_leaves: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.bounds = bounds
+        self.balance = balance
+        self.exact_distance_threshold = exact_distance_threshold
+        self.max_leaves = max_leaves
+
+    def _more_options(self) -> dict[str, int | str | None]:
+        return {
+            "bounds": check_choice("bounds", self.bounds, ("reference", "sound")),
+            "balance": None
+            if self.balance is None
+            else check_choice("balance", self.balance, ("reference", "python")),
+            "exact_distance_threshold": check_number(
+                "exact_distance_threshold", self.exact_distance_threshold, least=0
+            ),
+            "max_leaves": None
+            if self.max_leaves is None
+            else check_number("max_leaves", self.max_leaves),
+        }

@@ -70,8 +70,8 @@ def table(results: Results) -> Table:
         ["points", *METHODS],
         rows,
         [
-            f"The paper's offline HAC ran out of memory at {PAPER_HAC_DIED:,} points. SciPy may use "
-            f"{MEMORY_CAP / 1e9:.0f} GB here. Exponents are fitted to the larger half of the sizes."
+            f"The paper's offline HAC ran out of memory at {PAPER_HAC_DIED:,} points. SciPy may "
+            f"use {MEMORY_CAP / 1e9:.0f} GB. Exponents are fitted to the larger half of the sizes."
         ],
     )
 
@@ -95,8 +95,8 @@ def draw(results: Results) -> Any:
             continue
         slope = exponent(sizes, seconds)
         label = method if slope is None else f"{method}, n$^{{{slope:.2f}}}$"
-        style = {"color": _COLORS[method], "marker": _MARKERS[method], "markersize": 5}
-        ax.plot(sizes, seconds, label=label, **style)
+        color, marker = _COLORS[method], _MARKERS[method]
+        ax.plot(sizes, seconds, label=label, color=color, marker=marker, markersize=5)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.axvline(PAPER_HAC_DIED, color="#d55e00", linestyle=":", linewidth=1)
@@ -119,10 +119,10 @@ def draw(results: Results) -> Any:
 
 def svg(figure: Any) -> str:
     """The figure as an SVG element, without anything that changes from run to run."""
-    import matplotlib
+    import matplotlib as mpl
 
     text = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "ramify", "svg.fonttype": "path"}):
+    with mpl.rc_context({"svg.hashsalt": "ramify", "svg.fonttype": "path"}):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     whole = text.getvalue()
     return whole[whole.index("<svg") :]

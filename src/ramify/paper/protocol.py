@@ -37,13 +37,13 @@ MNIST_ROWS = 2_000
 STATEMENT = f"""\
 The protocol was inferred, because the paper (arXiv 1909.09667) states only sizes and results.
 Dividing a revenue of its Table 1 by its fraction of the maximum gives the mean similarity of two
-points, and on iris, glass and MNIST with rows of unit length that is what w(x, y) = exp(-|x - y|^2)
-gives, to a few per cent.
+points, and on iris, glass and MNIST with rows of unit length that is what exp(-|x - y|^2) gives,
+to a few per cent.
 
 - Similarity w(x, y) = exp(-|x - y|^2), on raw features; rows of MNIST have unit length.
 - Revenue is divided by the number of pairs; its maximum is taken as (n - 2) times the sum of all w.
-- Real data are inserted in file order, as the paper's OTD figures on iris and glass suggest; that is
-  the headline. The same rows shuffled by several seeds are an extra, mean ± standard deviation.
+- Real data are inserted in file order, as the paper's OTD figures on iris and glass suggest: that
+  is the headline. The same rows shuffled by several seeds are an extra, mean ± standard deviation.
 - Generated data are made anew for every seed and inserted as generated, in random order: mean ±
   standard deviation over the seeds. Their parameters are in `ramify.datasets`.
 - HAC, OHAC and GRINCH use average linkage on squared distances; OTD compares squared distances;
@@ -108,9 +108,7 @@ METHODS: dict[str, Method] = {
         Method("BIRCH", _estimator("BIRCH"), needs="BIRCH"),
         Method("GRINCH", _estimator("GRINCH"), needs="GRINCH"),
         Method("OTD", _estimator("OTD"), paper="OTD"),
-        Method(
-            "OTD on w", lambda: KernelOTD(), paper="OTD", most=1_000, why_most=_WHY_OTD_ON_W
-        ),
+        Method("OTD on w", lambda: KernelOTD(), paper="OTD", most=1_000, why_most=_WHY_OTD_ON_W),
         Method("OHAC", _estimator("OHAC"), paper="OHAC"),
         Method("OHAC k=2", _estimator("OHAC", n_neighbors=2), paper="OHAC"),
         Method("OHAC k=5", _estimator("OHAC", n_neighbors=5), paper="OHAC"),

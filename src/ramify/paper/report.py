@@ -83,15 +83,15 @@ def markdown(report: Report) -> str:
     lines += ["", "## Protocol", "", STATEMENT, ""]
     for table in report.main_tables:
         lines += [f"## {table.title}", "", *_markdown_table(table), ""]
-    for title, sentences in _lists(report):
+    for title, sentences in lists(report):
         lines += [f"## {title}", "", *(f"- {sentence}" for sentence in sentences), ""]
     if report.cost_tables:
         lines += ["## Costs, shapes and other orders", ""]
         for table in report.cost_tables:
             lines += [f"### {table.title}", "", *_markdown_table(table), ""]
-    if (table := report.scaling_table) is not None:
-        lines += [f"## {table.title}", "", f"![{_FIGURE_ALT}](scaling.png)", ""]
-        lines += [*_markdown_table(table), ""]
+    if (scaling := report.scaling_table) is not None:
+        lines += [f"## {scaling.title}", "", f"![{_FIGURE_ALT}](scaling.png)", ""]
+        lines += [*_markdown_table(scaling), ""]
     return "\n".join(lines)
 
 
@@ -106,7 +106,7 @@ def _markdown_table(table: Table) -> list[str]:
     return lines
 
 
-def _lists(report: Report) -> list[tuple[str, list[str]]]:
+def lists(report: Report) -> list[tuple[str, list[str]]]:
     """Titles and sentences of the two lists: where we differ, and what did not finish."""
     differences = [difference.sentence for difference in report.differences]
     title = (
@@ -139,7 +139,7 @@ def page(report: Report, svg: str | None) -> str:
     body = [f"<h1>{html.escape(TITLE)}</h1>", _items(f"{k}: {v}" for k, v in report.facts.items())]
     body += ["<h2>Protocol</h2>", _prose(STATEMENT)]
     body += [_section(table, 2) for table in report.main_tables]
-    for title, sentences in _lists(report):
+    for title, sentences in lists(report):
         body += [f"<h2>{html.escape(title)}</h2>", _items(sentences)]
     if report.cost_tables:
         body += ["<h2>Costs, shapes and other orders</h2>"]

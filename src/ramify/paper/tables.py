@@ -233,7 +233,10 @@ def dataset_table(columns: Sequence[Column], results: Results) -> Table:
                 [_count(n), _count(column.n)],
                 [_count(d), _count(column.d)],
                 [_count(k), _count(column.clusters)],
-                ["–" if ours is None else f"{ours.mean:.3f}", f"{implied_similarity(column.name):.3f}"],
+                [
+                    "–" if ours is None else f"{ours.mean:.3f}",
+                    f"{implied_similarity(column.name):.3f}",
+                ],
             ]
         )
     return Table(

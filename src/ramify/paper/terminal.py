@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 
 from ramify.paper.cells import Cell
-from ramify.paper.report import Report
+from ramify.paper.report import Report, lists
 from ramify.paper.results import Run
 from ramify.paper.tables import Table
 
@@ -49,28 +49,27 @@ def bar(*, quiet: bool) -> Iterator[Bar]:
 
 def show(report: Report, console: Console) -> None:
     """Print the tables, and where we differ."""
-    for table in (*report.main_tables, *report.cost_tables):
+    scaling = report.scaling_table
+    for table in (*report.main_tables, *report.cost_tables, *([scaling] if scaling else [])):
+        _print(table.title, console, style="bold")
         console.print(_rich(table))
-    if (scaling := report.scaling_table) is not None:
-        console.print(_rich(scaling))
-    differences = report.differences
-    if differences:
-        console.print("[bold]Differences from the paper above 0.03 and 0.05, and why[/bold]")
-    for difference in differences:
-        console.print(f"  {difference.sentence}", markup=False, highlight=False)
-    if report.unfinished:
-        console.print("[bold]What did not finish, and why[/bold]")
-    for sentence in report.unfinished:
-        console.print(f"  {sentence}", markup=False, highlight=False)
+        for note in table.notes:
+            _print(note, console, style="dim")
+        console.print()
+    for title, sentences in lists(report):
+        _print(title, console, style="bold")
+        for sentence in sentences:
+            _print(f"- {sentence}", console)
+        console.print()
+
+
+def _print(text: str, console: Console, *, style: str | None = None) -> None:
+    console.print(text, style=style, markup=False, highlight=False)
 
 
 def _rich(table: Table) -> RichTable:
-    caption = "\n".join(table.notes) or None
-    drawn = RichTable(
-        title=table.title, caption=caption, title_justify="left", caption_justify="left"
-    )
     tall = any(len(cell) > 1 for row in table.rows for cell in row)
-    drawn.show_lines = tall
+    drawn = RichTable(show_lines=tall)
     for i, head in enumerate(table.head):
         drawn.add_column(head, justify="left" if i == 0 else "right")
     for row in table.rows:

@@ -108,9 +108,7 @@ def _groups(data: Dataset) -> int | None:
     return None if data.labels is None else len(np.unique(data.labels))
 
 
-def _measure(
-    tree: Hierarchy, points: npt.NDArray[Any], labels: npt.NDArray[Any] | None
-) -> None:
+def _measure(tree: Hierarchy, points: npt.NDArray[Any], labels: npt.NDArray[Any] | None) -> None:
     n = len(points)
     pairs = n * (n - 1) / 2
     sample = None if n <= protocol.EXACT_REVENUE else protocol.SAMPLE

@@ -30,12 +30,14 @@ Enum parse(const std::string& name, const std::array<const char*, N>& names, con
 }
 
 // In the order of the enums.
-constexpr std::array kAlgorithms{"otd", "ohac", "naive_hac", "naive_nn", "perch"};
+constexpr std::array kAlgorithms{"otd",   "ohac",   "naive_hac", "naive_nn",
+                                 "perch", "grinch", "nested"};
 constexpr std::array kMetrics{"sqeuclidean", "cosine", "dot"};
 constexpr std::array kLinkages{"average", "centroid", "ward"};
 
 constexpr std::array kBounds{"reference", "sound"};
 constexpr std::array kBalances{"reference", "python", "none"};
+constexpr std::array kGrafts{"reference", "full", "none"};
 
 /// Option `name` of an algorithm: one of `names`, where None is called "none".
 template <class Enum, std::size_t N>
@@ -44,10 +46,10 @@ Enum choice(const More& more, const char* name, const std::array<const char*, N>
   return parse<Enum>(found.is_none() ? "none" : nb::cast<std::string>(found), names, name);
 }
 
-/// Option `name` of an algorithm: a whole number, where None is 0.
-std::size_t number(const More& more, const char* name) {
+/// Option `name` of an algorithm: a whole number, or what None stands for.
+std::size_t number(const More& more, const char* name, std::size_t none = 0) {
   const nb::object found = more[name];
-  return found.is_none() ? 0 : nb::cast<std::size_t>(found);
+  return found.is_none() ? none : nb::cast<std::size_t>(found);
 }
 
 Options options_of(const std::string& algorithm, const std::string& metric,
@@ -60,6 +62,11 @@ Options options_of(const std::string& algorithm, const std::string& metric,
     options.perch = {choice<Bounds>(more, "bounds", kBounds),
                      choice<Balance>(more, "balance", kBalances),
                      number(more, "exact_distance_threshold"), number(more, "max_leaves")};
+  if (options.algorithm == Algorithm::kGrinch)
+    options.grinch = {choice<Graft>(more, "graft", kGrafts), number(more, "restructure") != 0,
+                      number(more, "rotate_cap", GrinchOptions::kNoCap),
+                      number(more, "graft_cap", GrinchOptions::kNoCap),
+                      number(more, "restructure_cap", GrinchOptions::kNoCap)};
   return options;
 }
 
@@ -164,6 +171,11 @@ class PyLive {
             to_numpy(std::move(ssds))};
   }
 
+  void regroup(const Vector<std::uint32_t>& group_of, const Vector<std::uint32_t>& above) {
+    const nb::gil_scoped_release release;
+    live_.regroup({group_of.data(), group_of.size()}, {above.data(), above.size()});
+  }
+
   void check() {
     const nb::gil_scoped_release release;
     live_.check();
@@ -252,6 +264,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("points", &Self::points, "The rows as stored (unit length under cosine).")
       .def("summaries", &Self::summaries,
            "Size, mean and sum of squared deviations of every node, as stored.")
+      .def("regroup", &Self::regroup, nb::arg("group_of").noconvert(), nb::arg("above").noconvert(),
+           "Make a 'nested' tree anew: the group of each point, the group above each group.")
       .def("check", &Self::check, "Test every invariant; raises RuntimeError.")
       .def("state", &Self::state, "Everything needed to continue, as plain arrays.")
       .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership,

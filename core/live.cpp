@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "hac.hpp"
+#include "nested.hpp"
 #include "otd.hpp"
 
 namespace ramify {
@@ -16,6 +17,7 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       neighbours_(make_neighbours<Real>(dim, options.metric)),
       ohac_(options.metric, options.linkage),
       perch_(dim, options.perch),
+      grinch_(dim, options.metric, options.grinch),
       unit_row_(dim) {}
 
 template <class Real>
@@ -24,11 +26,13 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
     : Live(dim, options) {
   tree_ = Tree<Real>::from_arrays(dim, arrays);
   if (options.algorithm == Algorithm::kPerch) perch_.restore(tree_, memory.marks);
+  if (options.algorithm == Algorithm::kGrinch) grinch_.restore(tree_, memory.marks, memory.numbers);
 }
 
 template <class Real>
 Memory Live<Real>::memory() const {
   if (options_.algorithm == Algorithm::kPerch) return {perch_.collapsed(), {}};
+  if (options_.algorithm == Algorithm::kGrinch) return {grinch_.marks(), grinch_.numbers()};
   return {};
 }
 
@@ -57,6 +61,16 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
   }
   if (algorithm == Algorithm::kPerch) {
     insert_perch(x);
+    return true;
+  }
+  if (algorithm == Algorithm::kGrinch) {
+    insert_grinch(x);
+    return true;
+  }
+  if (algorithm == Algorithm::kNested) {
+    const NodeId leaf = tree_.add_leaf(x);
+    stale_ = true;
+    before == 0 ? tree_.set_root(leaf) : static_cast<void>(tree_.attach(leaf, tree_.root()));
     return true;
   }
   index_all_points();
@@ -98,6 +112,13 @@ void Live<Real>::insert_perch(const Real* x) {
 }
 
 template <class Real>
+void Live<Real>::insert_grinch(const Real* x) {
+  const NodeId at = nearest_leaf(x);
+  stale_ = true;
+  grinch_.insert(tree_, tree_.add_leaf(x), at, *neighbours_);
+}
+
+template <class Real>
 std::size_t Live<Real>::rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse) {
   const std::size_t before = size();
   for (std::size_t i = 0; i < count; ++i) tree_.add_leaf(scaled(rows + i * tree_.dim()));
@@ -129,6 +150,15 @@ void Live<Real>::nearest(const Real* x, std::size_t k, std::vector<Neighbour>& o
   neighbours_->nearest(tree_.points(), scaled(x), k, out);
   if (options_.metric == Metric::kCosine)
     for (Neighbour& neighbour : out) neighbour.distance /= 2;
+}
+
+template <class Real>
+void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
+                         std::span<const std::uint32_t> above) {
+  if (options_.algorithm != Algorithm::kNested)
+    throw std::invalid_argument("only a nested tree can be regrouped");
+  build_nested(tree_, options_.metric, group_of, above);
+  stale_ = false;
 }
 
 template <class Real>
@@ -190,6 +220,7 @@ Snapshot Live<Real>::snapshot() {
 template <class Real>
 void Live<Real>::check() {
   if (options_.algorithm == Algorithm::kPerch) perch_.check(tree_);
+  if (options_.algorithm == Algorithm::kGrinch) grinch_.check(tree_);
   tree().check();
   if (neighbours_->size() > size())
     throw std::logic_error("live invariant broken: the index holds points that the tree lacks");

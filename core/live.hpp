@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "grinch.hpp"
 #include "linkage.hpp"
 #include "neighbours.hpp"
 #include "ohac.hpp"
@@ -24,6 +25,8 @@ enum class Algorithm {
   kNaiveHac,  // Naive_1: offline HAC of everything, at the end of every batch
   kNaiveNn,   // Naive_2: sibling of the nearest leaf
   kPerch,     // perch.hpp
+  kGrinch,    // grinch.hpp
+  kNested,    // the caller says which points belong together: regroup()
 };
 
 struct Options {
@@ -32,6 +35,7 @@ struct Options {
   Linkage linkage = Linkage::kAverage;
   std::size_t n_neighbors = 1;
   PerchOptions perch = {};
+  GrinchOptions grinch = {};
 };
 
 /// What an algorithm remembers beside the tree, flat, for storage.
@@ -71,6 +75,10 @@ class Live {
   /// Distances are squared Euclidean, 1 - cosine, or minus inner products.
   void nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out);
 
+  /// Under kNested: make the tree anew from groups within groups (nested.hpp).
+  /// Points that arrive later hang from the root until the next time.
+  void regroup(std::span<const std::uint32_t> group_of, std::span<const std::uint32_t> above);
+
   /// The tree, with all summaries up to date.
   const Tree<Real>& tree();
   Memory memory() const;
@@ -81,6 +89,7 @@ class Live {
  private:
   bool insert(const Real* row, const Pulse& pulse);
   void insert_perch(const Real* x);
+  void insert_grinch(const Real* x);
   NodeId nearest_leaf(const Real* x);
   const Real* scaled(const Real* row);
   void index_all_points();
@@ -91,6 +100,7 @@ class Live {
   std::unique_ptr<Neighbours<Real>> neighbours_;
   Ohac<Real> ohac_;
   Perch<Real> perch_;
+  Grinch<Real> grinch_;
   bool stale_ = false;  // some algorithms leave summaries for later: their paths can be long
   std::vector<Neighbour> found_;
   std::vector<Real> unit_row_;

@@ -4,12 +4,14 @@
 from importlib.metadata import version
 
 from ramify.errors import BrokenTreeError, NoLabelsError
-from ramify.estimators import HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
 from ramify.hierarchy import Hierarchy
 
 __version__ = version("ramify")
 
 __all__ = [
+    "BIRCH",
+    "GRINCH",
     "HAC",
     "OHAC",
     "OTD",

@@ -82,6 +82,11 @@ class LiveF32:
     def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
 
+    def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Make a 'nested' tree anew: the group of each point, the group above each group.
+        """
+
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
@@ -126,6 +131,11 @@ class LiveF64:
 
     def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
+
+    def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Make a 'nested' tree anew: the group of each point, the group above each group.
+        """
 
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """estimators: the clusterers, one file each; ``_base`` is the contract they share."""
 
+from ramify.estimators.birch import BIRCH
+from ramify.estimators.grinch import GRINCH
 from ramify.estimators.hac import HAC
 from ramify.estimators.naive import NaiveHAC, NaiveNN
 from ramify.estimators.ohac import OHAC
 from ramify.estimators.otd import OTD
 from ramify.estimators.perch import PERCH
 
-__all__ = ["HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"]
+__all__ = ["BIRCH", "GRINCH", "HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"]

@@ -267,7 +267,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             "more": self._more_options(),
         }
 
-    def _more_options(self) -> dict[str, int | str | None]:
+    def _more_options(self) -> dict[str, int | float | str | None]:
         """Options that only this estimator has, checked."""
         return {}
 

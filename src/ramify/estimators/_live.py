@@ -8,7 +8,7 @@ turns itself into plain arrays and back. Locking is the estimator's affair.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol, TypedDict, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ class Settings(NamedTuple):
     metric: str
     linkage: str
     n_neighbors: int
-    more: Mapping[str, int | str | None] = {}  #: options of one algorithm only
+    more: Mapping[str, int | float | str | None] = {}  #: options of one algorithm only
 
 
 class State(TypedDict):
@@ -79,7 +79,7 @@ class Live:
         # Identity with this very object is the fast test in insert, so take NumPy's own.
         self.dtype: RealType = FLOAT32 if dtype == FLOAT32 else FLOAT64
         self.row_shape = (settings.width,)
-        self._core: _Core = _core_class(self.dtype)(*settings) if core is None else core
+        self._core: _Core = _new_core(settings, self.dtype) if core is None else core
         self._busy = False
         self._hierarchy: Hierarchy | None = None
         self._labels: IntArray | None = None
@@ -160,7 +160,7 @@ class Live:
             )
         settings = Settings._make(state["settings"])
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
-        core = _core_class(dtype).from_state(*settings, state["arrays"])
+        core = _old_core(settings, dtype, state["arrays"])
         return Live(settings, dtype, core)
 
     def _forget(self) -> None:
@@ -188,3 +188,24 @@ class Live:
 
 def _core_class(dtype: np.dtype[Any]) -> Any:
     return _core.LiveF32 if dtype == FLOAT32 else _core.LiveF64
+
+
+def _new_core(settings: Settings, dtype: np.dtype[Any]) -> _Core:
+    if settings.algorithm != "birch":
+        return cast(_Core, _core_class(dtype)(*settings))
+    from ramify.estimators._cf_tree import CFTree  # loads sklearn.cluster
+
+    store = _core_class(dtype)(*settings._replace(algorithm="nested", more={}))
+    return CFTree(store, **cast(Any, settings.more))
+
+
+def _old_core(
+    settings: Settings, dtype: np.dtype[Any], arrays: Mapping[str, npt.NDArray[Any]]
+) -> _Core:
+    if settings.algorithm != "birch":
+        return cast(_Core, _core_class(dtype).from_state(*settings, arrays))
+    from ramify.estimators._cf_tree import CFTree
+
+    plain = settings._replace(algorithm="nested", more={})
+    store = _core_class(dtype).from_state(*plain, arrays)
+    return CFTree.from_state(store, settings.more, arrays)

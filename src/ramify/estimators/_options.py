@@ -80,6 +80,33 @@ def check_number(name: str, found: object, least: int = 1) -> int:
     return _whole_number(name, found, least)
 
 
+def check_size(name: str, found: object) -> float:
+    """Return a number if it is finite and more than 0.
+
+    Examples
+    --------
+    >>> check_size("threshold", 0.5)
+    0.5
+    """
+    size = _number(name, found)
+    if not 0 < size < float("inf"):
+        raise ValueError(f"{name}={found!r}: expected a finite number above 0")
+    return size
+
+
+def check_flag(name: str, found: object) -> bool:
+    """Return True or False if it is one of them.
+
+    Examples
+    --------
+    >>> check_flag("restructure", True)
+    True
+    """
+    if not isinstance(found, bool):
+        raise TypeError(f"{name}={found!r}: expected True or False, got {type(found).__name__}")
+    return found
+
+
 def check_cut(n_clusters: object, distance_threshold: object) -> None:
     """Refuse both cut options at once, and values that cut no tree.
 
@@ -119,8 +146,9 @@ def _whole_number(name: str, found: object, least: int = 1) -> int:
     return int(found)
 
 
-def _number(name: str, found: object) -> None:
+def _number(name: str, found: object) -> float:
     if isinstance(found, bool) or not isinstance(found, Real):
         raise TypeError(f"{name}={found!r}: expected a number, got {type(found).__name__}")
     if found != found:
         raise ValueError(f"{name}={found!r}: expected a number")
+    return float(found)

@@ -101,7 +101,7 @@ class PERCH(OnlineClusterer):
         self.exact_distance_threshold = exact_distance_threshold
         self.max_leaves = max_leaves
 
-    def _more_options(self) -> dict[str, int | str | None]:
+    def _more_options(self) -> dict[str, int | float | str | None]:
         return {
             "bounds": check_choice("bounds", self.bounds, ("reference", "sound")),
             "balance": None

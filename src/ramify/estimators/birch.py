@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""birch.py: BIRCH, a baseline: scikit-learn's CF tree as a hierarchy of the points."""
+
+from typing import ClassVar
+
+from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._options import check_number, check_size
+
+
+class BIRCH(OnlineClusterer):
+    """BIRCH: scikit-learn's ``Birch`` with all points in one binary tree, a baseline.
+
+    Rows stream into scikit-learn's CF tree. Its nodes and subclusters become nodes
+    of the hierarchy: every point goes to the closest centroid at each node on its
+    way down, and the members of each node, and the points of each subcluster, are
+    made binary by average-linkage HAC. (A subcluster of more than 1000 points is
+    halved at the median of its widest side first.) The points are kept, which
+    ``Birch`` itself does not need.
+
+    The tree depends on the order of the points. It is made when someone looks, so
+    the ids of its nodes do not survive an insert.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters in ``labels_``, by a cut of the hierarchy. At most one of
+        this and ``distance_threshold`` may be set; with neither there are no labels,
+        and ``hierarchy().cut(...)`` makes them.
+    distance_threshold : float, optional
+        Clusters merge only strictly below this height.
+    metric : {"sqeuclidean", "cosine"}, default="sqeuclidean"
+        Squared Euclidean distance, of the rows as they are or scaled to unit length;
+        then heights are one minus the cosine.
+    threshold : float, default=0.5
+        A subcluster takes a point only if its radius stays within this.
+    branching_factor : int, default=50
+        Most subclusters a CF node may have.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every point so far, numbered from 0 in order of first points.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    n_leaves_ : int
+        Number of points so far.
+    children_ : array of shape (n - 1, 2)
+        The two nodes that each merge joined; see :class:`Hierarchy`.
+    distances_ : array of shape (n - 1,)
+        Non-decreasing heights of the merges: the mean distance between the points
+        of the two children, or the largest height below if that is larger.
+    n_features_in_ : int
+        Width of the rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the first batch was a frame with string names.
+
+    References
+    ----------
+    T. Zhang, R. Ramakrishnan, M. Livny: BIRCH: an efficient data clustering method
+    for very large databases. SIGMOD 1996.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.BIRCH(n_clusters=2)
+    >>> for batch in ([[0.0], [1.0]], [[9.0]], [[0.5], [8.0]]):
+    ...     model = model.partial_fit(batch)
+    >>> model.labels_
+    array([0, 0, 1, 0, 1])
+    """
+
+    _algorithm: ClassVar[str] = "birch"
+    _metrics: ClassVar[tuple[str, ...]] = ("sqeuclidean", "cosine")
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        threshold: float = 0.5,
+        branching_factor: int = 50,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.threshold = threshold
+        self.branching_factor = branching_factor
+
+    def _more_options(self) -> dict[str, int | float | str | None]:
+        return {
+            "threshold": check_size("threshold", self.threshold),
+            "branching_factor": check_number("branching_factor", self.branching_factor, least=2),
+        }

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""grinch.py: GRINCH, a baseline that rotates, grafts and restructures."""
+
+from typing import ClassVar
+
+from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._options import check_choice, check_flag, check_number
+
+
+class GRINCH(OnlineClusterer):
+    """GRINCH: an online tree that grafts distant subtrees together, a baseline.
+
+    A new point starts at its nearest leaf and goes up to where it fits, by average
+    linkage. Then the subtree it is in looks for the closest leaf elsewhere: that
+    leaf, or a subtree around it, is moved over if both sides gain, and what was left
+    behind may swap its new sibling for a closer one. The default follows the
+    authors' code, its quirks included: ``core/grinch.hpp`` lists them.
+
+    The tree depends on the order of the points. Equally close leaves: the one that
+    arrived first.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. At most one of this and
+        ``distance_threshold`` may be set; with neither there are no labels, and
+        ``hierarchy().cut(...)`` makes them.
+    distance_threshold : float, optional
+        Clusters merge only strictly below this height.
+    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; one minus the cosine, where no row may be all
+        zeros; or minus the inner product. The linkage is its average.
+    graft : {"reference", "full", None}, default="reference"
+        Try one graft an insert, as the authors' code does; try again and again on
+        the way up to the root, which is slow; or never.
+    restructure : bool, default=True
+        Let what a graft left behind swap its sibling.
+    rotate_cap, graft_cap, restructure_cap : int, optional
+        Leave larger nodes alone: a new point does not go up beyond ``rotate_cap``
+        points, grafts take nodes of fewer than ``graft_cap``, and swaps stay below
+        nodes of fewer than ``restructure_cap``.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every point so far, numbered from 0 in order of first points.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    n_leaves_ : int
+        Number of points so far.
+    children_ : array of shape (n - 1, 2)
+        The two nodes that each merge joined; see :class:`Hierarchy`.
+    distances_ : array of shape (n - 1,)
+        Non-decreasing heights of the merges: the mean distance between the points
+        of the two children, or the largest height below if that is larger.
+    n_features_in_ : int
+        Width of the rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the first batch was a frame with string names.
+
+    References
+    ----------
+    N. Monath, A. Kobren, A. Krishnamurthy, M. Glass, A. McCallum: Scalable
+    hierarchical clustering with tree grafting. KDD 2019.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.GRINCH(n_clusters=2)
+    >>> for batch in ([[0.0], [1.0]], [[9.0]], [[0.5], [8.0]]):
+    ...     model = model.partial_fit(batch)
+    >>> model.labels_
+    array([0, 0, 1, 0, 1])
+    """
+
+    _algorithm: ClassVar[str] = "grinch"
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        graft: str | None = "reference",
+        restructure: bool = True,
+        rotate_cap: int | None = None,
+        graft_cap: int | None = None,
+        restructure_cap: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.graft = graft
+        self.restructure = restructure
+        self.rotate_cap = rotate_cap
+        self.graft_cap = graft_cap
+        self.restructure_cap = restructure_cap
+
+    def _more_options(self) -> dict[str, int | float | str | None]:
+        caps = {name: getattr(self, name) for name in ("rotate_cap", "graft_cap", "restructure_cap")}
+        return {
+            "graft": None
+            if self.graft is None
+            else check_choice("graft", self.graft, ("reference", "full")),
+            "restructure": check_flag("restructure", self.restructure),
+            **{name: None if cap is None else check_number(name, cap) for name, cap in caps.items()},
+        }

@@ -5,16 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "kernels.hpp"
-
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define RAMIFY_X86 1
-#endif
-#if defined(__GNUC__) || defined(__clang__)
-#define RAMIFY_INLINE [[gnu::always_inline]] inline
-#else
-#define RAMIFY_INLINE inline
-#endif
+#include "dispatch.hpp"
 
 namespace ramify {
 namespace {
@@ -107,19 +98,14 @@ using AddRow = void (*)(const TileArguments&, Lanes&);
 
 void add_row_baseline(const TileArguments& at, Lanes& sums) { add_row(at, sums); }
 #ifdef RAMIFY_X86
-[[gnu::target("avx2")]] void add_row_avx2(const TileArguments& at, Lanes& sums) {
-  add_row(at, sums);
-}
-[[gnu::target("avx512f,avx512vl,avx512dq")]] void add_row_avx512(const TileArguments& at,
-                                                                 Lanes& sums) {
-  add_row(at, sums);
-}
+RAMIFY_AVX2 void add_row_avx2(const TileArguments& at, Lanes& sums) { add_row(at, sums); }
+RAMIFY_AVX512 void add_row_avx512(const TileArguments& at, Lanes& sums) { add_row(at, sums); }
 #endif
 
 AddRow add_row_here() {
 #ifdef RAMIFY_X86
-  if (instructions() == "avx512") return add_row_avx512;
-  if (instructions() == "avx2") return add_row_avx2;
+  if (level() == Level::kAvx512) return add_row_avx512;
+  if (level() == Level::kAvx2) return add_row_avx2;
 #endif
   return add_row_baseline;
 }

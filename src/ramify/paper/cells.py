@@ -164,6 +164,7 @@ def _after_the_end(
     """Results for the runs that a worker has left behind by ending."""
     code = worker.process.wait()
     if code == 0:
+        assert cell.enough is not None or not left
         for run in left:
             reason = f"left out: a smaller run took more than {cell.enough:,.0f} s"
             yield Result(run, "stopped", reason)

@@ -95,7 +95,7 @@ def reproduce(options: Options, audience: Audience | None = None) -> Report:
 
 
 def _choose(options: Options) -> _Choice:
-    """Apply `only`: names of data sets, methods, or "figure"; HAC is always there."""
+    """Apply `only`: data sets, methods, "figure"; what these are compared with comes along."""
     columns = {c.name: c for c in protocol.plan(full=options.full, data=options.data)}
     methods = list(protocol.available_methods())
     names, rest = protocol.select(options.only, list(columns))
@@ -110,7 +110,8 @@ def _choose(options: Options) -> _Choice:
     wanted = [columns[name] for name in columns if name in names]
     if not names and not pictures:
         wanted = list(columns.values())
-    keep = [m for m in methods if not rows or m in rows or m == "HAC"]
+    needed = {protocol.METHODS[method].reference for method in rows or methods}
+    keep = [method for method in methods if method in needed.union(rows or methods)]
     return _Choice(wanted, keep, with_figure=bool(pictures) or not (names or rows))
 
 
@@ -127,11 +128,15 @@ def _waves(choice: _Choice, options: Options) -> list[list[Cell]]:
     """Cells that may run side by side, wave after wave."""
     small = [column for column in choice.columns if column.rows <= _SMALL]
     large = [column for column in choice.columns if column.rows > _SMALL]
-    others = [method for method in choice.methods if method != "HAC"]
-    waves = [[_cell(column, "HAC", options.seeds) for column in small]]
-    waves.append([_cell(c, m, options.seeds) for c in small for m in others if _fits(c, m)])
+    first = [method for method in choice.methods if protocol.is_reference(method)]
+    others = [method for method in choice.methods if method not in first]
+    waves = [
+        [_cell(c, m, options.seeds) for c in small for m in group if _fits(c, m)]
+        for group in (first, others)
+    ]
     for column in large:
-        waves += [[_cell(column, m, options.seeds)] for m in choice.methods if _fits(column, m)]
+        ordered = [method for method in first + others if _fits(column, method)]
+        waves += [[_cell(column, method, options.seeds)] for method in ordered]
     if choice.with_figure:
         waves += [[cell] for cell in figure.cells(full=options.full)]
     return waves

@@ -74,8 +74,11 @@ class Store:
             return None
         result = Result(**{**stored["result"], "run": run})
         again = result.status == "failed" or (result.status == "stopped" and limit > result.limit)
-        lost = run.method == "HAC" and result.done and not self.tree(run).exists()
-        return None if again or (lost and run.column != "uniform square") else result
+        return None if again or (result.done and self._tree_is_lost(run)) else result
+
+    def _tree_is_lost(self, run: Run) -> bool:
+        measured = run.column in protocol.COLUMNS
+        return measured and protocol.is_reference(run.method) and not self.tree(run).exists()
 
     def put(self, result: Result) -> None:
         """Remember a result; a reader sees the old file or the new one, never half."""
@@ -89,9 +92,12 @@ class Store:
         os.replace(draft, path)
 
     def tree(self, run: Run) -> Path:
-        """Where HAC's tree of the same points lies. A shuffle has the tree of the file."""
+        """Where the tree lies that this run is compared with; a shuffle with the file's."""
         order = run.order if run.order.startswith("seed") else "file"
-        return self.folder / "trees" / f"{_slug(run.column)}-{run.rows}-{_slug(order)}.npy"
+        method = protocol.METHODS.get(run.method)
+        reference = run.method if method is None else method.reference
+        folder = self.folder / "trees" / f"{_slug(run.column)}-{run.rows}"
+        return folder / f"{_slug(reference)}-{_slug(order)}.npy"
 
     def _path(self, run: Run) -> Path:
         folder = self.folder / "runs" / f"{_slug(run.column)}-{run.rows}"

@@ -129,7 +129,7 @@ def _measure(tree: Hierarchy, points: npt.NDArray[Any], labels: npt.NDArray[Any]
 
 def _compare(tree: Hierarchy, run: dict[str, Any], rows: IntArray, path: Path) -> None:
     """Triplet distance to HAC's tree, which HAC's own run leaves behind."""
-    if run["method"] == "HAC":
+    if protocol.is_reference(run["method"]):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".part")
         with draft.open("wb") as file:

@@ -6,17 +6,19 @@ Every result is stored the moment it is complete.
 """
 
 import json
+import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import IO, Any, Self, TypeAlias
 
 from ramify.paper.results import Result, Run, Store
 
@@ -35,14 +37,82 @@ class Cell:
 Watcher: TypeAlias = Callable[[Run, tuple[int, int] | None], None]
 
 
-class _Worker(NamedTuple):
-    process: "subprocess.Popen[str]"
-    lines: "queue.Queue[str | None]"  # its output; None at the end
-    stderr: IO[str]
+class _Worker:
+    """A process that works on one job after the other; see worker.py."""
+
+    def __init__(self) -> None:
+        self._stderr: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by kill
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "ramify.paper.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,  # Ctrl-C is ours to handle
+        )
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def send(self, job: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it has died; `events` will tell
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+
+    def events(self, deadline: float) -> Iterator[dict[str, Any]]:
+        """Events of the job up to "over", or "late" at the deadline."""
+        while True:
+            try:
+                line = self._lines.get(timeout=max(deadline - time.monotonic(), 0.0))
+            except queue.Empty:
+                yield {"event": "late"}
+                return
+            if line is None:
+                yield {"event": "over", "code": self._process.wait()}
+                return
+            event = json.loads(line)
+            last = event["event"] == "over"
+            yield event
+            if last:
+                return
+
+    def last_words(self) -> str:
+        """The last line on stderr: what the latest exception said."""
+        self._stderr.seek(0)
+        return (self._stderr.read().strip().splitlines() or [""])[-1]
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End it and its job."""
+        with suppress(ProcessLookupError, AttributeError):  # gone; Windows
+            os.killpg(self._process.pid, signal.SIGKILL)  # it leads its own session
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it, and give back what it held here."""
+        self.kill()
+        self._reader.join()
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.wait()
+        self._stderr.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as stdout:
+            for line in stdout:
+                self._lines.put(line)
+        self._lines.put(None)
 
 
 class Crew:
-    """Runs cells, from any thread, and can end them all."""
+    """Runs cells, from any thread, and can end them all. Use it in a `with`."""
 
     def __init__(
         self, store: Store, *, data: Path | None, limit: float, watch: Watcher | None = None
@@ -51,8 +121,18 @@ class Crew:
         self._data = data
         self._limit = limit
         self._watch = watch or (lambda run, progress: None)
-        self._workers: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()  # guards the next three
+        self._idle: list[_Worker] = []
+        self._busy: list[_Worker] = []
         self._stopping = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for worker in self._idle:
+            worker.close()
+        self._idle = []
 
     def work(self, cell: Cell) -> list[Result]:
         """A result for every run of a cell; those in the store are not run again."""
@@ -61,45 +141,68 @@ class Crew:
         missing = tuple(run for run, result in results.items() if result is None)
         if missing and not self._stopping:
             for result in self._run(replace(cell, runs=missing)):
-                result = replace(result, limit=bound)
-                self._store.put(result)
-                results[result.run] = result
+                self._store.put(replace(result, limit=bound))
+                results[result.run] = replace(result, limit=bound)
         return [result for result in results.values() if result is not None]
 
     def stop(self) -> None:
-        """End all processes now. What they had found so far is stored."""
-        self._stopping = True
-        for process in tuple(self._workers):
-            process.kill()
+        """End all work now; `work` returns with what it has stored."""
+        with self._lock:
+            self._stopping = True
+            for worker in self._busy:
+                worker.kill()
 
     def _run(self, cell: Cell) -> Iterator[Result]:
         left = list(cell.runs)
         found: dict[str, Any] = {}
         progress: tuple[int, int] | None = None
-        deadline = time.monotonic() + self._limit
-        with self._worker(cell) as worker:
-            while True:
-                try:
-                    line = worker.lines.get(timeout=max(deadline - time.monotonic(), 0.0))
-                except queue.Empty:
-                    yield from self._out_of_time(left, found, progress)
-                    return
-                if line is None:
-                    break
-                event = json.loads(line)
-                kind = event.pop("event")
-                if kind == "start":
-                    found, progress = {}, None
-                elif kind == "found":
-                    found |= event
-                elif kind == "progress":
-                    progress = event["done"], event["total"]
-                else:
-                    yield Result(left.pop(0), "done", **found)
+        with self._worker() as worker:
+            worker.send(self._job(cell))
+            for event in worker.events(time.monotonic() + self._limit):
+                match event.pop("event"):
+                    case "start":
+                        found, progress = {}, None
+                    case "found":
+                        found |= event
+                    case "progress":
+                        progress = event["done"], event["total"]
+                    case "end":
+                        yield Result(left.pop(0), "done", **found)
+                    case "late":
+                        worker.kill()
+                        yield from self._out_of_time(left, found, progress)
+                    case "over" if not self._stopping:
+                        words = worker.last_words()
+                        yield from _left_behind(cell, left, found, event["code"], words)
                 if left:
                     self._watch(left[0], progress)
-            if not self._stopping:
-                yield from _after_the_end(worker, cell, left, found)
+
+    @contextmanager
+    def _worker(self) -> Iterator[_Worker]:
+        """A worker without work; afterwards it is kept for the next cell, if it lives."""
+        with self._lock:
+            worker = self._idle.pop() if self._idle else _Worker()
+            self._busy.append(worker)
+        keep = False
+        try:
+            yield worker
+            keep = worker.alive() and not self._stopping
+        finally:
+            with self._lock:
+                self._busy.remove(worker)
+                if keep:
+                    self._idle.append(worker)
+            if not keep:
+                worker.close()
+
+    def _job(self, cell: Cell) -> dict[str, Any]:
+        return {
+            "runs": [{**asdict(run), "tree": str(self._store.tree(run))} for run in cell.runs],
+            "measure": cell.measure,
+            "enough": cell.enough,
+            "memory_cap": cell.memory_cap,
+            "data": None if self._data is None else str(self._data),
+        }
 
     def _out_of_time(
         self, left: list[Run], found: dict[str, Any], progress: tuple[int, int] | None
@@ -115,67 +218,22 @@ class Crew:
         for run in left[1:]:
             yield Result(run, "stopped", f"{after}, which earlier runs of the cell had used up")
 
-    @contextmanager
-    def _worker(self, cell: Cell) -> Iterator[_Worker]:
-        """A worker at work on a cell; ended on leaving, whatever happens."""
-        job = {
-            "runs": [{**asdict(run), "tree": str(self._store.tree(run))} for run in cell.runs],
-            "measure": cell.measure,
-            "enough": cell.enough,
-            "memory_cap": cell.memory_cap,
-            "data": None if self._data is None else str(self._data),
-        }
-        with (
-            tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr,
-            subprocess.Popen(
-                [sys.executable, "-P", "-m", "ramify.paper.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                text=True,
-                encoding="utf-8",
-                start_new_session=True,  # Ctrl-C is ours to handle
-            ) as process,
-        ):
-            self._workers.add(process)
-            try:
-                assert process.stdin is not None
-                process.stdin.write(json.dumps(job) + "\n")
-                process.stdin.flush()
-                lines: queue.Queue[str | None] = queue.Queue()
-                threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
-                yield _Worker(process, lines, stderr)
-            finally:
-                process.kill()
-                self._workers.discard(process)
 
-
-def _read(stdout: IO[str], lines: "queue.Queue[str | None]") -> None:
-    try:
-        for line in stdout:
-            lines.put(line)
-    finally:
-        lines.put(None)
-
-
-def _after_the_end(
-    worker: _Worker, cell: Cell, left: list[Run], found: dict[str, Any]
+def _left_behind(
+    cell: Cell, left: list[Run], found: dict[str, Any], code: int, words: str
 ) -> Iterator[Result]:
-    """Results for the runs that a worker has left behind by ending."""
-    code = worker.process.wait()
+    """Results for the runs that a job has left behind by ending."""
     if code == 0:
         assert cell.enough is not None or not left
         for run in left:
             reason = f"left out: a smaller run took more than {cell.enough:,.0f} s"
             yield Result(run, "stopped", reason)
         return
-    worker.stderr.seek(0)
-    last = (worker.stderr.read().strip().splitlines() or [""])[-1]
-    if "MemoryError" in last.partition(":")[0]:
-        limit = "" if cell.memory_cap is None else f" of {cell.memory_cap / 1e9:.0f} GB"
-        status, reason = "stopped", f"out of memory{limit}"
+    if "MemoryError" in words.partition(":")[0]:
+        most = "" if cell.memory_cap is None else f" of {cell.memory_cap / 1e9:.3g} GB"
+        status, reason = "stopped", f"out of memory{most}"
     else:
-        ending = f"ended by signal {-code}" if code < 0 else f"failed: {last[:300]}"
+        ending = f"ended by signal {-code}" if code < 0 else f"failed: {words[:300]}"
         status, reason = "failed", ending
     yield Result(left[0], status, reason, **found)
     for run in left[1:]:

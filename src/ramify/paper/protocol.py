@@ -50,14 +50,14 @@ to a few per cent.
   squared distances. "OTD on w" compares w itself, "OHAC k=2" reopens the paths of two nearest
   leaves. All other options are the defaults.
 - The paper does not name its linkage. Its triplet distances of OHAC to HAC on iris and glass, 0.02
-  and 0.12, are met to the last digit by centroid linkage and not by average linkage, and so are
-  its low revenues of HAC and OHAC on MNIST in direction: see the rows "HAC centroid" and "OHAC
-  centroid". We take centroid linkage to be what the paper ran.
+  and 0.12, are met to the last digit by centroid linkage and not by average linkage, and its
+  revenues on MNIST are nearer too: see the rows "HAC centroid" and "OHAC centroid". Centroid
+  linkage is most likely what the paper ran.
 - Revenue is exact up to {EXACT_REVENUE:,} points and estimated from {SAMPLE:,} random pairs above;
   triplet distance is to our own offline HAC (that of OHAC centroid to HAC centroid), exact up to
   {EXACT_TRIPLETS:,} points and estimated from {SAMPLE:,} random triplets above.
-- Every cell runs in a process of its own. Seconds are for building the tree, the first run's peak
-  memory is above that of the interpreter with its libraries, points included."""
+- Every cell runs in a process of its own, on one thread. Seconds are for building the tree; peak
+  memory is the first run's, above the interpreter with its libraries, points included."""
 
 
 class Clusterer(Protocol):

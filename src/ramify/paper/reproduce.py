@@ -75,13 +75,13 @@ def reproduce(options: Options, audience: Audience | None = None) -> Report:
     _fetch(choice.columns, options.data)
     limit = options.limit or (FULL_LIMIT if options.full else LIMIT)
     store = Store(options.out)
-    crew = Crew(store, data=options.data, limit=limit, watch=audience.at_work)
     waves = _waves(choice, options)
     audience.begin(sum(len(wave) for wave in waves))
     results: Results = {}
     start = time.monotonic()
-    for wave in waves:
-        _run(crew, wave, results, audience)
+    with Crew(store, data=options.data, limit=limit, watch=audience.at_work) as crew:
+        for wave in waves:
+            _run(crew, wave, results, audience)
     _leave_out(choice, results)
     facts = {
         "Command": f"`{options.command}`",

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""worker.py: the process that works on one cell. `python -m ramify.paper.worker`
+"""worker.py: works on cells, each in a process of its own. `python -m ramify.paper.worker`
 
-It reads one job as a line of JSON, and writes one line of JSON per event:
+It reads jobs, a line of JSON each, and forks for each one: importing our libraries
+takes longer than most cells. A job's process writes one line of JSON per event:
 
-    {"event": "start", "place": 0}               run number 0 of the job begins
+    {"event": "start"}                           a run of the job begins
     {"event": "progress", "done": 8, "total": 9}
     {"event": "found", "seconds": 1.2, ...}      fields of Result, as they become known
     {"event": "end"}                             of this run
 
-When its standard input closes, the parent is gone, and so is the worker.
+and the worker itself {"event": "over", "code": 0} after it. When standard input
+closes, the parent is gone, and so are both. Where nothing can fork, on Windows, a
+worker does one job and ends.
 """
 
 import json
@@ -16,6 +19,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,17 +37,33 @@ _PULSE = 0.25  # seconds between two reports of progress
 
 
 def main() -> None:
-    """Work on the job that comes in on standard input."""
-    job = json.loads(sys.stdin.readline())
+    """Work on the jobs that come in on standard input."""
+    while line := sys.stdin.readline():
+        if not hasattr(os, "fork"):
+            os._exit(_job(json.loads(line)))
+        child = os.fork()
+        if child == 0:
+            os._exit(_job(json.loads(line)))
+        _, status = os.waitpid(child, 0)
+        _say("over", code=os.waitstatus_to_exitcode(status))
+
+
+def _job(job: dict[str, Any]) -> int:
+    """All runs of a job. Returns the exit code; an error is left on stderr."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    if job["memory_cap"] is not None:
-        cap(job["memory_cap"])
-    for place, run in enumerate(job["runs"]):
-        _say("start", place=place)
-        seconds = _work(job, run, first=place == 0)
-        _say("end")
-        if job["enough"] is not None and seconds > job["enough"]:
-            break
+    try:
+        if job["memory_cap"] is not None:
+            cap(job["memory_cap"])
+        for place, run in enumerate(job["runs"]):
+            _say("start")
+            seconds = _work(job, run, first=place == 0)
+            _say("end")
+            if job["enough"] is not None and seconds > job["enough"]:
+                break
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
 
 
 def _leave_with_parent() -> None:
@@ -52,7 +72,7 @@ def _leave_with_parent() -> None:
 
 
 def _say(event: str, **fields: Any) -> None:
-    print(json.dumps({"event": event, **fields}), flush=True)
+    print(json.dumps({"event": event, **fields}), flush=True)  # flushed: os._exit does not
 
 
 def _work(job: dict[str, Any], run: dict[str, Any], *, first: bool) -> float:

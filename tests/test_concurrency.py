@@ -12,11 +12,11 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
-from ramify import HAC, OHAC, OTD, NaiveHAC, NaiveNN, progress
+from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN, progress
 from tests.strategies import scaled
 
-ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, HAC]
-ONLINE = ESTIMATORS[:4]
+ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
+ONLINE = ESTIMATORS[:-1]
 X = np.random.default_rng(0).normal(size=(40, 3))
 
 

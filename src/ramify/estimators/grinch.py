@@ -97,11 +97,15 @@ class GRINCH(OnlineClusterer):
         self.restructure_cap = restructure_cap
 
     def _more_options(self) -> dict[str, int | float | str | None]:
-        caps = {name: getattr(self, name) for name in ("rotate_cap", "graft_cap", "restructure_cap")}
+        caps = {
+            name: getattr(self, name) for name in ("rotate_cap", "graft_cap", "restructure_cap")
+        }
         return {
             "graft": None
             if self.graft is None
             else check_choice("graft", self.graft, ("reference", "full")),
             "restructure": check_flag("restructure", self.restructure),
-            **{name: None if cap is None else check_number(name, cap) for name, cap in caps.items()},
+            **{
+                name: None if cap is None else check_number(name, cap) for name, cap in caps.items()
+            },
         }

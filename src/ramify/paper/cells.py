@@ -52,6 +52,7 @@ class _Worker:
             env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             start_new_session=True,  # Ctrl-C is ours to handle
         )
+        self._killed = False
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -85,10 +86,11 @@ class _Worker:
         return (self._stderr.read().strip().splitlines() or [""])[-1]
 
     def alive(self) -> bool:
-        return self._process.poll() is None
+        return not self._killed and self._process.poll() is None
 
     def kill(self) -> None:
         """End it and its job."""
+        self._killed = True  # it may take a moment to die
         with suppress(ProcessLookupError, AttributeError):  # gone; Windows
             os.killpg(self._process.pid, signal.SIGKILL)  # it leads its own session
         self._process.kill()

@@ -65,7 +65,7 @@ _REASONS: dict[tuple[str, str, str], str] = {
 
 
 def explain(measure: str, column: str, method: str) -> str | None:
-    """The sentence for a cell; `column` may be a title such as "mnist, first 2,000"."""
+    """The sentence for a cell; `column` may be a title such as "mnist, first 1,000"."""
     name, _, part = column.partition(",")
     names = [name] if not part else [name, f"{name} part"]
     for key in ((measure, name, who) for who in (method, "*") for name in names):

@@ -32,7 +32,7 @@ EXACT_TRIPLETS = 100_000
 SAMPLE = 1_000_000
 
 #: Rows of MNIST in the default run.
-MNIST_ROWS = 2_000
+MNIST_ROWS = 1_000
 
 STATEMENT = f"""\
 The protocol was inferred, because the paper (arXiv 1909.09667) states only sizes and results.

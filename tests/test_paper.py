@@ -380,6 +380,13 @@ def test_a_cell_shows_ours_theirs_and_the_difference():
     assert ohac == [["OHAC"], ["stopped after 9 s", "0.57"], ["0.700", "0.74", "-0.040 !"]]
 
 
+def test_a_sampled_value_shows_its_error():
+    sampled = result(IRIS, "HAC", "file", fraction=0.7449, fraction_stderr=0.0012)
+    assert str(tables.headline([sampled], "fraction")) == "0.745 (s.e. 0.001)"
+    assert str(tables.headline([sampled, sampled], "fraction")) == "0.745 ± 0.000"
+    assert tables.headline([sampled], "purity") is None
+
+
 def test_revenue_differs_in_per_cent():
     table = tables.revenue_table([GMM, IRIS], ["HAC"], some_results())
     assert table.rows == [

@@ -38,7 +38,7 @@ gmm-100: {n:,} points in 100 normal clusters in 3 dimensions, in random order, s
 {seed}. The centres are uniform in a cube of side 1.47; the standard deviation in
 each coordinate is 0.1. The side makes the mean similarity exp(-|x-y|^2) 0.414 on
 average over seeds (+- 0.01), as the paper's table implies; of the pairs of side and
-deviation that do so, this one gives OHAC the paper's 0.44 of maximum revenue.
+deviation that do so, this one brings OHAC near the paper's 0.44 of maximum revenue.
 
 """
 

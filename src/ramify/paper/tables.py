@@ -6,7 +6,7 @@ terminal, Markdown and HTML draw the same tables.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 from typing import TypeAlias
 
@@ -69,14 +69,17 @@ Results: TypeAlias = dict[tuple[str, str], list[Result]]
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and standard deviation of several runs."""
+    """Mean and standard deviation of several runs; of one, its sampling error."""
 
     mean: float
     sd: float
     count: int
+    stderr: float = 0.0  # of a single run that was measured by a sample
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f}" if self.count < 2 else f"{self.mean:.3f} ± {self.sd:.3f}"
+        if self.count > 1:
+            return f"{self.mean:.3f} ± {self.sd:.3f}"
+        return f"{self.mean:.3f}" + (f" (s.e. {self.stderr:.1g})" if self.stderr else "")
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,11 @@ def spread(values: Iterable[float]) -> Spread | None:
 def headline(results: Sequence[Result], measure: str) -> Spread | None:
     """The file's order alone where there is one, else all seeds."""
     runs = [r for r in results if r.run.order == "file"] or list(results)
-    return spread(value for r in runs if (value := getattr(r, measure)) is not None)
+    known = [r for r in runs if getattr(r, measure) is not None]
+    found = spread(getattr(r, measure) for r in known)
+    if found is None or found.count > 1:
+        return found
+    return replace(found, stderr=getattr(known[0], f"{measure}_stderr", None) or 0.0)
 
 
 def shuffled(results: Sequence[Result], measure: str) -> Spread | None:
@@ -277,7 +284,8 @@ def cost_table(column: Column, methods: Sequence[str], results: Results) -> Tabl
         rows = [row[:5] for row in rows]
         extra = []
     runs = max((len([r for r in found if r.done]) for found in _of(column, results)), default=0)
-    return Table(f"{column.title}: cost and shape, up to {runs} runs a cell", head + extra, rows)
+    count = "one run a cell" if runs == 1 else f"up to {runs} runs a cell"
+    return Table(f"{column.title}: cost and shape, {count}", head + extra, rows)
 
 
 def differences(

@@ -4,10 +4,10 @@
 import numpy as np
 
 import ramify
-from ramify.datasets import load_cities
+from ramify import datasets
 from ramify.plot import dendrogram, distinct_colors, world_map
 
-cities = load_cities()
+cities = datasets.cities()
 order = np.random.default_rng(0).permutation(len(cities))
 
 model = ramify.OHAC(n_clusters=8)

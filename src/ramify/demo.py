@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, homogeneity_score
 
-from ramify.datasets import Cities, load_cities
+from ramify import datasets
+from ramify.datasets import Cities
 from ramify.estimators import HAC, OHAC, OTD
 from ramify.hierarchy import Hierarchy
 from ramify.plot import dendrogram, distinct_colors, world_map
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parse(arguments)
     if find_spec("matplotlib") is None:  # better now than after all the work
         raise SystemExit('the demo draws with matplotlib: pip install "ramify[demo]"')
-    cities = load_cities()
+    cities = datasets.cities()
     order = np.random.default_rng(options.seed).permutation(len(cities))
     stream = _Stream(cities, order[: options.limit])
     print(f"{len(stream.rows):,} cities of the world on the unit sphere, in random order")

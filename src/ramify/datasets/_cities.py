@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real data to try things on, shipped with the package: no download, no network.
-
-Each data set is one `load_*()` that returns a small frozen object with plain
-arrays and a `description` naming source and licence. The files and their
-licences lie in `ramify/data`.
-"""
+"""_cities.py: the world's cities, shipped with the package."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cities", "load_cities"]
-
-_Array = TypeVar("_Array", bound=NDArray[Any])
+from ramify.datasets._dataset import Dataset, packaged_arrays, read_only
 
 _UNITS_PER_DEGREE = 10_000  # as written by tools/make_cities.py
 
@@ -33,49 +25,42 @@ are added by Ramify.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Cities:
-    """The world's cities; row i of every array belongs to the same city.
+class Cities(Dataset):
+    """The world's cities: a :class:`Dataset` with more columns.
+
+    ``points`` are places on the unit sphere: x towards (0°, 0°), y towards (0°, 90° E),
+    z towards the north pole. Squared distances between rows are squared chords
+    through the Earth, in units of its radius. ``labels`` are the countries.
 
     Attributes
     ----------
-    points : (n, 3) float64 array
-        Places on the unit sphere: x towards (0°, 0°), y towards (0°, 90° E),
-        z towards the north pole. Squared distances between rows are squared
-        chords through the Earth, in units of its radius.
     latitude : (n,) float64 array
         Degrees, north positive.
     longitude : (n,) float64 array
         Degrees, east positive.
     country : (n,) array of str
-        ISO 3166-1 alpha-2 codes.
+        ISO 3166-1 alpha-2 codes; the same array as ``labels``.
     continent : (n,) array of str
         One continent per country.
     names : tuple of str
         City names in the local spelling GeoNames prefers.
     country_names : mapping
         English name of each country code.
-    description : str
-        What it is, where it comes from and its licence.
     """
 
-    points: NDArray[np.float64]
     latitude: NDArray[np.float64]
     longitude: NDArray[np.float64]
     country: NDArray[np.str_]
     continent: NDArray[np.str_]
     names: tuple[str, ...]
     country_names: Mapping[str, str]
-    description: str
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     def __repr__(self) -> str:
-        return f"Cities({len(self):,} cities in {len(self.country_names)} countries)"
+        return f"<Cities: {len(self):,} cities in {len(self.country_names)} countries>"
 
 
-def load_cities() -> Cities:
-    """Load the world's cities as points on the unit sphere.
+def cities() -> Cities:
+    """The world's cities as points on the unit sphere.
 
     Returns
     -------
@@ -84,42 +69,36 @@ def load_cities() -> Cities:
 
     Examples
     --------
-    >>> from ramify.datasets import load_cities
-    >>> cities = load_cities()
-    >>> cities
-    Cities(171,075 cities in 246 countries)
-    >>> i = cities.names.index("Reykjavík")
-    >>> print(cities.country[i], cities.continent[i])
+    >>> from ramify import datasets
+    >>> world = datasets.cities()
+    >>> world
+    <Cities: 171,075 cities in 246 countries>
+    >>> i = world.names.index("Reykjavík")
+    >>> print(world.country[i], world.continent[i])
     IS Europe
-    >>> cities.points[i].round(3)
+    >>> world.points[i].round(3)
     array([ 0.405, -0.163,  0.9  ])
     """
-    table = _read("cities.npz")
+    table = packaged_arrays("cities.npz")
     latitude = table["latitude"] / _UNITS_PER_DEGREE
     longitude = table["longitude"] / _UNITS_PER_DEGREE
     codes = np.array(_lines(table["country_codes"]))
     continents = np.array(_lines(table["country_continents"]))
+    country = codes[table["country"]]
     return Cities(
-        points=_read_only(_on_unit_sphere(latitude, longitude)),
-        latitude=_read_only(latitude),
-        longitude=_read_only(longitude),
-        country=_read_only(codes[table["country"]]),
-        continent=_read_only(continents[table["country"]]),
+        name="cities",
+        points=_on_unit_sphere(latitude, longitude),
+        labels=country,
+        description=_CITIES,
+        latitude=read_only(latitude),
+        longitude=read_only(longitude),
+        country=country,
+        continent=read_only(continents[table["country"]]),
         names=tuple(_lines(table["names"])),
         country_names=MappingProxyType(
             dict(zip(codes.tolist(), _lines(table["country_names"]), strict=True))
         ),
-        description=_CITIES,
     )
-
-
-def _read(name: str) -> dict[str, NDArray[Any]]:
-    """All arrays of a packaged .npz; never unpickles."""
-    with (
-        as_file(files("ramify") / "data" / name) as path,
-        np.load(path, allow_pickle=False) as archive,
-    ):
-        return dict(archive)
 
 
 def _lines(text: NDArray[Any]) -> list[str]:
@@ -132,8 +111,3 @@ def _on_unit_sphere(
     north, east = np.radians(latitude), np.radians(longitude)
     level = np.cos(north)
     return np.column_stack([level * np.cos(east), level * np.sin(east), np.sin(north)])
-
-
-def _read_only(array: _Array) -> _Array:
-    array.flags.writeable = False
-    return array

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_dataset.py: what every data set is, and how packaged files are read."""
+
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Array = TypeVar("_Array", bound=NDArray[Any])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Points and what is known about them; row i of every array is the same point.
+
+    Attributes
+    ----------
+    name : str
+        As the paper writes it, where it has one.
+    points : (n, d) float32 or float64 array
+        In the order in which the paper's protocol inserts them. Read-only.
+    labels : (n,) array or None
+        True group of each point, if there is one. Never shown to a clusterer.
+    description : str
+        What it is, how it was made or where it comes from, and its licence.
+    """
+
+    name: str
+    points: NDArray[Any]
+    labels: NDArray[Any] | None
+    description: str
+
+    def __post_init__(self) -> None:
+        for array in (self.points, self.labels):
+            if array is not None:
+                read_only(array)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        n, d = self.points.shape
+        return f"<Dataset {self.name}: {n:,} points, {d} features, {self._groups()}>"
+
+    def _groups(self) -> str:
+        if self.labels is None:
+            return "no labels"
+        k = len(np.unique(self.labels))
+        return f"{k:,} group{'' if k == 1 else 's'}"
+
+
+def read_only(array: _Array) -> _Array:
+    """The same array, locked."""
+    array.flags.writeable = False
+    return array
+
+
+def packaged_arrays(name: str) -> dict[str, NDArray[Any]]:
+    """All arrays of a packaged .npz; never unpickles."""
+    with (
+        as_file(files("ramify") / "data" / name) as path,
+        np.load(path, allow_pickle=False) as archive,
+    ):
+        return dict(archive)
+
+
+def packaged_text(name: str) -> str:
+    """A packaged text file."""
+    return (files("ramify") / "data" / name).read_text(encoding="utf-8")
+
+
+def check_count(n: int, most: int | None = None) -> int:
+    """`n` as a number of points that can be had."""
+    if n < 1 or (most is not None and n > most):
+        upto = "" if most is None else f" and at most {most:,}"
+        raise ValueError(f"n={n}: expected at least 1{upto}")
+    return n

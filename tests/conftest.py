@@ -1,6 +1,8 @@
 """One Hypothesis profile for everyone: the same examples on every run."""
 
 import os
+import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,3 +23,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ramify"))
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "no_asan: too slow or too large under AddressSanitizer")
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """A run in the background of a shell ignores Ctrl-C; some tests need it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

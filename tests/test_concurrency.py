@@ -33,14 +33,6 @@ def long_batch(Estimator):
         n *= 2
 
 
-@pytest.fixture(autouse=True)
-def _ctrl_c_is_heard():
-    """A test run in the background of a shell ignores Ctrl-C; these tests need it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 class StopError(Exception):
     pass
 

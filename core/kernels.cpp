@@ -71,17 +71,36 @@ RAMIFY_INLINE void block_gaps(const float* x, const float* columns, std::size_t 
   for (std::size_t i = 0; i < kBlock; ++i) out[i] = sums[i];
 }
 
-void baseline_gaps(const float* x, const float* columns, std::size_t dim, float* out) {
-  block_gaps(x, columns, dim, out);
+RAMIFY_INLINE float pair_gap(const float* a, const float* b, std::size_t dim) {
+  float lanes[kLanes] = {};
+  for (std::size_t i = 0; i < dim; i += kLanes)
+    for (std::size_t j = 0; j < kLanes; ++j) {
+      const float gap = a[i + j] - b[i + j];
+      lanes[j] += gap * gap;
+    }
+  for (std::size_t width = kLanes / 2; width > 0; width /= 2)
+    for (std::size_t j = 0; j < width; ++j) lanes[j] += lanes[j + width];
+  return lanes[0];
 }
+
+#define RAMIFY_GAP_SET(Name, TARGET)                                                   \
+  struct Name {                                                                        \
+    TARGET static void of_block(const float* x, const float* columns, std::size_t dim, \
+                                float* out) {                                          \
+      block_gaps(x, columns, dim, out);                                                \
+    }                                                                                  \
+    TARGET static float of_pair(const float* a, const float* b, std::size_t dim) {     \
+      return pair_gap(a, b, dim);                                                      \
+    }                                                                                  \
+    static constexpr GapKernels kTable{&of_block, &of_pair};                           \
+  }
+
+RAMIFY_GAP_SET(BaselineGaps, );
 #ifdef RAMIFY_X86
-RAMIFY_AVX2 void avx2_gaps(const float* x, const float* columns, std::size_t dim, float* out) {
-  block_gaps(x, columns, dim, out);
-}
-RAMIFY_AVX512 void avx512_gaps(const float* x, const float* columns, std::size_t dim, float* out) {
-  block_gaps(x, columns, dim, out);
-}
+RAMIFY_GAP_SET(Avx2Gaps, RAMIFY_AVX2);
+RAMIFY_GAP_SET(Avx512Gaps, RAMIFY_AVX512);
 #endif
+#undef RAMIFY_GAP_SET
 
 // Each set below is the same six functions under another target. A target
 // attribute cannot be a template argument, hence the three spellings.
@@ -133,12 +152,12 @@ const Kernels<Real>& kernels() {
   return Baseline<Real>::kTable;
 }
 
-GapKernel gap_kernel() {
+const GapKernels& gap_kernels() {
 #ifdef RAMIFY_X86
-  if (level() == Level::kAvx512) return avx512_gaps;
-  if (level() == Level::kAvx2) return avx2_gaps;
+  if (level() == Level::kAvx512) return Avx512Gaps::kTable;
+  if (level() == Level::kAvx2) return Avx2Gaps::kTable;
 #endif
-  return baseline_gaps;
+  return BaselineGaps::kTable;
 }
 
 template const Kernels<float>& kernels();

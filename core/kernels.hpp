@@ -35,11 +35,15 @@ struct Kernels {
 template <class Real>
 const Kernels<Real>& kernels();
 
-/// out[i] = squared distance of short float vectors, for one block of kBlock of
-/// them stored column by column. Summed in float: good for bounds with slack, not
-/// for answers.
-using GapKernel = void (*)(const float* x, const float* columns, std::size_t dim, float* out);
-GapKernel gap_kernel();
+/// Squared distances of short float vectors, summed in float: good for bounds
+/// with slack, not for answers.
+struct GapKernels {
+  /// out[i] for one block of kBlock vectors stored column by column.
+  void (*of_block)(const float* x, const float* columns, std::size_t dim, float* out);
+  /// dim must be a multiple of kLanes.
+  float (*of_pair)(const float* a, const float* b, std::size_t dim);
+};
+const GapKernels& gap_kernels();
 
 template <class Real>
 inline double squared_distance(const Real* a, const Real* b, std::size_t dim) {

@@ -12,7 +12,7 @@ namespace {
 /// Make the rows of a matrix orthonormal, one after the other. A row that the
 /// earlier ones already span becomes zero, which is as good as leaving it out.
 void orthonormalise(std::vector<double>& rows, std::size_t dim) {
-  for (std::size_t i = 0; i < kBasis; ++i) {
+  for (std::size_t i = 0; i < rows.size() / dim; ++i) {
     double* row = rows.data() + i * dim;
     const double before = dot(row, row, dim);
     for (int pass = 0; pass < 2; ++pass)  // twice is enough, says Kahan
@@ -41,17 +41,17 @@ void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, s
       rows[i * dim_ + d] = static_cast<double>(row(i)[d]) - centre_[d];
   // Start from rows spread over the sample; each round multiplies by the
   // covariance, which turns the span towards the leading directions.
-  basis_.assign(kBasis * dim_, 0);
-  std::vector<double> next(kBasis * dim_);
-  for (std::size_t i = 0; i < kBasis; ++i)
-    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(i * count / kBasis * dim_), dim_,
+  basis_.assign(directions_ * dim_, 0);
+  std::vector<double> next(directions_ * dim_);
+  for (std::size_t i = 0; i < directions_; ++i)
+    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(i * count / directions_ * dim_), dim_,
                 basis_.begin() + static_cast<std::ptrdiff_t>(i * dim_));
   orthonormalise(basis_, dim_);
   for (int round = 0; round < 3; ++round) {
     std::fill(next.begin(), next.end(), 0.0);
     for (std::size_t i = 0; i < count; ++i) {
       const double* x = rows.data() + i * dim_;
-      for (std::size_t b = 0; b < kBasis; ++b) {
+      for (std::size_t b = 0; b < directions_; ++b) {
         const double along = dot(x, basis_.data() + b * dim_, dim_);
         double* out = next.data() + b * dim_;
         for (std::size_t d = 0; d < dim_; ++d) out[d] += along * x[d];
@@ -63,18 +63,22 @@ void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, s
 }
 
 template <class Real>
-double Projection<Real>::apply(const Real* row, float* short_row) {
+void Projection<Real>::apply(const Real* row, ShortRow& out) {
   centred_.resize(dim_);
   for (std::size_t d = 0; d < dim_; ++d) centred_[d] = static_cast<double>(row[d]) - centre_[d];
-  const double radius = dot(centred_.data(), centred_.data(), dim_);
+  out.radius = dot(centred_.data(), centred_.data(), dim_);
+  const auto rest = [&](double inside) {
+    return static_cast<float>(std::sqrt(std::max(0.0, out.radius - inside)));
+  };
   double inside = 0;
-  for (std::size_t b = 0; b < kBasis; ++b) {
+  for (std::size_t b = 0; b < directions_; ++b) {
+    if (b == kCoarse - 1) out.coarse[b] = rest(inside);
     const double along = dot(centred_.data(), basis_.data() + b * dim_, dim_);
     inside += along * along;
-    short_row[b] = static_cast<float>(along);
+    if (b < kCoarse - 1) out.coarse[b] = static_cast<float>(along);
+    out.fine[b] = static_cast<float>(along);
   }
-  short_row[kBasis] = static_cast<float>(std::sqrt(std::max(0.0, radius - inside)));
-  return radius;
+  (has_fine() ? out.fine[kFine - 1] : out.coarse[kCoarse - 1]) = rest(inside);
 }
 
 template class Projection<float>;

@@ -2,9 +2,9 @@
 // short_rows.hpp: an exact scan of many long rows that looks at few of them.
 //
 // Beside rows that somebody else keeps, it keeps their short vectors
-// (projection.hpp) in blocks, column by column. A search computes all bounds in
-// one sweep, takes the most promising row as a first answer, and then asks for
-// the true value of those rows alone whose bound does not rule them out.
+// (projection.hpp). A search computes all coarse bounds in one sweep, takes the
+// most promising row as a first answer, and then asks for the true value of those
+// rows alone that neither their coarse nor their fine bound rules out.
 //
 // Until kFirstFit rows are there, nothing is ruled out. The basis is fitted then
 // and again whenever the number of rows has grown eightfold. Data without leading
@@ -50,9 +50,11 @@ class ShortRows {
   /// Row i has changed.
   void set(std::size_t i, const Real* row) {
     if (!projection_.fitted()) return;
-    float values[kShort];
-    slack_[i] = Projection<Real>::slack(projection_.apply(row, values));
-    for (std::size_t j = 0; j < kShort; ++j) entry(i, j) = values[j];
+    ShortRow shortened;
+    projection_.apply(row, shortened);
+    slack_[i] = Projection<Real>::slack(shortened.radius);
+    for (std::size_t j = 0; j < kCoarse; ++j) entry(i, j) = shortened.coarse[j];
+    if (projection_.has_fine()) std::copy_n(shortened.fine, kFine, fine_.data() + i * kFine);
   }
 
   /// The last row takes the place of row i.
@@ -60,7 +62,9 @@ class ShortRows {
     --size_;
     if (!projection_.fitted() || i == size_) return;
     slack_[i] = slack_[size_];
-    for (std::size_t j = 0; j < kShort; ++j) entry(i, j) = entry(size_, j);
+    for (std::size_t j = 0; j < kCoarse; ++j) entry(i, j) = entry(size_, j);
+    if (projection_.has_fine())
+      std::copy_n(fine_.data() + size_ * kFine, kFine, fine_.data() + i * kFine);
   }
 
   /// Have every row offered that can matter.
@@ -77,21 +81,25 @@ class ShortRows {
         if (i != self) offer(i);
       return;
     }
-    float short_x[kShort];
-    const float own = Projection<Real>::slack(projection_.apply(x, short_x));
-    bounds_.resize(columns_.size() / kShort);
-    const GapKernel gaps = gap_kernel();
+    ShortRow mine;
+    projection_.apply(x, mine);
+    const float own = Projection<Real>::slack(mine.radius);
+    bounds_.resize(columns_.size() / kCoarse);
+    const GapKernels& gaps = gap_kernels();
     for (std::size_t block = 0; block * kBlock < size_; ++block)
-      gaps(short_x, columns_.data() + block * kBlock * kShort, kShort,
-           bounds_.data() + block * kBlock);
+      gaps.of_block(mine.coarse, columns_.data() + block * kBlock * kCoarse, kCoarse,
+                    bounds_.data() + block * kBlock);
+    const auto safe = [&](float gap, std::size_t i) {
+      // Near the ends of float's range a gap says nothing, and rules out nothing.
+      const bool telling = gap > 1e-30F && gap < 1e37F;
+      const float least = telling ? gap - (slack_[i] + own) : 0.0F;
+      const double at_least = bound(static_cast<double>(std::max(0.0F, least)), i);
+      return static_cast<float>(at_least * (1 - 3e-7));  // rounded down for sure
+    };
     std::size_t first = 0;
     float least = std::numeric_limits<float>::infinity();
     for (std::size_t i = 0; i < size_; ++i) {
-      // Near the ends of float's range a gap says nothing, and rules out nothing.
-      const bool telling = bounds_[i] > 1e-30F && bounds_[i] < 1e37F;
-      const float gap = telling ? bounds_[i] - (slack_[i] + own) : 0.0F;
-      const double at_least = bound(static_cast<double>(std::max(0.0F, gap)), i);
-      bounds_[i] = static_cast<float>(at_least * (1 - 3e-7));  // rounded down for sure
+      bounds_[i] = safe(bounds_[i], i);
       if (bounds_[i] < least && i != self) {
         least = bounds_[i];
         first = i;
@@ -99,11 +107,15 @@ class ShortRows {
     }
     if (first != self) offer(first);
     std::size_t offered = 0;
-    for (std::size_t i = 0; i < size_; ++i)
-      if (static_cast<double>(bounds_[i]) <= limit() && i != first && i != self) {
-        offer(i);
-        ++offered;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (static_cast<double>(bounds_[i]) > limit() || i == first || i == self) continue;
+      if (projection_.has_fine()) {
+        const float gap = gaps.of_pair(mine.fine, fine_.data() + i * kFine, kFine);
+        if (static_cast<double>(safe(gap, i)) > limit()) continue;
       }
+      offer(i);
+      ++offered;
+    }
     if (offered > size_ - size_ / 4) rest_ = kRest;
   }
 
@@ -112,17 +124,19 @@ class ShortRows {
   static constexpr std::uint32_t kRest = 64;
 
   float& entry(std::size_t i, std::size_t j) {
-    return columns_[(i / kBlock * kShort + j) * kBlock + i % kBlock];
+    return columns_[(i / kBlock * kCoarse + j) * kBlock + i % kBlock];
   }
 
   void make_space(std::size_t rows) {
     const std::size_t blocks = (rows + kBlock - 1) / kBlock;
-    if (columns_.size() < blocks * kBlock * kShort) {
-      make_room(columns_, kBlock * kShort);
-      make_room(slack_, kBlock);
-      columns_.resize(blocks * kBlock * kShort);
-      slack_.resize(blocks * kBlock);
-    }
+    if (slack_.size() >= blocks * kBlock) return;
+    make_room(columns_, kBlock * kCoarse);
+    columns_.resize(blocks * kBlock * kCoarse);
+    make_room(slack_, kBlock);
+    slack_.resize(blocks * kBlock);
+    if (!projection_.has_fine()) return;
+    make_room(fine_, kBlock * kFine);
+    fine_.resize(blocks * kBlock * kFine);
   }
 
   template <class RowOf>
@@ -138,7 +152,8 @@ class ShortRows {
   std::size_t size_ = 0;
   std::size_t next_fit_ = kFirstFit;
   std::uint32_t rest_ = 0;      // searches for which bounds are not worth computing
-  std::vector<float> columns_;  // kBlock * kShort a block, column by column
+  std::vector<float> columns_;  // coarse vectors: kBlock * kCoarse a block, column by column
+  std::vector<float> fine_;     // fine vectors, one after the other, if there are any
   std::vector<float> slack_;    // by row
   std::vector<float> bounds_;   // of the search at hand
 };

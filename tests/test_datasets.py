@@ -243,6 +243,7 @@ def test_a_download_that_is_not_mnist_is_refused(tmp_path, monkeypatch):
         (gzip.compress(b"\x00\x00\x08\x01" + bytes(999))[:-9], "gzip"),
         (b"plain", "gzip"),
     ],
+    ids=["another magic number", "too short", "cut off", "not compressed"],
 )
 def test_a_damaged_file_is_named(tmp_path, data, why):
     path = tmp_path / "damaged.gz"

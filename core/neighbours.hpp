@@ -2,8 +2,7 @@
 // neighbours.hpp: the exact nearest leaf.
 //
 // The neighbours of a point depend on the points alone, never on the tree over
-// them, so the index lives beside the tree: boxes on the hierarchy itself cost
-// 25 times as much to search (docs/decisions). Every index gives the answer of a
+// them, so the index lives beside the tree (docs/decisions/0004). Every index gives the answer of a
 // plain scan to the bit: same distances, ties to the earliest arrival.
 #pragma once
 

@@ -544,3 +544,15 @@ def test_use_before_fit(Estimator):
     for name in ("n_features_in_", "feature_names_in_"):
         assert not hasattr(model, name)
     assert repr(model) == f"{Estimator.__name__}(n_clusters=2)"
+
+
+@every_online
+@pytest.mark.parametrize("row", [[0.5, 0.5, 0.5], np.full(3, 0.5)])
+def test_no_insert_into_a_tree_of_another_metric(Estimator, row):
+    model = Estimator().fit(X)
+    model.insert(row)
+    model.set_params(metric="cosine")
+    with pytest.raises(ValueError, match="metric was 'sqeuclidean'"):
+        model.insert(row)
+    model.set_params(metric="sqeuclidean")
+    assert model.insert(row) == len(X) + 1

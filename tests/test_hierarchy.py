@@ -368,7 +368,7 @@ object.__setattr__(WRITEABLE, "sizes", np.array([1, 1, 2]))
 BROKEN = {
     "float32 heights": (breaks(heights=np.float32([1, 2, 3])), 1),
     "short sizes": (breaks(sizes=[1, 1, 1]), 1),
-    "not finite": (Hierarchy([[0, 1]], [float("nan")]), 1),
+    "not finite": (breaks(heights=[1.0, float("nan"), 3.0]), 1),
     "writeable": (WRITEABLE, 1),
     "twice the same child": (breaks(children=[[0, 1], [2, 2], [4, 5]]), 2),
     "parent first": (breaks(children=[[0, 6], [2, 3], [4, 1]]), 2),
@@ -376,7 +376,7 @@ BROKEN = {
     "swapped children": (Hierarchy([[1, 0]], [1.0]), 4),
     "swapped further up": (Hierarchy([[1, 2], [3, 0]], [1.0, 2.0]), 4),
     "wrong monotone": (breaks(monotone_heights=[1.0, 2.0, 4.0]), 5),
-    "unsorted": (Hierarchy([[0, 1], [2, 3], [4, 5]], [2.0, 1.0, 3.0]), 5),
+    "unsorted": (breaks(heights=[2.0, 1.0, 3.0], monotone_heights=[2.0, 1.0, 3.0]), 5),
     "unsorted sizes": (Hierarchy([[0, 1], [4, 2], [3, 5]], [1.0, 1.0, 0.5]), 4),
     "unsorted ties": (Hierarchy([[2, 3], [0, 1], [5, 4]], [1.0, 1.0, 3.0]), 5),
     "wrong size": (breaks(sizes=[1, 1, 1, 1, 2, 2, 5]), 6),
@@ -391,3 +391,24 @@ def test_check_names_the_broken_invariant(case):
     tree, invariant = BROKEN[case]
     with pytest.raises(BrokenTreeError, match=f"breaks invariant {invariant}:"):
         tree.check()
+
+
+@pytest.mark.parametrize(
+    ("children", "heights", "error", "why"),
+    [
+        ([[0, 1], [2, 3], [4, 5]], [5.0, 1.0, 9.0], ValueError, "row 1"),
+        ([[0, 1]], [np.nan], ValueError, "finite"),
+        ([[0.7, 1.0]], [1.0], TypeError, "whole numbers"),
+    ],
+)
+def test_what_no_cut_could_be_right_for_is_refused(children, heights, error, why):
+    with pytest.raises(error, match=why):
+        Hierarchy(children, heights)
+
+
+@pytest.mark.parametrize(
+    "cut", [{"n_clusters": 2.5}, {"n_clusters": True}, {"height": "a"}, {"height": [1.0, 2.0]}]
+)
+def test_a_cut_says_what_it_expected(cut):
+    with pytest.raises(TypeError, match="expected a"):
+        Hierarchy([[0, 1]], [1.0]).cut(**cut)

@@ -55,7 +55,10 @@ def _app(command: str) -> "Typer":
         ),
         data: Annotated[
             Path | None,
-            typer.Option(help="Folder with MNIST's files; by default RAMIFY_DATA."),
+            typer.Option(
+                help="Folder with MNIST's files, and your ilsvrc12/features.npy (and labels.npy) "
+                "if you have them; by default RAMIFY_DATA."
+            ),
         ] = None,
         limit: Annotated[
             float | None,

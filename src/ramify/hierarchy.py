@@ -10,6 +10,7 @@ races a writer. Trees may be chains of a million nodes: nothing here recurses.
 
 import operator
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, NamedTuple, SupportsIndex, TypeAlias, overload
 
 import numpy as np
@@ -96,7 +97,7 @@ class Hierarchy:
         heights: npt.ArrayLike,
         node_ids: npt.ArrayLike | None = None,
     ) -> None:
-        merges = _frozen(children, np.int64)
+        merges = _frozen(_whole(children), np.int64)
         if merges.ndim != 2 or merges.shape[1] != 2:
             raise ValueError(f"children: expected shape (n - 1, 2), got {merges.shape}")
         n = len(merges) + 1
@@ -108,7 +109,16 @@ class Hierarchy:
         self._store("children", merges)
         self._store("heights", linkages)
         self._store("node_ids", ids)
-        self._store("monotone_heights", _frozen(_core.monotone(merges, linkages), np.float64))
+        monotone = _frozen(_core.monotone(merges, linkages), np.float64)
+        if not np.isfinite(linkages).all():
+            raise ValueError("heights: expected finite numbers, found NaN or infinity")
+        if (monotone[1:] < monotone[:-1]).any():
+            row = int(np.argmax(monotone[1:] < monotone[:-1])) + 1
+            raise ValueError(
+                f"rows must come in order of monotone height, lowest first, but row {row} "
+                f"({monotone[row]:g}) is below row {row - 1} ({monotone[row - 1]:g})"
+            )
+        self._store("monotone_heights", monotone)
         self._store("sizes", _frozen(_core.sizes(merges), np.int64))
         self._store("parents", _frozen(_core.parents(merges), np.int64))
         self._store("_leaf_order", None)
@@ -190,7 +200,7 @@ class Hierarchy:
         if height is not None:
             return self._cut_at_height(height)
         assert n_clusters is not None
-        wanted = operator.index(n_clusters)
+        wanted = int(_expect(Integral, "an int", "n_clusters", n_clusters))
         if not 1 <= wanted <= self.n_leaves:
             raise ValueError(
                 f"n_clusters={wanted}: expected 1 to {self.n_leaves}, the number of points"
@@ -198,6 +208,7 @@ class Hierarchy:
         return _own(_core.cut_labels(self.children, wanted))
 
     def _cut_at_height(self, height: float) -> IntArray:
+        height = float(_expect(Real, "a number", "height", height))
         if np.isnan(height):
             raise ValueError("height=nan: expected a number")
         kept_merges = int(np.searchsorted(self.monotone_heights, height, side="left"))
@@ -400,6 +411,21 @@ class Hierarchy:
         key = (earliest, self.sizes[self.n_leaves :], self.monotone_heights)
         in_order = np.array_equal(np.lexsort(key), np.arange(self.n_leaves - 1))
         _require(in_order, 5, "rows are not sorted")
+
+
+def _expect(kind: type, what: str, name: str, value: Any) -> Any:
+    """Refuse what is not of this kind of number; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r}: expected {what}, got {type(value).__name__}")
+    return value
+
+
+def _whole(children: npt.ArrayLike) -> npt.ArrayLike:
+    """Refuse node numbers that are not whole, which a conversion would round."""
+    array = np.asarray(children)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"children: expected whole numbers, got {array.dtype}")
+    return array
 
 
 def _frozen(values: npt.ArrayLike, dtype: type[np.generic]) -> npt.NDArray[Any]:

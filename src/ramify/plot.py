@@ -88,6 +88,10 @@ def dendrogram(
     """
     if n_tips < 1:
         raise ValueError(f"n_tips must be at least 1, got {n_tips}")
+    if not isinstance(tree, Hierarchy):
+        raise TypeError(
+            f"expected a Hierarchy, such as model.hierarchy(), got {type(tree).__name__}"
+        )
     top = _Top(tree, min(n_tips, tree.n_leaves))
     if colors is not None and not 1 <= len(colors) <= len(top.tips):
         raise ValueError(f"expected 1 to {len(top.tips)} colors (one tip each), got {len(colors)}")

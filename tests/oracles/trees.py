@@ -67,14 +67,6 @@ def from_children(children: np.ndarray) -> Tree:
     return nodes[-1]
 
 
-def cluster_heights(children: np.ndarray, heights: np.ndarray) -> dict[tuple[int, ...], float]:
-    """The height of every cluster of a snapshot, by its leaves."""
-    nodes = [(i,) for i in range(len(children) + 1)]
-    for left, right in children:
-        nodes.append(tuple(sorted(nodes[left] + nodes[right])))
-    return dict(zip(nodes[len(children) + 1 :], map(float, heights), strict=True))
-
-
 def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
     """The tree with subtree `old` exchanged for `new`; merges above it are made again."""
     path = [tree]

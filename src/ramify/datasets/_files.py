@@ -10,6 +10,8 @@ import hashlib
 import os
 import struct
 import sys
+import tempfile
+import warnings
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -112,7 +114,9 @@ def ilsvrc12(features: Folder, *, labels: Folder | None = None) -> Dataset:
     """Your own ILSVRC12 features: one row per image, from a ``.npy`` file.
 
     ImageNet cannot be shipped, and the paper's features (1.3M x 10 by PCA) are not
-    published. Without features, :func:`ilsvrc12_standin` has the same size.
+    published. Without features, :func:`ilsvrc12_standin` has the same size. `ramify
+    paper --full` looks for ``ilsvrc12/features.npy`` and ``labels.npy`` in its data
+    folder.
 
     Parameters
     ----------
@@ -182,9 +186,12 @@ def _fetch_mnist(folder: Path, *, download: bool) -> None:
     try:
         from sklearn.datasets import fetch_openml
 
-        bunch: Any = fetch_openml(
-            "mnist_784", version=1, as_frame=False, data_home=folder / "openml", n_retries=1
-        )
+        # Somewhere that goes away: what stays is the idx files, or nothing.
+        with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "Retrying downloading"
+            bunch: Any = fetch_openml(
+                "mnist_784", version=1, as_frame=False, data_home=scratch, n_retries=1
+            )
     except OSError as error:  # no network, or no such page
         raise FileNotFoundError(f"{wanted}; fetching it from OpenML failed: {error}") from error
     arrays = {

@@ -74,6 +74,7 @@ class Live:
         "_cut",
         "_hierarchy",
         "_labels",
+        "accepted",
         "dtype",
         "row_shape",
         "settings",
@@ -85,6 +86,8 @@ class Live:
         self.dtype: RealType = FLOAT32 if dtype == FLOAT32 else FLOAT64
         self.row_shape = (settings.width,)
         self._core: _Core = _new_core(settings, self.dtype) if core is None else core
+        # The model's options as they were when last found to fit the settings.
+        self.accepted: tuple[object, ...] | None = None
         self._busy = False
         self._hierarchy: Hierarchy | None = None
         self._labels: IntArray | None = None

@@ -5,12 +5,16 @@ Rows are checked before anything changes, and the new tree is adopted before it
 grows, so that an interrupted batch leaves the rows inserted so far.
 """
 
-from typing import Self
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from typing import Any, Self
 
 import numpy.typing as npt
 
 from ramify.estimators._base import HierarchicalClusterer
 from ramify.estimators._live import Live, Settings
+from ramify.estimators._options import check_cut
 from ramify.points import Rows, check_feature_names, read_row
 from ramify.progress import Progress, check_progress, watch
 
@@ -137,7 +141,7 @@ class OnlineClusterer(HierarchicalClusterer):
         """
         with self._lock():
             live = self._live
-            if live is not None and live.takes(x):
+            if live is not None and live.takes(x) and live.accepted == _shaping(self):
                 try:
                     return live.insert_one(x)
                 except ValueError:
@@ -164,6 +168,10 @@ class OnlineClusterer(HierarchicalClusterer):
 
     def _require_same_options(self, live: Live) -> None:
         """A tree cannot change its metric half way; cut options may change freely."""
+        check_cut(self.n_clusters, self.distance_threshold)
+        asked = _shaping(self)
+        if live.accepted == asked:
+            return
         then, now = live.settings._asdict(), self._options()
         then |= then["more"]
         now |= now.pop("more")
@@ -173,6 +181,7 @@ class OnlineClusterer(HierarchicalClusterer):
                     f"{name} was {old!r} when the first point arrived and is now {new!r}; "
                     f"set it back, or call fit to start anew"
                 )
+        live.accepted = asked
 
 
 def _grow(live: Live, rows: Rows, progress: Progress) -> None:
@@ -190,3 +199,15 @@ def _grow(live: Live, rows: Rows, progress: Progress) -> None:
             raise KeyboardInterrupt(story) from None
         error.add_note(story)
         raise
+
+
+@cache
+def _shaping_options(model: Any) -> Callable[[object], tuple[object, ...]]:
+    """Reads the options that shape the tree, all but the cuts, off a model of this class."""
+    cuts = ("n_clusters", "distance_threshold")
+    return attrgetter(*(name for name in model._get_param_names() if name not in cuts), "__class__")
+
+
+def _shaping(model: Any) -> tuple[object, ...]:
+    kind: Any = type(model)
+    return _shaping_options(kind)(model)

@@ -77,15 +77,19 @@ def check_certify(certify: object, metric: str) -> bool:
     return certify
 
 
-def check_choice(name: str, found: object, offered: tuple[str, ...]) -> str:
-    """Return a choice if it is one of those offered.
+def check_choice(
+    name: str, found: object, offered: tuple[str, ...], *, or_none: bool = False
+) -> str | None:
+    """Return a choice if it is one of those offered, or None where that is one too.
 
     Examples
     --------
     >>> check_choice("bounds", "sound", ("reference", "sound"))
     'sound'
     """
-    return _one_of(name, found, offered)
+    if or_none and found is None:
+        return None
+    return _one_of(name, found, offered, " or None" if or_none else "")
 
 
 def check_number(name: str, found: object, least: int = 1) -> int:
@@ -144,12 +148,13 @@ def check_cut(n_clusters: object, distance_threshold: object) -> None:
         _number("distance_threshold", distance_threshold)
 
 
-def _one_of(name: str, found: object, offered: tuple[str, ...]) -> str:
+def _one_of(name: str, found: object, offered: tuple[str, ...], more: str = "") -> str:
+    listed = _listed(offered) + more
     if not isinstance(found, str):
-        raise TypeError(f"{name}={found!r}: expected a string, one of {_listed(offered)}")
+        raise TypeError(f"{name}={found!r}: expected a string, one of {listed}")
     if found not in offered:
         why = f". {_WHY}" if found in _NOT_ADMISSIBLE else ""
-        raise ValueError(f"{name}={found!r} is not offered; choose one of {_listed(offered)}{why}")
+        raise ValueError(f"{name}={found!r} is not offered; choose one of {listed}{why}")
     return found
 
 

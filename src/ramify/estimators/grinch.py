@@ -101,9 +101,7 @@ class GRINCH(OnlineClusterer):
             name: getattr(self, name) for name in ("rotate_cap", "graft_cap", "restructure_cap")
         }
         return {
-            "graft": None
-            if self.graft is None
-            else check_choice("graft", self.graft, ("reference", "full")),
+            "graft": check_choice("graft", self.graft, ("reference", "full"), or_none=True),
             "restructure": check_flag("restructure", self.restructure),
             **{
                 name: None if cap is None else check_number(name, cap) for name, cap in caps.items()

@@ -16,9 +16,9 @@ class OTD(OnlineClusterer):
     there it becomes a sibling. Otherwise it goes on to the child it is more similar
     to; equal similarity goes to the second child.
 
-    The tree depends on the order of the points. On shuffled data about half the
-    points stop at the root, so trees are near-chains, as deep as n / 2, and cutting
-    off a few clusters mostly cuts off single points: prefer :class:`OHAC` for labels.
+    The tree depends on the order of the points. On shuffled data a third to a half of
+    the points stop at the root, so trees are near-chains, and cutting off a few
+    clusters mostly cuts off single points: prefer :class:`OHAC` for labels.
 
     Parameters
     ----------

@@ -104,9 +104,7 @@ class PERCH(OnlineClusterer):
     def _more_options(self) -> dict[str, int | float | str | None]:
         return {
             "bounds": check_choice("bounds", self.bounds, ("reference", "sound")),
-            "balance": None
-            if self.balance is None
-            else check_choice("balance", self.balance, ("reference", "python")),
+            "balance": check_choice("balance", self.balance, ("reference", "python"), or_none=True),
             "exact_distance_threshold": check_number(
                 "exact_distance_threshold", self.exact_distance_threshold, least=0
             ),

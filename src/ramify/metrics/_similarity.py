@@ -64,18 +64,24 @@ class Judge:
         differ = ~np.isclose(there, back, rtol=1e-6, atol=1e-12)
         if differ.any():
             row, column = np.argwhere(differ)[0]
-            raise ValueError(
-                f"the matrix of similarities is not symmetric: {there[row, column]:g} at "
-                f"({rows[row]}, {columns[column]}), {back[row, column]:g} the other way round"
-            )
+            raise _not_symmetric(rows[row], columns[column], there[row, column], back[row, column])
         return there
 
     def pairs(self, first: IntArray, second: IntArray) -> FloatArray:
         """Similarity of each pair."""
         if self.name == "precomputed":
             values = np.asarray(self._matrix[first, second], dtype=np.float64)
+            back = np.asarray(self._matrix[second, first], dtype=np.float64)
             if not np.isfinite(values).all():
-                raise ValueError("the matrix of similarities holds NaN or infinity")
+                bad = int(np.argmin(np.isfinite(values)))
+                raise ValueError(
+                    f"the matrix of similarities holds NaN or infinity, at "
+                    f"({first[bad]}, {second[bad]})"
+                )
+            differ = ~np.isclose(values, back, rtol=1e-6, atol=1e-12)
+            if differ.any():
+                bad = int(np.argmax(differ))
+                raise _not_symmetric(first[bad], second[bad], values[bad], back[bad])
             return values
         width = _SQUARE if self._function else max(_NUMBERS_AT_ONCE // self.rows.shape[1], 1)
         out = np.empty(len(first))
@@ -166,3 +172,10 @@ def _unit(rows: FloatArray) -> FloatArray:
     rows = rows / np.abs(rows).max(axis=1, keepdims=True)
     unit: FloatArray = rows / np.sqrt(products(rows, rows))[:, np.newaxis]
     return unit
+
+
+def _not_symmetric(row: int, column: int, there: float, back: float) -> ValueError:
+    return ValueError(
+        f"the matrix of similarities is not symmetric: {there:g} at ({row}, {column}), "
+        f"{back:g} the other way round"
+    )

@@ -75,7 +75,6 @@ class Method:
     make: Callable[[], Clusterer]
     paper: str | None = None  # the paper's row to compare with
     reference: str = "HAC"  # the method whose tree triplet distances are to
-    needs: str | None = None  # the name in `ramify`, where it may be missing
     most: int | None = None  # runs only up to this many points
     why_most: str = ""
 
@@ -116,9 +115,9 @@ METHODS: dict[str, Method] = {
             paper="HAC",
             reference="HAC centroid",
         ),
-        Method("PERCH", _estimator("PERCH"), paper="PERCH", needs="PERCH"),
-        Method("BIRCH", _estimator("BIRCH"), needs="BIRCH"),
-        Method("GRINCH", _estimator("GRINCH"), needs="GRINCH"),
+        Method("PERCH", _estimator("PERCH"), paper="PERCH"),
+        Method("BIRCH", _estimator("BIRCH")),
+        Method("GRINCH", _estimator("GRINCH")),
         Method("OTD", _estimator("OTD"), paper="OTD"),
         Method("OTD on w", lambda: KernelOTD(), paper="OTD", most=1_000, why_most=_WHY_OTD_ON_W),
         Method("OHAC", _estimator("OHAC"), paper="OHAC"),
@@ -175,16 +174,12 @@ def similarities(points: FloatArray) -> FloatArray:
     return result
 
 
-def available_methods() -> dict[str, Method]:
-    """The methods that this build of Ramify has."""
-    return {k: m for k, m in METHODS.items() if m.needs is None or hasattr(ramify, m.needs)}
-
-
 def plan(*, full: bool, data: Path | None) -> list[Column]:
     """The columns of a run: all seven, or what fits into two minutes."""
     if full:
-        features = _features(data)
-        real = replace(COLUMNS["ILSVRC12"], in_file=features is not None)
+        real = COLUMNS["ILSVRC12"]
+        if (features := _features(data)) is not None:
+            real = replace(real, in_file=True, rows=len(np.load(features, mmap_mode="r")))
         return [real if name == "ILSVRC12" else column for name, column in COLUMNS.items()]
     columns = [COLUMNS[name] for name in ("gmm-1", "gmm-8", "iris", "glass")]
     if datasets.find_mnist(data) is not None:
@@ -246,6 +241,6 @@ def select(names: Sequence[str], choices: Sequence[str]) -> tuple[list[str], lis
 
 
 def _features(data: Path | None) -> Path | None:
-    """The user's own ILSVRC12 features, if they are where the documentation says."""
+    """The user's own ILSVRC12 features: ``ilsvrc12/features.npy`` in the data folder."""
     path = datasets.data_folder(data) / "ilsvrc12" / "features.npy"
     return path if path.is_file() else None

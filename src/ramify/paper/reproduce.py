@@ -73,7 +73,7 @@ def reproduce(options: Options, audience: Audience | None = None) -> Report:
     audience = audience or _Nobody()
     choice = _choose(options)
     _fetch(choice.columns, options.data)
-    limit = options.limit or (FULL_LIMIT if options.full else LIMIT)
+    limit = (FULL_LIMIT if options.full else LIMIT) if options.limit is None else options.limit
     store = Store(options.out)
     waves = _waves(choice, options)
     audience.begin(sum(len(wave) for wave in waves))
@@ -97,7 +97,7 @@ def reproduce(options: Options, audience: Audience | None = None) -> Report:
 def _choose(options: Options) -> _Choice:
     """Apply `only`: data sets, methods, "figure"; what these are compared with comes along."""
     columns = {c.name: c for c in protocol.plan(full=options.full, data=options.data)}
-    methods = list(protocol.available_methods())
+    methods = list(protocol.METHODS)
     names, rest = protocol.select(options.only, list(columns))
     rows, rest = protocol.select(rest, methods)
     pictures, rest = protocol.select(rest, ["figure"])
@@ -107,6 +107,8 @@ def _choose(options: Options) -> _Choice:
         raise ValueError(f"--only {rest[0]}: expected one of {known}{hint}")
     if options.seeds < 1:
         raise ValueError(f"--seeds {options.seeds}: expected at least 1")
+    if options.limit is not None and not options.limit > 0:
+        raise ValueError(f"--limit {options.limit:g}: expected more than 0 seconds")
     wanted = [columns[name] for name in columns if name in names]
     if not names and not pictures:
         wanted = list(columns.values())

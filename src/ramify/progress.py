@@ -28,10 +28,12 @@ def check_progress(progress: object) -> None:
 
 
 @contextmanager
-def watch(progress: Progress, total: int, verb: str = "inserting") -> Iterator[Pulse | None]:
+def watch(
+    progress: Progress, total: int, verb: str = "inserting", unit: str = "points"
+) -> Iterator[Pulse | None]:
     """Lend a pulse for the length of one batch of ``total`` rows.
 
-    ``verb`` is what the bar says is being done to them.
+    ``verb`` is what the bar says is being done to them, ``unit`` what they are.
 
     Leaving without an exception reports ``total`` a last time.
 
@@ -46,7 +48,7 @@ def watch(progress: Progress, total: int, verb: str = "inserting") -> Iterator[P
     if callable(progress):
         yield from _call(progress, total)
     elif progress and find_spec("rich") is not None:
-        yield from _draw(total, verb)
+        yield from _draw(total, verb, unit)
     else:
         yield None
 
@@ -64,7 +66,7 @@ def _call(report: Callable[[int, int], object], total: int) -> Iterator[Pulse]:
         pulse(total)
 
 
-def _draw(total: int, verb: str) -> Iterator[Pulse]:
+def _draw(total: int, verb: str, unit: str) -> Iterator[Pulse]:
     # rich is optional and slow to import: only someone who asked for a bar pays.
     from rich.console import Console
     from rich.progress import (
@@ -88,7 +90,7 @@ def _draw(total: int, verb: str) -> Iterator[Pulse]:
 
         def pulse(done: int) -> None:
             seconds = bar.tasks[0].elapsed
-            rate = f"{done / seconds:,.0f} points/s" if seconds else ""
+            rate = f"{done / seconds:,.0f} {unit}/s" if seconds else ""
             bar.update(task, completed=done, rate=rate)
 
         yield pulse

@@ -11,7 +11,10 @@ import os
 import struct
 import sys
 import tempfile
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify.datasets._dataset import Dataset, check_count
+from ramify.progress import Pulse, watch
 
 #: A folder, as users name it.
 Folder: TypeAlias = str | os.PathLike[str]
@@ -30,6 +34,7 @@ _SHA256 = {
     _LABELS: "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
 }
 _FIRST, _MOST = 5_000, 55_000
+_DOWNLOAD = 15  # MB
 
 _MNIST = """\
 MNIST: handwritten digits, 28 x 28 pixels. Images 5,000 to 59,999 of the training
@@ -174,6 +179,33 @@ def idx_bytes(array: NDArray[np.uint8]) -> bytes:
     return head + array.tobytes()
 
 
+@contextmanager
+def _watch_download(folder: Path) -> Iterator[None]:
+    """A bar that follows the bytes arriving in a folder, for the length of the block."""
+    over = threading.Event()
+
+    def arrived() -> int:
+        try:
+            return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        except OSError:  # a file was renamed while we looked
+            return 0
+
+    def follow(pulse: Pulse) -> None:
+        while not over.wait(0.2):
+            pulse(min(arrived() // 1_000_000, _DOWNLOAD))
+
+    with watch(True, _DOWNLOAD, "fetching", "MB") as pulse:
+        follower = threading.Thread(target=follow, args=(pulse,)) if pulse is not None else None
+        if follower is not None:
+            follower.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if follower is not None:
+                follower.join()
+
+
 def _fetch_mnist(folder: Path, *, download: bool) -> None:
     """Fetch MNIST from OpenML, check it, and keep it as idx files in `folder`."""
     wanted = (
@@ -187,7 +219,11 @@ def _fetch_mnist(folder: Path, *, download: bool) -> None:
         from sklearn.datasets import fetch_openml
 
         # Somewhere that goes away: what stays is the idx files, or nothing.
-        with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
+        with (
+            tempfile.TemporaryDirectory() as scratch,
+            _watch_download(Path(scratch)),
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore")  # "Retrying downloading"
             bunch: Any = fetch_openml(
                 "mnist_784", version=1, as_frame=False, data_home=scratch, n_retries=1

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""files: rows out of files of many kinds, batch by batch, and tables into files.
+
+:func:`open_rows` never holds more than a few batches of a file, so a file may be
+larger than memory. :func:`whole_file` and :func:`open_table` write a file whole or
+not at all.
+"""
+
+from ramify.files._open import FORMATS, open_rows
+from ramify.files._source import Batch, Source, Wanted
+from ramify.files._tables import TABLES, Table, open_table
+from ramify.files._whole import check_writable, whole_file
+
+__all__ = [
+    "FORMATS",
+    "TABLES",
+    "Batch",
+    "Source",
+    "Table",
+    "Wanted",
+    "check_writable",
+    "open_rows",
+    "open_table",
+    "whole_file",
+]

@@ -468,10 +468,10 @@ def test_without_pyarrow_an_error_names_the_extra(tmp_path, monkeypatch):
 
     file = parquet(tmp_path / "x.parquet", a=[1.0])
     monkeypatch.setattr(_arrow, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r'needs pyarrow.* pip install "ramify\[arrow\]"'):
+    with pytest.raises(ImportError, match=r'needs pyarrow.* pip install "ramify\[cli\]"'):
         open_rows(file)
     with (
-        pytest.raises(ImportError, match=r'pip install "ramify\[arrow\]"'),
+        pytest.raises(ImportError, match=r'pip install "ramify\[cli\]"'),
         open_table(tmp_path / "y.parquet", ["a"]),
     ):
         pass

@@ -32,7 +32,7 @@ def require_pyarrow(what: str) -> None:
     """Say how to get pyarrow, if it is not there."""
     if find_spec("pyarrow") is None:
         raise ImportError(
-            f'{what} needs pyarrow, which is not installed: pip install "ramify[arrow]"'
+            f'{what} needs pyarrow, which is not installed: pip install "ramify[cli]"'
         )
 
 
@@ -55,7 +55,7 @@ class _ArrowSource(Source):
             names.count(column) > 1 for column in self._needed
         ):
             raise ValueError(f"{name}: two columns have the same name; rename one of them")
-        self._names = names
+        self.columns = tuple(names)
         self.width = self._list_width(schema) if self._field is not None else len(features)
         if self._field is None:
             self.feature_names = tuple(names[at] for at in features)
@@ -96,8 +96,8 @@ class _ArrowSource(Source):
         if self._field is not None:
             rows, names = self._list_rows(part, start), None
         else:
-            names = [self._names[at] for at in self._choice.features]
-            rows = _side_by_side([part.column(name) for name in names], self._wanted)
+            names = [self.columns[at] for at in self._choice.features]
+            rows = _side_by_side(part, names, self._wanted)
         place = first_unusable(rows)
         if place is not None:
             row, column = place
@@ -135,11 +135,11 @@ class _ArrowSource(Source):
     def _beside(self, part: Any, at: int | None, start: int) -> list[Name] | None:
         if at is None:
             return None
-        column = part.column(self._names[at])
+        column = part.column(self.columns[at])
         if column.null_count:
             row = start + column.is_null().index(True).as_py()
             raise ValueError(
-                f"{self.name}, row {row}, column {self._names[at]!r}: the cell is empty; "
+                f"{self.name}, row {row}, column {self.columns[at]!r}: the cell is empty; "
                 f"expected text or a number"
             )
         values = column.to_pylist()
@@ -240,7 +240,7 @@ def _choose_field(schema: Any, wanted: Wanted, name: str) -> str | None:
             kind = schema.field(wanted.field).type
             raise ValueError(f"{name}: column {wanted.field!r} holds {kind}, not arrays of numbers")
         return wanted.field
-    if wanted.columns or not arrays:
+    if wanted.columns or wanted.like or not arrays or not wanted.features:
         return None
     if len(arrays) > 1:
         raise ValueError(f"{name}: choose one column of arrays by name (--field): {listed(arrays)}")
@@ -269,12 +269,12 @@ def _trouble(column: Any) -> str | None:
     return None if _is_number(column.type) else f"it holds {column.type}"
 
 
-def _side_by_side(columns: Sequence[Any], wanted: Wanted) -> Rows:
+def _side_by_side(part: Any, names: Sequence[str], wanted: Wanted) -> Rows:
     """Columns as a matrix; float32 only if all of them are. Gaps become NaN."""
-    arrays = [_plain(column) for column in columns]
+    arrays = [_plain(part.column(name)) for name in names]
     small = all(array.dtype.kind == "f" and array.dtype.itemsize <= 4 for array in arrays)
     dtype = wanted.dtype or np.dtype(np.float32 if small else np.float64)
-    rows: Rows = np.empty((len(arrays[0]), len(arrays)), dtype=dtype)
+    rows: Rows = np.empty((part.num_rows, len(arrays)), dtype=dtype)
     with np.errstate(over="ignore"):
         for at, array in enumerate(arrays):
             rows[:, at] = array

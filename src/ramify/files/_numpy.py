@@ -56,7 +56,8 @@ class Npy(Source):
             self._header = _read_header(file, self.name)
             self._start = file.tell()
         self.n_rows, columns = _check_matrix(self._header, self.name)
-        self._choice = choose_positions(columns, wanted, self.name)
+        self.columns = tuple(map(str, range(columns)))
+        self._choice = choose(self.columns, [None] * columns, wanted, self.name)
         self.width = len(self._choice.features)
         if path.stat().st_size < self._start + self.n_rows * columns * self._header.dtype.itemsize:
             raise ValueError(f"{self.name} ends too early: it is not a complete .npy file")
@@ -116,7 +117,8 @@ class Npz(Source):
             id_column=None if self._ids else wanted.id_column,
             label_column=None if self._labels else wanted.label_column,
         )
-        self._choice = choose_positions(columns, rest, self.name)
+        self.columns = tuple(map(str, range(columns)))
+        self._choice = choose(self.columns, [None] * columns, rest, self.name)
         self.width = len(self._choice.features)
 
     def _headers(self) -> dict[str, _Header]:
@@ -205,11 +207,6 @@ class Npz(Source):
 
     def close(self) -> None:
         self._archive.close()
-
-
-def choose_positions(columns: int, wanted: Wanted, where: str) -> Choice:
-    """Columns of a matrix of numbers, which go by position."""
-    return choose([str(at) for at in range(columns)], [None] * columns, wanted, where)
 
 
 def pick(

@@ -26,6 +26,7 @@ class Shuffled(Source):
         self._source = source
         self._seed = seed
         self.name = source.name
+        self.columns = source.columns
         self.width = source.width
         self.feature_names = source.feature_names
         self.left_out = source.left_out

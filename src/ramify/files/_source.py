@@ -57,6 +57,11 @@ class Wanted:
         float32 or float64; by default float32 where the file has it, else float64.
     batch_size : int, optional
         Rows of a batch; by default as many as make 8 MB, and 65,536 at most.
+    like : sequence of str
+        Names that the features had before: in a file with names, these columns are taken
+        unless ``columns`` says otherwise.
+    features : bool
+        False for rows without numbers: only ids and labels are of interest.
     """
 
     columns: Sequence[str] = ()
@@ -67,6 +72,8 @@ class Wanted:
     header: bool | None = None
     dtype: np.dtype[Any] | None = None
     batch_size: int | None = None
+    like: Sequence[str] = ()
+    features: bool = True
 
     def rows_of_a_batch(self, width: int, bytes_a_cell: int = 8) -> int:
         """How many rows of this width to read at a time."""
@@ -91,6 +98,8 @@ class Source(ABC):
     ----------
     name : str
         Of the file, for messages.
+    columns : tuple of str
+        Names of all columns; their positions, where they have none.
     feature_names : tuple of str, or None
         Names of the features, where the file has names.
     left_out : tuple of str
@@ -102,6 +111,7 @@ class Source(ABC):
     """
 
     name: str
+    columns: tuple[str, ...]
     width: int
     feature_names: tuple[str, ...] | None = None
     left_out: tuple[str, ...] = ()
@@ -171,8 +181,11 @@ def choose(
     """
     id_at = _find_one(names, wanted.id_column, where)
     label_at = _find_one(names, wanted.label_column, where)
-    if wanted.columns:
-        features = tuple(at for column in wanted.columns for at in _find(names, column, where))
+    if not wanted.features:
+        return Choice((), id_at, label_at)
+    asked = wanted.columns or _as_before(names, wanted.like, where)
+    if asked:
+        features = tuple(at for column in asked for at in _find(names, column, where))
         for at in features:
             if troubles[at] is not None:
                 raise ValueError(f"{where}: column {names[at]!r} is not numbers: {troubles[at]}")
@@ -186,6 +199,19 @@ def choose(
     return Choice(features, id_at, label_at, left_out)
 
 
+def _as_before(names: Sequence[str], like: Sequence[str], where: str) -> Sequence[str]:
+    """The columns that have been features before; none if this file does not name its columns."""
+    if not like or list(names) == [str(at) for at in range(len(names))]:
+        return ()
+    missing = [name for name in like if name not in names]
+    if missing:
+        raise ValueError(
+            f"{where}: no column {missing[0]!r}, which the tree was made of; "
+            f"it has {listed(names)}"
+        )
+    return like
+
+
 def _find_one(names: Sequence[str], column: str | None, where: str) -> int | None:
     if column is None:
         return None
@@ -197,10 +223,10 @@ def _find_one(names: Sequence[str], column: str | None, where: str) -> int | Non
 
 def _find(names: Sequence[str], column: str, where: str) -> list[int]:
     """Positions of a column named, numbered, or of a range of numbers."""
-    if (count := list(names).count(column)) > 1:
+    if (count := tuple(names).count(column)) > 1:
         raise ValueError(f"{where}: {count} columns are named {column!r}; give its position")
     if count == 1:
-        return [list(names).index(column)]
+        return [tuple(names).index(column)]
     everywhere = range(len(names))
     start, colon, stop = column.partition(":")
     try:

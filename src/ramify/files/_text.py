@@ -66,29 +66,29 @@ class Text(Source):
             raise ValueError(f"{self.name} holds no rows")
         self._records = chain(first, records)
         columns = len(first[0].cells)
-        self._columns = list(names) if names is not None else [str(at) for at in range(columns)]
-        if len(self._columns) != columns:
+        self.columns = tuple(map(str, range(columns)) if names is None else names)
+        if len(self.columns) != columns:
             raise ValueError(
-                f"{self.name}, line {first[0].line}: expected {len(self._columns)} cells as in "
+                f"{self.name}, line {first[0].line}: expected {len(self.columns)} cells as in "
                 f"the header, got {columns}"
             )
         self._choice = self._choose(first)
         self.width = len(self._choice.features)
         if named:
-            self.feature_names = tuple(self._columns[at] for at in self._choice.features)
+            self.feature_names = tuple(self.columns[at] for at in self._choice.features)
         self.left_out = tuple(
-            self._columns[at] or f"(unnamed, at {at})" for at in self._choice.left_out
+            self.columns[at] or f"(unnamed, at {at})" for at in self._choice.left_out
         )
 
     def _choose(self, first: Sequence[Record]) -> Choice:
-        troubles = [_trouble(first, at) for at in range(len(self._columns))]
-        if not self._wanted.columns:  # a column without a name is some table's row numbers
-            for at, name in enumerate(self._columns):
+        troubles = [_trouble(first, at) for at in range(len(self.columns))]
+        if not (self._wanted.columns or self._wanted.like):  # a column without a name is some table's row numbers
+            for at, name in enumerate(self.columns):
                 troubles[at] = troubles[at] if name else "it has no name"
-        return choose(self._columns, troubles, self._wanted, self.name)
+        return choose(self.columns, troubles, self._wanted, self.name)
 
     def _read(self) -> Iterator[Batch]:
-        width = len(self._columns)
+        width = len(self.columns)
         size = self._wanted.rows_of_a_batch(width, _BYTES_A_CELL)
         batch: list[Record] = []
         for record in self._records:
@@ -108,7 +108,7 @@ class Text(Source):
         cells = [record.cells for record in records]
         features = self._choice.features
         picked: Iterable[Any] = cells
-        if features != tuple(range(len(self._columns))):
+        if features != tuple(range(len(self.columns))):
             picked = map(_picker(features), cells)
         numbers = map(float, chain.from_iterable(picked))
         try:
@@ -155,7 +155,7 @@ class Text(Source):
         cell = record.cells[at]
         found = "the cell is empty" if cell in ("", None) else f"{_shown(cell)} found"
         return ValueError(
-            f"{self.name}, line {record.line}, column {self._columns[at]!r}: {found}; {wish}"
+            f"{self.name}, line {record.line}, column {self.columns[at]!r}: {found}; {wish}"
         )
 
     def fraction(self) -> float | None:
@@ -245,10 +245,9 @@ def _shown(cell: object) -> str:
 
 
 def _picker(features: Sequence[int]) -> Callable[[Any], tuple[Any, ...]]:
-    if len(features) == 1:
-        (only,) = features
-        return lambda cells: (cells[only],)
-    return itemgetter(*features)
+    if len(features) > 1:
+        return itemgetter(*features)
+    return lambda cells: tuple(cells[at] for at in features)
 
 
 def _guess_delimiter(line: str) -> str:
@@ -306,7 +305,7 @@ def _objects(
 
 def _only_array(start: dict[str, Any], wanted: Wanted, name: str) -> str | None:
     """The one field that holds an array of numbers, if there is one and no columns are named."""
-    if wanted.columns:
+    if wanted.columns or wanted.like or not wanted.features:
         return None
     arrays = [key for key, value in start.items() if isinstance(value, list) and value]
     arrays = [key for key in arrays if all(map(is_number, start[key]))]

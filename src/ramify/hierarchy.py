@@ -165,6 +165,11 @@ class Hierarchy:
             f"{self.heights[-1]:.6g}, split {first:,} | {second:,}>"
         )
 
+    def _repr_html_(self) -> str:
+        from ramify.display import tree_html  # looks at trees itself
+
+        return tree_html(self)
+
     # --- cuts -----------------------------------------------------------------
 
     def cut(self, *, n_clusters: int | None = None, height: float | None = None) -> IntArray:

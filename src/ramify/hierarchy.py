@@ -9,6 +9,7 @@ races a writer. Trees may be chains of a million nodes: nothing here recurses.
 """
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple, SupportsIndex, TypeAlias, overload
@@ -21,6 +22,9 @@ from ramify.errors import BrokenTreeError
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+#: One name for each point: all strings or all integers, no two alike.
+Names: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[Any]
 
 
 class _LeafOrder(NamedTuple):
@@ -57,9 +61,13 @@ class Hierarchy:
     node_ids : array of shape (n - 1,), optional
         Ids of the inner nodes that survive later inserts, unlike their numbers
         ``n .. 2n-2``. By default the numbers themselves.
+    names : sequence of str or of int, one for each point, optional
+        What the points are called in exports. All of one kind, no two alike.
 
     Attributes
     ----------
+    names : array of shape (n,), or None
+        The names, read-only: int64, or ``str`` objects. They play no part in ``==``.
     monotone_heights : array of shape (n - 1,)
         ``heights`` made non-decreasing towards the root; cuts use these.
     sizes : array of shape (2n - 1,)
@@ -83,6 +91,7 @@ class Hierarchy:
     children: IntArray
     heights: FloatArray
     node_ids: IntArray
+    names: npt.NDArray[Any] | None
     monotone_heights: FloatArray
     sizes: IntArray
     parents: IntArray
@@ -96,6 +105,7 @@ class Hierarchy:
         children: npt.ArrayLike,
         heights: npt.ArrayLike,
         node_ids: npt.ArrayLike | None = None,
+        names: Names | None = None,
     ) -> None:
         merges = _frozen(_whole(children), np.int64)
         if merges.ndim != 2 or merges.shape[1] != 2:
@@ -109,6 +119,7 @@ class Hierarchy:
         self._store("children", merges)
         self._store("heights", linkages)
         self._store("node_ids", ids)
+        self._store("names", None if names is None else read_names(names, n))
         monotone = _frozen(_core.monotone(merges, linkages), np.float64)
         if not np.isfinite(linkages).all():
             raise ValueError("heights: expected finite numbers, found NaN or infinity")
@@ -127,8 +138,26 @@ class Hierarchy:
     def _store(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)  # the one way past `frozen`
 
-    def __reduce__(self) -> tuple[type["Hierarchy"], tuple[IntArray, FloatArray, IntArray]]:
-        return Hierarchy, (self.children, self.heights, self.node_ids)
+    def __reduce__(self) -> tuple[type["Hierarchy"], tuple[object, ...]]:
+        return Hierarchy, (self.children, self.heights, self.node_ids, self.names)
+
+    def with_names(self, names: Names | None) -> "Hierarchy":
+        """The same tree with other names for its points, or with None without names.
+
+        The arrays are shared, not copied.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
+        >>> tree.with_names(["ash", "elm", "oak"]).names.tolist()
+        ['ash', 'elm', 'oak']
+        """
+        named = object.__new__(Hierarchy)
+        for field in self.__slots__:
+            named._store(field, getattr(self, field))
+        named._store("names", None if names is None else read_names(names, self.n_leaves))
+        return named
 
     @property
     def n_leaves(self) -> int:
@@ -149,7 +178,7 @@ class Hierarchy:
         return self.n_leaves
 
     def __eq__(self, other: object) -> bool:
-        """Same merges at exactly the same heights; node ids do not count."""
+        """Same merges at exactly the same heights; node ids and names do not count."""
         if not isinstance(other, Hierarchy):
             return NotImplemented
         return np.array_equal(self.children, other.children) and np.array_equal(
@@ -411,6 +440,48 @@ class Hierarchy:
         key = (earliest, self.sizes[self.n_leaves :], self.monotone_heights)
         in_order = np.array_equal(np.lexsort(key), np.arange(self.n_leaves - 1))
         _require(in_order, 5, "rows are not sorted")
+
+
+def read_names(names: Names, n: int) -> npt.NDArray[Any]:
+    """Check the names of n points; return them as a read-only array of our own.
+
+    Strings stay Python's own: an array of fixed width would give every name the
+    room of the longest.
+
+    Examples
+    --------
+    >>> read_names([30, 10, 20], 3)
+    array([30, 10, 20])
+    """
+    if isinstance(names, str | bytes):
+        raise TypeError(f"names={names!r}: expected one name for each point, got one text")
+    given: list[Any] = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    if len(given) != n:
+        raise ValueError(f"names: expected {n}, one for each point, got {len(given)}")
+    kind = str if isinstance(given[0], str) else Integral
+    for i, name in enumerate(given):
+        if isinstance(name, bool) or not isinstance(name, kind):
+            raise TypeError(
+                f"names: expected all strings or all integers, got {name!r} "
+                f"({type(name).__name__}) at position {i}"
+            )
+    _refuse_twins(given)
+    try:
+        array = np.array(given, dtype=np.int64 if kind is Integral else object)
+    except OverflowError:
+        raise ValueError("names: expected integers of at most 64 bits; use strings") from None
+    array.setflags(write=False)
+    return array.view(array.dtype)  # whose owner nobody holds: it stays read-only
+
+
+def _refuse_twins(names: list[Any]) -> None:
+    if len(set(names)) == len(names):
+        return
+    seen: dict[Any, int] = {}
+    for i, name in enumerate(names):
+        if name in seen:
+            raise ValueError(f"names: {name!r} stands at positions {seen[name]} and {i}")
+        seen[name] = i
 
 
 def _expect(kind: type, what: str, name: str, value: Any) -> Any:

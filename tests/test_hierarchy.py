@@ -453,6 +453,7 @@ object.__setattr__(WRITEABLE, "sizes", np.array([1, 1, 2]))
 
 BROKEN = {
     "float32 heights": (breaks(heights=np.float32([1, 2, 3])), 1),
+    "too many names": (breaks(names=["a", "b", "c", "d", "e"]), 1),
     "short sizes": (breaks(sizes=[1, 1, 1]), 1),
     "not finite": (breaks(heights=[1.0, float("nan"), 3.0]), 1),
     "writeable": (WRITEABLE, 1),

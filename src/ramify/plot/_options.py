@@ -63,7 +63,7 @@ def check_colors(
 def check_names(tree: Hierarchy, names: Sequence[object] | None) -> Sequence[object] | None:
     """A name for each point: those given, or those the tree has, or None."""
     if names is None:
-        names = getattr(tree, "names", None)
+        names = tree.names
     if names is None:
         return None
     if isinstance(names, str) or len(names) != tree.n_leaves:

@@ -140,7 +140,8 @@ def test_in_a_pipeline(Estimator):
     assert pipeline.predict(X[:5]).shape == (5,)
 
 
-ROOMS = ["errors", "points", "progress", "hierarchy"]
+ROOMS = ["errors", "points", "progress"]
+ROOMS += [f"hierarchy.{room}" for room in ("_hierarchy", "_tree", "_names", "_paths", "_cuts")]
 ROOMS += [
     f"estimators.{room}" for room in ("_options", "_base", "_online", "hac", "ohac", "otd", "naive")
 ]

@@ -258,7 +258,7 @@ def _top(tree: Hierarchy, stream: _Stream, colors: Sequence[str], path: Path) ->
     figure = Figure(figsize=(10.5, 1.5 + 0.22 * n_tips), layout="constrained")
     ax = figure.subplots()
     names = _names(stream, tree.cut(n_clusters=n_tips))
-    dendrogram(tree, n_tips=n_tips, colors=colors, labels=names, ax=ax)
+    dendrogram(tree, truncate=n_tips, colors=colors, labels=names, ax=ax)
     title = f"The top of OHAC's tree of {len(stream.rows):,} cities"
     ax.set_title(title, loc="left", fontsize=14, color=_INK)
     ax.set_xlabel(

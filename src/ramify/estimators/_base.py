@@ -19,6 +19,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 
+from ramify.display import tree_html
 from ramify.errors import BrokenTreeError, NoLabelsError
 from ramify.estimators._live import Live, Settings
 from ramify.estimators._options import (
@@ -91,6 +92,22 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         """
         with self._lock():
             return self._fitted().hierarchy()
+
+    def points(self) -> Rows:
+        """A copy of the points as stored, in order of arrival; of unit length under cosine.
+
+        O(n d). A method and not an attribute, because scikit-learn reads all attributes
+        of a model to display it.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OHAC(metric="cosine").fit([[0.0, 2.0], [3.0, 4.0]]).points()
+        array([[0. , 1. ],
+               [0.6, 0.8]])
+        """
+        with self._lock():
+            return self._fitted().points()
 
     @needs_cut
     def predict(self, X: npt.ArrayLike) -> IntArray:
@@ -201,6 +218,20 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
 
     def __sklearn_is_fitted__(self) -> bool:
         return len(self) > 0
+
+    # --- notebooks: scikit-learn's diagram, and the tree below it -------------------
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._tree_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._tree_html()
+        return bundle
+
+    def _tree_html(self) -> str:
+        return tree_html(self.hierarchy()) if len(self) > 0 else ""
 
     # --- pickles ----------------------------------------------------------------
 

@@ -55,6 +55,7 @@ class _Core(Protocol):
     def insert_one(self, row: Any) -> int: ...
     def nearest(self, rows: Any, k: int) -> tuple[Any, Any]: ...
     def snapshot(self) -> tuple[Any, Any, Any]: ...
+    def points(self) -> Any: ...
     def check(self) -> None: ...
     def state(self) -> Any: ...
 
@@ -132,6 +133,12 @@ class Live:
         if self._hierarchy is None:
             self._hierarchy = Hierarchy(*self._core.snapshot())
         return self._hierarchy
+
+    def points(self) -> Rows:
+        """A copy of the rows as stored."""
+        self.require_idle()
+        rows: Rows = self._core.points()
+        return rows
 
     def labels(self, n_clusters: int | None, height: float | None) -> IntArray:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""

@@ -19,7 +19,7 @@ INTERRUPTED = 130
 NOBODY_READS = 141  # as the shell says of a program that SIGPIPE ended
 
 
-class Wrong(Exception):
+class WrongCallError(Exception):
     """The command was called wrongly."""
 
 
@@ -39,8 +39,10 @@ def verb(name: str) -> Callable[[Callable[_Arguments, None]], Callable[_Argument
             except KeyboardInterrupt as error:
                 complain(name, str(error) or "interrupted")
                 raise typer.Exit(INTERRUPTED) from None
-            except Wrong as error:
-                raise Wrong(f"ramify {name}: {error}; ramify {name} --help says more") from None
+            except WrongCallError as error:
+                raise WrongCallError(
+                    f"ramify {name}: {error}; ramify {name} --help says more"
+                ) from None
             except MemoryError as error:
                 complain(name, f"not enough memory ({error})" if str(error) else "out of memory")
                 raise typer.Exit(1) from None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import ramify
-from ramify.cli._console import Wrong
+from ramify.cli._console import WrongCallError
 from ramify.cli._options import Format, open_data
 from ramify.cli._progress import Meter
 from ramify.files import Source, Wanted, check_writable
@@ -65,7 +65,7 @@ def new_model(algorithm: Algorithm, settings: Sequence[str] | None, **options: A
     for name in chosen:
         if name not in known or name in ("n_clusters", "distance_threshold"):
             offered = [n for n in known if n not in ("n_clusters", "distance_threshold")]
-            raise Wrong(f"{algorithm.value} has no {name}; it has {', '.join(offered)}")
+            raise WrongCallError(f"{algorithm.value} has no {name}; it has {', '.join(offered)}")
     return kind(**chosen)
 
 
@@ -75,7 +75,7 @@ def _settings(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
-            raise Wrong(f"--set {word}: expected NAME=VALUE")
+            raise WrongCallError(f"--set {word}: expected NAME=VALUE")
         try:
             found[name.replace("-", "_")] = json.loads(text)
         except ValueError:
@@ -183,3 +183,8 @@ def goes_by_number(ids: Any) -> bool:
 def algorithm_of(model: Any) -> str:
     """The name of a model's algorithm, as one types it."""
     return next(a.value for a, kind in CLASSES.items() if type(model) is kind)
+
+
+def version_in(path: Path) -> str:
+    """The version of Ramify that wrote a file."""
+    raise NotImplementedError

@@ -27,7 +27,7 @@ from ramify.cli import (
     plot,
     update,
 )
-from ramify.cli._console import Wrong
+from ramify.cli._console import WrongCallError
 
 _HELP = """Online hierarchical clustering: grow a tree over rows of any file, and use it.
 
@@ -58,7 +58,7 @@ def run(words: Sequence[str], command: str) -> int:
     app: Any = make_app(command)
     try:
         code = app(args=list(words) or ["--help"], prog_name="ramify", standalone_mode=False)
-    except Wrong as error:
+    except WrongCallError as error:
         print(f"{error}", file=sys.stderr)
         return 2
     except Exception as error:
@@ -72,7 +72,7 @@ def run(words: Sequence[str], command: str) -> int:
 def _called_wrongly(error: Any) -> int:
     context = getattr(error, "ctx", None)
     path = "ramify" if context is None else context.command_path
-    sentence = " ".join(error.format_message().split()).rstrip(".")
+    sentence = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")
     print(f"{path}: {sentence}; {path} --help says more", file=sys.stderr)
     return int(error.exit_code)
 
@@ -83,13 +83,23 @@ def _examples(lines: Sequence[str]) -> str:
     return "\n\n".join([head, *(f"  {line}" for line in lines)])
 
 
-def _common(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
-    ] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         import ramify
 
         print(f"ramify {ramify.__version__}")
         raise typer.Exit
+
+
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and leave.",
+        ),
+    ] = False,
+) -> None:
+    pass

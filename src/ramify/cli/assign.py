@@ -10,7 +10,7 @@ import typer
 from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._codes import PathCodes
-from ramify.cli._console import Wrong, note, print_json, verb
+from ramify.cli._console import WrongCallError, note, print_json, verb
 from ramify.cli._progress import meter
 from ramify.files import Batch, open_table, table_format
 
@@ -49,9 +49,9 @@ def run(
     the nearest point, and the way there from the root: 0 for a first child, 1 for a second.
     """
     if clusters is not None and height is not None:
-        raise Wrong("give -k or --height, one of the two")
+        raise WrongCallError("give -k or --height, one of the two")
     if json and out is None:
-        raise Wrong("--json needs -o: the table is on standard output")
+        raise WrongCallError("--json needs -o: the table is on standard output")
     kind = table_format(out, to)
     model = _models.load(tree)
     names = _models.take_names(model)
@@ -61,7 +61,9 @@ def run(
     with (
         _models.open_fitting(data, what, format, names) as source,
         meter(source, quiet=quiet or out is None) as watch,
-        open_table(out, [*places.names("row" if id_column is None else "id")], format=kind) as table,
+        open_table(
+            out, [*places.names("row" if id_column is None else "id")], format=kind
+        ) as table,
     ):
         for batch in source:
             first = range(rows, rows + len(batch)) if batch.ids is None else batch.ids
@@ -84,7 +86,7 @@ class _Cut(NamedTuple):
     """Clusters of all points."""
 
     labels: Any
-    count: int
+    n_clusters: int
 
 
 class _Places:
@@ -105,7 +107,7 @@ class _Places:
 
     @property
     def n_clusters(self) -> int | None:
-        return None if self._cut is None else self._cut.count
+        return None if self._cut is None else self._cut.n_clusters
 
     def names(self, first: str) -> Iterator[str]:
         """Names of the columns."""

@@ -8,7 +8,7 @@ import typer
 
 from ramify.cli import _models
 from ramify.cli import _options as options
-from ramify.cli._console import Wrong, note, print_json, verb
+from ramify.cli._console import WrongCallError, note, print_json, verb
 from ramify.files import open_table, table_format
 
 NAME = "cut"
@@ -29,7 +29,8 @@ def run(
     min_size: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The smallest clusters of at least this many points; what is left joins them."
+            min=1,
+            help="The smallest clusters of at least this many points; what is left joins them.",
         ),
     ] = None,
     noise: Annotated[
@@ -54,11 +55,11 @@ def run(
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     if len(given) != 1:
-        raise Wrong("give one of -k, --height, --max-size and --min-size")
+        raise WrongCallError("give one of -k, --height, --max-size and --min-size")
     if noise and min_size is None:
-        raise Wrong("--noise goes with --min-size")
+        raise WrongCallError("--noise goes with --min-size")
     if json and out is None:
-        raise Wrong("--json needs -o: the labels are on standard output")
+        raise WrongCallError("--json needs -o: the labels are on standard output")
     kind = table_format(out, to)
     model = _models.load(tree)
     more = {"small": "noise"} if noise else {}

@@ -11,7 +11,7 @@ import typer
 
 from ramify import datasets
 from ramify.cli import _options as options
-from ramify.cli._console import Wrong, note, print_json, print_rows, some_bytes, verb
+from ramify.cli._console import WrongCallError, note, print_json, print_rows, some_bytes, verb
 from ramify.datasets import Cities, Dataset
 from ramify.files import check_writable, open_table, table_format, whole_file
 
@@ -57,9 +57,7 @@ CATALOGUE = (
     Entry("gmm-8", 800, 3, *_GENERATED, datasets.gmm_8, ("n", "seed")),
     Entry("gmm-100", 1_000_000, 3, *_GENERATED, datasets.gmm_100, ("n", "seed")),
     Entry("uniform-square", 10_000, 2, *_GENERATED, datasets.uniform_square, ("n", "seed")),
-    Entry(
-        "ilsvrc12-standin", 1_281_167, 10, *_GENERATED, datasets.ilsvrc12_standin, ("n", "seed")
-    ),
+    Entry("ilsvrc12-standin", 1_281_167, 10, *_GENERATED, datasets.ilsvrc12_standin, ("n", "seed")),
 )
 
 
@@ -90,7 +88,7 @@ def run(
     """List data sets with their size, source and licence, or write one to a file."""
     if name is None:
         if out is not None:
-            raise Wrong("give the NAME of a data set to write")
+            raise WrongCallError("give the NAME of a data set to write")
         _list(json=json)
         return
     entry = next((entry for entry in CATALOGUE if entry.name == name), None)
@@ -101,7 +99,7 @@ def run(
     for what in given:
         if what not in entry.takes:
             option = {"n": "--points", "seed": "--seed", "data_home": "--data"}[what]
-            raise Wrong(f"{name} takes no {option}")
+            raise WrongCallError(f"{name} takes no {option}")
     if out is None:
         _describe(entry, given, json=json)
         return

@@ -11,7 +11,7 @@ import typer
 from ramify import metrics
 from ramify.cli import _labels, _models
 from ramify.cli import _options as options
-from ramify.cli._console import Wrong, note, print_facts, print_json, verb
+from ramify.cli._console import WrongCallError, note, print_facts, print_json, verb
 from ramify.files import read_names
 
 NAME = "evaluate"
@@ -57,9 +57,7 @@ def run(
         int | None,
         typer.Option("--clusters", "-k", min=1, help="Of the cut; by default one a class."),
     ] = None,
-    similarity: Annotated[
-        Similarity, typer.Option(help="Of revenue and cost.")
-    ] = Similarity.rbf,
+    similarity: Annotated[Similarity, typer.Option(help="Of revenue and cost.")] = Similarity.rbf,
     gamma: Annotated[
         float | None,
         typer.Option(
@@ -74,7 +72,9 @@ def run(
             f"{_EXACT_UP_TO:,} points, then {_PAIRS:,} pairs.",
         ),
     ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Look at all pairs, however many.")] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Look at all pairs, however many.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the sample.")] = 0,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -85,14 +85,14 @@ def run(
     Cost is Dasgupta's. Numbers after ± are standard errors of estimates.
     """
     if exact and sample is not None:
-        raise Wrong("give --exact or --sample, one of the two")
+        raise WrongCallError("give --exact or --sample, one of the two")
     if labels is None and (column is not None or id_column is not None):
-        raise Wrong("--column and --id-column go with --labels")
+        raise WrongCallError("--column and --id-column go with --labels")
     model = _models.load(tree)
     n = len(model)
     classes = _classes(tree, model, labels, column, id_column, header)
     if clusters is not None and classes is None:
-        raise Wrong("-k goes with labels, and there are none: give --labels")
+        raise WrongCallError("-k goes with labels, and there are none: give --labels")
     if sample is None and not exact and n > _EXACT_UP_TO:
         sample = _PAIRS
     facts: dict[str, Any] = {"tree": str(tree), "points": n}
@@ -168,9 +168,7 @@ def _classes(
     if found.ids is not None:
         return _by_id(model, found.ids, found.names, labels)
     if len(found.names) != n:
-        raise ValueError(
-            f"{labels} holds {len(found.names):,} labels, and the tree {n:,} points"
-        )
+        raise ValueError(f"{labels} holds {len(found.names):,} labels, and the tree {n:,} points")
     ids = _models.ids_of(model)
     order = ids if ids is not None and _models.goes_by_number(ids) else range(n)
     return [str(found.names[row]) for row in order]

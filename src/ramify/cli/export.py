@@ -13,7 +13,7 @@ import typer
 
 from ramify.cli import _models
 from ramify.cli import _options as options
-from ramify.cli._console import Wrong, note, print_json, some_bytes, verb
+from ramify.cli._console import WrongCallError, note, print_json, some_bytes, verb
 from ramify.files import check_writable, require_pyarrow, whole_file
 from ramify.hierarchy import Hierarchy
 
@@ -63,9 +63,7 @@ def run(
     out: options.Out = None,
     depth: Annotated[
         int | None,
-        typer.Option(
-            min=0, help="Of dot and json: levels below the root; 10 by default."
-        ),
+        typer.Option(min=0, help="Of dot and json: levels below the root; 10 by default."),
     ] = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -77,13 +75,13 @@ def run(
     """
     kind = to or (None if out is None else _ENDINGS.get(out.suffix.lower()))
     if kind is None:
-        raise Wrong(f"give --to, one of {', '.join(Target)}")
+        raise WrongCallError(f"give --to, one of {', '.join(Target)}")
     if depth is not None and kind not in (Target.dot, Target.json):
-        raise Wrong(f"--depth goes with dot and json; {kind} has the whole tree")
+        raise WrongCallError(f"--depth goes with dot and json; {kind} has the whole tree")
     if json and out is None:
-        raise Wrong("--json needs -o: the tree is on standard output")
+        raise WrongCallError("--json needs -o: the tree is on standard output")
     if out is None and kind in _FILES:
-        raise Wrong(f"{kind} is not text: write it to a file with -o")
+        raise WrongCallError(f"{kind} is not text: write it to a file with -o")
     if out is not None:
         check_writable(out)
     hierarchy = _models.load(tree).hierarchy()

@@ -10,7 +10,7 @@ import typer
 
 from ramify.cli import _models
 from ramify.cli import _options as options
-from ramify.cli._console import Wrong, note, print_json, some_bytes, verb
+from ramify.cli._console import WrongCallError, note, print_json, some_bytes, verb
 from ramify.files import check_writable, whole_file
 
 NAME = "plot"
@@ -59,9 +59,11 @@ def run(
     page = out.suffix.lower() in (".html", ".htm")
     chosen = kind or (Kind.explore if page else Kind.dendrogram)
     if page != (chosen is Kind.explore):
-        raise Wrong(f"{chosen} is not drawn to {out.name}; explore is .html, the others pictures")
+        raise WrongCallError(
+            f"{chosen} is not drawn to {out.name}; explore is .html, the others pictures"
+        )
     if not page and out.suffix.lower() not in _PICTURES:
-        raise Wrong(f"{out.name}: expected one of {', '.join(_PICTURES)} or .html")
+        raise WrongCallError(f"{out.name}: expected one of {', '.join(_PICTURES)} or .html")
     if not page and find_spec("matplotlib") is None:
         raise ImportError(
             'drawing needs matplotlib, which is not installed: pip install "ramify[plot]"'
@@ -83,16 +85,18 @@ def run(
 def _explore(model: Any, path: Path, clusters: int | None, title: str) -> None:
     from ramify.plot import explore
 
-    page = explore(model.hierarchy(), model.points(), _models.ids_of(model), k=clusters, title=title)
+    page = explore(
+        model.hierarchy(), model.points(), _models.ids_of(model), k=clusters, title=title
+    )
     path.write_text(page.html, encoding="utf-8")
 
 
 def _draw(
     model: Any, path: Path, kind: Kind, clusters: int | None, title: str | None, dpi: int
 ) -> None:
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("Agg")  # a file, never a window
+    mpl.use("Agg")  # a file, never a window
     from matplotlib import pyplot as plt
 
     from ramify.plot import dendrogram, icicle, scatter

@@ -206,8 +206,7 @@ def _as_before(names: Sequence[str], like: Sequence[str], where: str) -> Sequenc
     missing = [name for name in like if name not in names]
     if missing:
         raise ValueError(
-            f"{where}: no column {missing[0]!r}, which the tree was made of; "
-            f"it has {listed(names)}"
+            f"{where}: no column {missing[0]!r}, which the tree was made of; it has {listed(names)}"
         )
     return like
 

@@ -82,7 +82,9 @@ class Text(Source):
 
     def _choose(self, first: Sequence[Record]) -> Choice:
         troubles = [_trouble(first, at) for at in range(len(self.columns))]
-        if not (self._wanted.columns or self._wanted.like):  # a column without a name is some table's row numbers
+        if not (
+            self._wanted.columns or self._wanted.like
+        ):  # a column without a name is some table's row numbers
             for at, name in enumerate(self.columns):
                 troubles[at] = troubles[at] if name else "it has no name"
         return choose(self.columns, troubles, self._wanted, self.name)

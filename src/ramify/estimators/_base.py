@@ -10,9 +10,19 @@ and live inside ``_live``, so that reading never changes ``__dict__``.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any, ClassVar, Concatenate, Generic, NamedTuple, ParamSpec, Self, TypeVar
+from typing import (
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    Self,
+    TypeAlias,
+    TypeVar,
+)
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +39,19 @@ from ramify.estimators._options import (
     check_metric,
     check_n_neighbors,
 )
+from ramify.frames import open_arrow
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.points import Rows, check_feature_names, feature_names, read_rows
+from ramify.ids import Id, IdArray, Ids
+from ramify.points import Rows, check_feature_names, feature_names, read_batch
 from ramify.progress import Progress
+from ramify.sparse import SparseRows
 
 _Model = TypeVar("_Model", bound="HierarchicalClusterer")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
+
+#: What ``ids=`` takes: one for each row, all strings or all integers.
+IdsLike: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[Any] | None
 
 # Guards the creation of the models' own locks, which __init__ may not do.
 _LOCK_MAKING = threading.Lock()
@@ -60,9 +76,16 @@ class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorat
 class _Batch(NamedTuple):
     """A batch that has been accepted."""
 
-    rows: Rows
+    rows: Rows | SparseRows
     names: npt.NDArray[np.object_] | None
     settings: Settings
+    ids: list[Any] | None
+
+    def begin(self) -> Live:
+        """A tree for these rows, without any yet."""
+        live = Live(self.settings, self.rows.dtype)
+        live.expect_ids(self.ids)
+        return live
 
 
 class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
@@ -132,13 +155,17 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         """
         with self._lock():
             live = self._fitted()
-            check_feature_names(self, X)
             rows = self._read_more(X, live)
             return self._labels(live)[live.nearest(rows)]
 
     @needs_cut
     def fit_predict(
-        self, X: npt.ArrayLike, y: object = None, *, progress: Progress = False
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        *,
+        ids: IdsLike = None,
+        progress: Progress = False,
     ) -> IntArray:
         """``fit``, then the labels. Only on models with a cut option set.
 
@@ -146,6 +173,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         ----------
         X : array-like of shape (n, d)
         y : ignored
+        ids : sequence of str or of int, optional
         progress : bool or callable
             As in ``fit``.
 
@@ -160,9 +188,16 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         array([0, 1, 0])
         """
         with self._lock():
-            return self.fit(X, progress=progress).labels_.copy()
+            return self.fit(X, ids=ids, progress=progress).labels_.copy()
 
-    def fit(self, X: npt.ArrayLike, y: object = None, *, progress: Progress = False) -> Self:
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        *,
+        ids: IdsLike = None,
+        progress: Progress = False,
+    ) -> Self:
         """Build the tree of these rows; whatever was there before is forgotten."""
         raise NotImplementedError
 
@@ -192,6 +227,51 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         """Number of points so far."""
         with self._lock():
             return len(self._fitted())
+
+    @property
+    def ids_(self) -> IdArray:
+        """The points' ids in order of arrival, read-only; only if the stream has ids."""
+        with self._lock():
+            return self._known_ids().array()
+
+    def index_of(self, id: Id) -> int:
+        """Number of the point with this id: its place in ``labels_`` and in the tree.
+
+        Parameters
+        ----------
+        id : str or int
+            As given to ``fit``, ``partial_fit`` or ``insert``.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        KeyError
+            If no point has this id.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"])
+        >>> model.index_of("oak")
+        2
+        """
+        with self._lock():
+            index = self._known_ids().index_of(id)
+        if index is None:
+            raise KeyError(f"no point has the id {id!r}")
+        return index
+
+    def _known_ids(self) -> Ids:
+        known = self._fitted().known_ids()
+        if known is None:
+            raise AttributeError(
+                f"the points of this {type(self).__name__} have no ids; "
+                f"give ids= from the first batch on"
+            )
+        return known
 
     def __len__(self) -> int:
         with self._lock():
@@ -249,6 +329,11 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         super().__setstate__(state)
         self._lock()
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     # --- checks and locks ---------------------------------------------------------
 
     def _lock(self) -> threading.RLock:
@@ -302,18 +387,21 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         """Options that only this estimator has, checked."""
         return {}
 
-    def _read_first(self, X: object) -> _Batch:
+    def _read_first(self, X: object, ids: object) -> _Batch:
         """Check a batch that begins a tree."""
         options = self._options()
+        X = open_arrow(X)
         names = feature_names(X)
-        rows = read_rows(X, owner=type(self).__name__, metric=options["metric"])
+        rows = read_batch(X, owner=type(self).__name__, metric=options["metric"])
         settings = Settings(self._algorithm, rows.shape[1], **options)
         settings.check_signs(rows)
-        return _Batch(rows, names, settings)
+        return _Batch(rows, names, settings, None if ids is None else Ids().read(ids, len(rows)))
 
-    def _read_more(self, X: object, live: Live) -> Rows:
+    def _read_more(self, X: object, live: Live) -> Rows | SparseRows:
         """Check rows that must fit an existing tree."""
-        return read_rows(
+        X = open_arrow(X)
+        check_feature_names(self, X)
+        return read_batch(
             X,
             owner=type(self).__name__,
             metric=live.settings.metric,
@@ -321,7 +409,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             width=live.settings.width,
         )
 
-    def _require_enough(self, rows: Rows) -> None:
+    def _require_enough(self, rows: Rows | SparseRows) -> None:
         if self.n_clusters is not None and self.n_clusters > len(rows):
             raise ValueError(
                 f"n_clusters={self.n_clusters} is more than the number of rows, "

@@ -132,6 +132,33 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         with self._lock():
             return self._fitted().points()
 
+    def nearest(self, X: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
+        """The stored point nearest to each row, and how far it is; nothing is inserted.
+
+        Exact. Ties go to the point that arrived first.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        points : array of shape (m,)
+            Arrival numbers.
+        distances : array of shape (m,)
+            In the model's metric: squared Euclidean distances, one minus the cosine, or
+            minus the inner product.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).nearest([[4.0], [0.5]])
+        (array([2, 0]), array([1.  , 0.25]))
+        """
+        with self._lock():
+            live = self._fitted()
+            return live.nearest(self._read_more(X, live))
+
     @needs_cut
     def predict(self, X: npt.ArrayLike) -> IntArray:
         """Label of the stored point nearest to each row; nothing is inserted.
@@ -156,7 +183,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         with self._lock():
             live = self._fitted()
             rows = self._read_more(X, live)
-            return self._labels(live)[live.nearest(rows)]
+            return self._labels(live)[live.nearest(rows)[0]]
 
     @needs_cut
     def fit_predict(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.hierarchy import Hierarchy, IntArray
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows, check_not_negative, chunks
 from ramify.progress import Pulse
@@ -132,11 +132,12 @@ class Live:
                 self._core.insert_many(chunk, _later(pulse, done))
                 done += len(chunk)
 
-    def nearest(self, rows: Rows | SparseRows) -> IntArray:
-        """Number of the stored point nearest to each row; ties go to the earliest."""
+    def nearest(self, rows: Rows | SparseRows) -> tuple[IntArray, FloatArray]:
+        """Number and distance of the stored point nearest to each row; ties: the earliest."""
         self.require_idle()
-        found = [self._core.nearest(chunk, 1)[0][:, 0] for chunk in chunks(rows)]
-        return np.concatenate(found)
+        found = [self._core.nearest(chunk, 1) for chunk in chunks(rows)]
+        points, distances = (np.concatenate(part)[:, 0] for part in zip(*found, strict=True))
+        return points.view(np.int64), distances
 
     def read_ids(self, ids: object, n: int) -> list[Any] | None:
         """Check the ids of n rows to come; None if this stream has none."""

@@ -141,7 +141,9 @@ def test_in_a_pipeline(Estimator):
 
 
 ROOMS = ["errors", "points", "progress"]
-ROOMS += [f"hierarchy.{room}" for room in ("_hierarchy", "_tree", "_names", "_paths", "_cuts")]
+ROOMS += [
+    f"hierarchy.{room}" for room in ("_hierarchy", "_tree", "_names", "_paths", "_cuts", "_linkage")
+]
 ROOMS += [
     f"estimators.{room}" for room in ("_options", "_base", "_online", "hac", "ohac", "otd", "naive")
 ]

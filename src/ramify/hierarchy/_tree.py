@@ -147,6 +147,12 @@ class Tree:
         assert self._leaf_order is not None
         return self._leaf_order
 
+    def _node_heights(self) -> FloatArray:
+        """Monotone height of every node. Leaves are at 0, or under the dot metric, whose
+        heights may be negative, at the lowest merge: no branch is of negative length."""
+        ground = self.monotone_heights.min(initial=0.0)
+        return np.concatenate([np.full(self.n_leaves, ground), self.monotone_heights])
+
     def _one_node(self, node: SupportsIndex) -> int:
         v = operator.index(node)
         if not 0 <= v < self.n_nodes:

@@ -305,11 +305,22 @@ def test_csv_troubles_name_their_line(text, sentence, tmp_path):
         everything(tmp_path / "x.csv")
 
 
-def test_text_far_down_a_column_of_numbers_is_refused_with_its_line(tmp_path):
+@pytest.mark.parametrize("at", [1, 10, 4_321])
+def test_text_down_a_column_of_numbers_is_refused_with_its_line(at, tmp_path):
     lines = [f"{i},{i}" for i in range(5_000)]
-    lines[4_321] = "7,seven"
+    lines[at] = "7,seven"
     (tmp_path / "x.csv").write_text("a,b\n" + "\n".join(lines))
-    with pytest.raises(ValueError, match="line 4323, column 'b': 'seven' found; expected a number"):
+    sentence = f"line {at + 2}, column 'b': 'seven' found; expected a number"
+    with pytest.raises(ValueError, match=sentence):
+        everything(tmp_path / "x.csv")
+
+
+def test_a_first_cell_that_is_empty_decides_nothing(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b,c\n1,,\n2,5,text\n")
+    with open_rows(tmp_path / "x.csv") as source:
+        assert source.feature_names == ("a", "b")
+        assert source.left_out == ("c",)
+    with pytest.raises(ValueError, match="line 2, column 'b': the cell is empty"):
         everything(tmp_path / "x.csv")
 
 
@@ -377,7 +388,11 @@ def test_json_lines_with_an_array_field(tmp_path):
         ([{"a": 1}], {"field": "a"}, "expected an array of some numbers in 'a', got 1"),
         ([{"a": [1, 2]}, {"a": [1]}], {}, "line 2: expected an array of 2 numbers in 'a'"),
         ([{"a": [1, 2]}, {}], {}, "line 2: expected an array of 2 numbers in 'a', got None"),
-        ([{"a": [1, 2]}, {"a": [1, "x"]}], {}, r"column 'a\[1\]' is not numbers: line 2 has 'x'"),
+        (
+            [{"a": [1, 2]}, {"a": [1, "x"]}],
+            {},
+            r"line 2, column 'a\[1\]': 'x' found; expected a number",
+        ),
         ([{"a": 1}, {"b": 1}], {}, "line 2, column 'a': the cell is empty"),
         ([[1, 2], {"a": 1}], {}, "line 2: expected an array as before, got an object"),
         ([{"a": 1}, [1]], {}, "line 2: expected an object as before, got an array"),
@@ -717,3 +732,6 @@ def test_tables_on_standard_output(capsys):
     with open_table(None, ["a", "b"], format="jsonl") as table:
         table.write(np.array([1, 2]), np.array([0.1, 1e300]))
     assert capsys.readouterr().out == '{"a": 1, "b": 0.1}\n{"a": 2, "b": 1e+300}\n'
+    with open_table(None, ["a", "b"]):
+        pass
+    assert capsys.readouterr().out == "a,b\n"

@@ -76,12 +76,15 @@ def open_table(
             raise ValueError(f"{kind} is not text: write it to a file with -o")
         table = _TEXT[kind](sys.stdout, names)
         yield table
+        table.close()
         sys.stdout.flush()
         return
     with whole_file(path) as lent:
         if kind in _TEXT:
             with lent.open("w", encoding="utf-8", newline="") as file:
-                yield _TEXT[kind](file, names)
+                table = _TEXT[kind](file, names)
+                yield table
+                table.close()
             return
         require_pyarrow(f"writing {path}")
         binary = _Parquet(lent, names) if kind == "parquet" else _Arrow(lent, names)
@@ -120,13 +123,16 @@ class _Separated(Table):
 
     def __init__(self, file: TextIO, names: Sequence[str]) -> None:
         self._writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
-        self._writer.writerow(names)
+        self._head: Sequence[str] | None = names  # not before there is something below it
 
     def write(self, *columns: Any) -> None:
+        self.close()
         self._writer.writerows(zip(*map(_plain, columns), strict=True))
 
     def close(self) -> None:
-        pass
+        if self._head is not None:
+            self._writer.writerow(self._head)
+            self._head = None
 
 
 class _TabSeparated(_Separated):

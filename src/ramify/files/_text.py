@@ -3,7 +3,8 @@
 
 Each format is turned into *records*, lists of cells of equal length with a line
 number, and from there on they are treated alike. What a column holds is decided by
-the first records: up to a thousand of a file, the very first of a live stream.
+its first cell that is not empty, among a thousand records of a file, or in the very
+first of a live stream.
 """
 
 import csv
@@ -226,19 +227,16 @@ def is_number(cell: object) -> bool:
 
 
 def _trouble(first: Sequence[Record], at: int) -> str | None:
-    """Why a column cannot be a feature; None if it can.
+    """Why a column cannot be a feature; None if it can. Its first cell with anything decides.
 
-    Gaps are no reason to drop a column: they are reported when they are read.
+    Later gaps and texts are no reason to drop a column silently: they are reported when
+    they are read.
     """
-    some = False
     for record in first:
         cell = record.cells[at] if at < len(record.cells) else None
-        if cell is None or cell == "":
-            continue
-        if not is_number(cell):
-            return f"line {record.line} has {_shown(cell)}"
-        some = True
-    return None if some else f"it is empty from line {first[0].line} on"
+        if cell is not None and cell != "":
+            return None if is_number(cell) else f"line {record.line} has {_shown(cell)}"
+    return f"it is empty from line {first[0].line} on"
 
 
 def _shown(cell: object) -> str:

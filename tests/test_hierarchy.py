@@ -308,7 +308,7 @@ def test_cut_returns_an_array_of_ones_own():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({}, ValueError, "one of the two; got n_clusters=None, height=None"),
+        ({}, ValueError, "give one of n_clusters, height, max_size, min_size; got none"),
         ({"n_clusters": 2, "height": 1.0}, ValueError, "got n_clusters=2, height=1.0"),
         ({"n_clusters": 0}, ValueError, "n_clusters=0: expected 1 to 4"),
         ({"n_clusters": 5}, ValueError, "n_clusters=5: expected 1 to 4"),

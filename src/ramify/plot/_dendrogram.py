@@ -12,7 +12,7 @@ from ramify.hierarchy import Hierarchy
 from ramify.outline import Top, clusters_of_nodes
 from ramify.palette import TRUNK
 from ramify.plot._axes import new_axes, only_axis
-from ramify.plot._options import check_colors, check_count, check_names, check_tree, short
+from ramify.plot._options import Names, check_colors, check_count, check_names, check_tree, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ def dendrogram(
     k: int | None = None,
     colors: Sequence[str] | None = None,
     labels: Sequence[str] | None = None,
-    names: Sequence[object] | None = None,
+    names: Names | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the top of a tree: its `truncate` highest clusters as wedges, root at the left.
@@ -67,7 +67,7 @@ def dendrogram(
     """
     top = _top(check_tree(tree), truncate)
     palette = check_colors(k, colors, len(top.tips), "the number of tips")
-    names = check_names(tree, names)
+    texts = check_names(tree, names)
     if labels is not None and len(labels) != len(top.tips):
         raise ValueError(f"expected {len(top.tips)} labels, one per tip, got {len(labels)}")
     if ax is None:
@@ -75,7 +75,7 @@ def dendrogram(
     color = _node_colors(top, palette)
     _draw_branches(ax, top, color)
     _draw_wedges(ax, top, color)
-    _draw_tip_texts(ax, top, labels, names)
+    _draw_tip_texts(ax, top, labels, texts)
     return ax
 
 

@@ -25,7 +25,7 @@ from ramify import _core
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.outline import LeafOrder, Outline, leaf_order, outline
 from ramify.palette import cluster_colors
-from ramify.plot._options import check_count, check_names, check_points, check_tree, short
+from ramify.plot._options import Names, check_count, check_names, check_points, check_tree, short
 from ramify.plot._page import Page, fill_page
 
 #: The slider's end. Each step takes two blocks of the budget.
@@ -48,7 +48,7 @@ _NUMBERS_AT_ONCE = 1 << 22
 def explore(
     tree: Hierarchy,
     X: ArrayLike | None = None,
-    names: Sequence[object] | None = None,
+    names: Names | None = None,
     path: str | os.PathLike[str] | None = None,
     *,
     k: int | None = None,
@@ -99,14 +99,14 @@ def explore(
     '<!doctype html>'
     """
     rows = None if X is None else check_points(check_tree(tree), X)
-    names = check_names(check_tree(tree), names)
+    texts = check_names(check_tree(tree), names)
     n = tree.n_leaves
     most = min(n, _MOST_CLUSTERS)
     k = min(8, n) if k is None else check_count("k", k, most, "the clusters that a page can show")
     blocks = check_count("max_blocks", max_blocks, least=2 * _MOST_CLUSTERS - 1)
     if title is None:
         title = "A tree of 1 point" if n == 1 else f"A tree of {n:,} points"
-    data = _payload(tree, rows, names, k, blocks)
+    data = _payload(tree, rows, texts, k, blocks)
     page = Page(fill_page(title, data))
     return page if path is None else page.save(path)
 

@@ -108,7 +108,7 @@ def measure_growth(
     >>> growth = measure_growth(model, points=4)
     >>> growth.n_points
     array([  3,  17,  91, 500])
-    >>> growth.max_depth[-1] == model.hierarchy().depths().max()
+    >>> bool(growth.max_depth[-1] == model.hierarchy().depths().max())
     True
     """
     rows = _rows_of(model)

@@ -14,7 +14,7 @@ from ramify.hierarchy import Hierarchy, IntArray
 from ramify.outline import Outline, clusters_of_nodes, outline
 from ramify.palette import TRUNK, mix
 from ramify.plot._axes import new_axes, only_axis
-from ramify.plot._options import check_colors, check_count, check_names, check_tree, short
+from ramify.plot._options import Names, check_colors, check_count, check_names, check_tree, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def icicle(
     *,
     k: int | None = None,
     colors: Sequence[str] | None = None,
-    names: Sequence[object] | None = None,
+    names: Names | None = None,
     levels: int = 14,
     ax: Axes | None = None,
 ) -> Axes:
@@ -65,11 +65,11 @@ def icicle(
     >>> from ramify.datasets import iris
     >>> from ramify.plot import icicle
     >>> ax = icicle(ramify.HAC().fit(iris().points).hierarchy(), k=3)
-    >>> ax.get_xlim()
-    (0.0, 150.0)
+    >>> print(*ax.get_xlim())
+    0.0 150.0
     """
     palette = check_colors(k, colors, check_tree(tree).n_leaves, "the number of points")
-    names = check_names(tree, names)
+    texts = check_names(tree, names)
     rows = check_count("levels", levels)
     top = outline(tree, tree.n_nodes, min_size=ceil(_NARROWEST * tree.n_leaves))
     shown = np.flatnonzero(top.level < rows)
@@ -78,7 +78,7 @@ def icicle(
         ax = new_axes(9.0, 0.8 + 0.32 * n_rows)[0]
     faces = _faces(top, palette)
     _draw_blocks(ax, top, shown, faces, below=0)
-    _draw_texts(ax, top, shown, faces, names)
+    _draw_texts(ax, top, shown, faces, texts)
     more = shown[(top.level[shown] == rows - 1) & (top.child[shown] >= 0)]
     if len(more) > 0:
         _draw_blocks(ax, top, more, [mix(face, "#ffffff", 0.6) for face in faces], below=1)

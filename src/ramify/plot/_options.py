@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify.hierarchy import Hierarchy
 from ramify.palette import cluster_colors
+
+#: What ``names=`` takes: anything that ``str`` can write, one per point; twins are fine.
+Names: TypeAlias = Sequence[object] | NDArray[Any]
 
 #: Longer names are cut in the middle of a picture; nobody reads on there.
 LONGEST_NAME = 60
@@ -60,16 +63,15 @@ def check_colors(
     return colors
 
 
-def check_names(tree: Hierarchy, names: Sequence[object] | None) -> Sequence[object] | None:
+def check_names(tree: Hierarchy, names: Names | None) -> list[object] | None:
     """A name for each point: those given, or those the tree has, or None."""
     if names is None:
-        names = tree.names
-    if names is None:
-        return None
-    if isinstance(names, str) or len(names) != tree.n_leaves:
-        found = "one str" if isinstance(names, str) else f"{len(names):,}"
-        raise ValueError(f"names: expected {tree.n_leaves:,}, one per point, got {found}")
-    return names
+        return None if tree.names is None else list(tree.names)
+    if isinstance(names, str):
+        raise TypeError("names: expected one name for each point, got one str")
+    if len(names) != tree.n_leaves:
+        raise ValueError(f"names: expected {tree.n_leaves:,}, one per point, got {len(names):,}")
+    return list(names)  # by place, also where names[i] would look up a label
 
 
 def check_points(tree: Hierarchy, X: ArrayLike) -> NDArray[Any]:

@@ -213,31 +213,30 @@
   }
 
   function drawBlock(block, styles) {
-    const { x, y, w } = position(block);
-    const gap = w > 3 ? 1 : 0;
+    const { x, y, w, h } = position(block);
     const paint = fill(block, styles);
     pen.globalAlpha = block.alpha ?? 1;
     pen.fillStyle = paint;
-    pen.fillRect(x, y, Math.max(w - gap, 0.6), rowHeight - 1);
-    if (w > 26) drawText(block, x, y, w - gap, inkOn(paint));
+    pen.fillRect(x, y, w, h);
+    if (w > 26) drawText(block, x, y + h / 2, w, inkOn(paint));
     if (block.more) {
       pen.globalAlpha *= 0.35;
       pen.fillStyle = paint;
-      pen.fillRect(x, y + rowHeight, Math.max(w - gap, 0.6), STUB);
+      pen.fillRect(x, y + h + 1, w, STUB);
     }
     pen.globalAlpha = 1;
   }
 
   function drawMark(block, styles, strong) {
-    const { x, y, w } = position(block);
+    const { x, y, w, h } = position(block);
     pen.strokeStyle = styles.mark;
     pen.lineWidth = strong ? 2.5 : 1;
     const inset = pen.lineWidth / 2;
-    pen.strokeRect(x + inset, y + inset, Math.max(w - 2 * inset - 1, 1), rowHeight - 1 - 2 * inset);
+    pen.strokeRect(x + inset, y + inset, Math.max(w - 2 * inset, 1), h - 2 * inset);
   }
 
   /** A name and a size if there is room for both, else the size; of a point's name a part. */
-  function drawText(block, x, y, w, ink) {
+  function drawText(block, x, middle, w, ink) {
     const room = w - 8;
     const i = block.i;
     const fits = (text) => pen.measureText(text).width <= room;
@@ -246,7 +245,7 @@
     else text = [full(i), count(size(i))].find(fits);
     if (text === undefined) return;
     pen.fillStyle = ink;
-    pen.fillText(text, x + 4, y + rowHeight / 2);
+    pen.fillText(text, x + 4, middle);
   }
 
   function clip(text, room) {
@@ -261,17 +260,23 @@
     return low < 4 ? "" : text.slice(0, low) + "…";
   }
 
-  /** Where a block is now: on its way, if it is moving. */
+  /** Where a block is now, on its way if it is moving: whole pixels, and a gap to the next. */
   function position(block) {
-    const to = { x: block.x, y: block.row * rowHeight, w: block.w };
-    if (motion === null || block.from === undefined) return to;
-    const t = motion.eased;
-    const at = (name) => block.from[name] + (to[name] - block.from[name]) * t;
-    return { x: at("x"), y: at("y"), w: at("w") };
+    const to = { left: block.x, right: block.x + block.w, top: block.row * rowHeight };
+    const from = motion === null || block.from === undefined ? to : block.from;
+    const t = motion === null ? 1 : motion.eased;
+    const at = (name) => Math.round(from[name] + (to[name] - from[name]) * t);
+    const [x, y] = [at("left"), at("top")];
+    const w = at("right") - x;
+    return { x, y, w: Math.max(w > 3 ? w - 1 : w, 1), h: Math.round(y + rowHeight) - y - 1 };
   }
 
   function show(animate) {
-    const before = new Map(shown.map((block) => [block.i, position(block)]));
+    const before = new Map();
+    for (const block of shown) {
+      const { x, y, w } = position(block);
+      before.set(block.i, { left: x, right: x + w, top: y });
+    }
     shown = layout();
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     motion = null;

@@ -706,7 +706,7 @@ def test_info_says_what_a_file_holds(tree):
     assert facts["width"] == 4
     assert facts["columns"] == FEATURES
     assert facts["dtype"] == "float64"
-    assert facts["ids"] is True
+    assert facts["ids"] == "str"
     assert facts["depth"] == hierarchy.depths().max()
     assert facts["root_height"] == hierarchy.heights[-1]
     assert facts["bytes"] == tree.stat().st_size
@@ -721,6 +721,27 @@ def test_info_of_one_point(tmp_path):
     facts = done("info", tmp_path / "t", "--json").json()
     assert (facts["points"], facts["depth"], facts["root_height"]) == (1, 0, 0.0)
     assert done("cut", tmp_path / "t", "-k", 1).out == "row,label\n0,0\n"
+
+
+def test_a_hierarchy_without_points_is_a_tree_too(tree, flowers, tmp_path):
+    bare = tmp_path / "bare.ramify"
+    hierarchy = ramify.load(tree).hierarchy()
+    hierarchy.save(bare)
+    facts = done("info", bare, "--json").json()
+    assert (facts["algorithm"], facts["points"], facts["width"]) == (None, 150, None)
+    assert "algorithm    none" in done("info", bare).out
+    assert done("cut", bare, "-k", 3).out == done("cut", tree, "-k", 3).out
+    assert done("export", bare, "--to", "newick").out == hierarchy.to_newick() + "\n"
+    done("plot", bare, "-o", tmp_path / "bare.html", "-q")
+    facts = done("evaluate", bare, "--labels", flowers, "--column", "species", "--json").json()
+    assert "revenue_fraction" not in facts
+    assert facts["classes"] == 3
+    for words in (("update", bare, flowers), ("assign", bare, flowers)):
+        assert "holds a hierarchy without its points" in fails(*words)
+    assert "nothing to scatter" in fails(
+        "plot", bare, "-o", tmp_path / "s.png", "--kind", "scatter"
+    )
+    assert "without its points: give --labels" in fails("evaluate", bare)
 
 
 def test_a_damaged_tree_is_refused_in_one_sentence(tree, tmp_path):

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ramify.cli._models import ids_of
 from ramify.files import open_table, read_names
 
 
@@ -26,7 +25,7 @@ def beside(tree: Path) -> Path:
 
 def keep(tree: Path, model: Any, labels: Sequence[Any]) -> Path:
     """Write the labels of all points."""
-    ids = ids_of(model)
+    ids = model.hierarchy().names
     path = beside(tree)
     with open_table(path, ["row" if ids is None else "id", "label"]) as table:
         table.write(range(len(labels)) if ids is None else ids, labels)

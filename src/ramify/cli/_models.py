@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,10 +61,9 @@ def new_model(algorithm: Algorithm, settings: Sequence[str] | None, **options: A
     kind = CLASSES[algorithm]
     chosen = {name: value for name, value in options.items() if value is not None}
     chosen |= _settings(settings or ())
-    known = kind().get_params()
+    offered = options_of(kind())
     for name in chosen:
-        if name not in known or name in ("n_clusters", "distance_threshold"):
-            offered = [n for n in known if n not in ("n_clusters", "distance_threshold")]
+        if name not in offered:
             raise WrongCallError(f"{algorithm.value} has no {name}; it has {', '.join(offered)}")
     return kind(**chosen)
 
@@ -122,7 +121,7 @@ def _grow_at_once(
     if not batches:
         return
     rows = np.concatenate([batch.rows for batch in batches])
-    ids = [name for batch in batches for name in batch.ids or []] or None
+    ids: Any = [name for batch in batches for name in batch.ids or []] or None
     grown.labels += [label for batch in batches for label in batch.labels or []]
     del batches
     if first is not None:
@@ -138,13 +137,37 @@ def open_fitting(
     return open_data(data, replace(what, like=names or ()), format)
 
 
-def load(path: Path) -> Any:
-    """The model in a file."""
+class Saved(NamedTuple):
+    """What was in a file: a model's tree and the model, or a tree without points."""
+
+    tree: ramify.Hierarchy
+    model: Any
+
+    def points(self) -> Any:
+        """The points, or None."""
+        return None if self.model is None else self.model.points()
+
+
+def load(path: Path) -> Saved:
+    """What is in a file."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; expected a file that ramify fit saved")
     if not path.exists():
         raise FileNotFoundError(f"no file {path}; expected a tree that ramify fit saved")
-    return ramify.load(path)
+    found = ramify.load(path)
+    if isinstance(found, ramify.Hierarchy):
+        return Saved(found, None)
+    if len(found) == 0:
+        raise ValueError(f"{path} holds a model without points")
+    return Saved(found.hierarchy(), found)
+
+
+def load_model(path: Path) -> Any:
+    """The model in a file."""
+    model = load(path).model
+    if model is None:
+        raise ValueError(f"{path} holds a hierarchy without its points; expected a whole model")
+    return model
 
 
 def check_tree_path(path: Path) -> None:
@@ -169,11 +192,6 @@ def take_names(model: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def ids_of(model: Any) -> Any:
-    """The ids of the points, or None."""
-    return getattr(model, "ids_", None)
-
-
 def goes_by_number(ids: Any) -> bool:
     """True if the ids are the numbers from 0, in any order: rows of some file."""
     array = np.asarray(ids)
@@ -185,6 +203,7 @@ def algorithm_of(model: Any) -> str:
     return next(a.value for a, kind in CLASSES.items() if type(model) is kind)
 
 
-def version_in(path: Path) -> str:
-    """The version of Ramify that wrote a file."""
-    raise NotImplementedError
+def options_of(model: Any) -> dict[str, Any]:
+    """The options that shape a model's tree, all but the cuts."""
+    cuts = ("n_clusters", "distance_threshold")
+    return {name: value for name, value in model.get_params().items() if name not in cuts}

@@ -53,7 +53,7 @@ def run(
     if json and out is None:
         raise WrongCallError("--json needs -o: the table is on standard output")
     kind = table_format(out, to)
-    model = _models.load(tree)
+    model = _models.load_model(tree)
     names = _models.take_names(model)
     places = _Places(model, clusters, height, path_depth)
     what = options.wanted(columns, id_column, None, field, member, header, batch_size)
@@ -97,7 +97,7 @@ class _Places:
     ) -> None:
         tree = model.hierarchy()
         self._model = model
-        self._ids = _models.ids_of(model)
+        self._ids = tree.names
         self._depths = tree.depths()
         self._codes = PathCodes(tree, path_depth) if path_depth > 0 else None
         self._cut = None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """cut.py: `ramify cut`: flat clusters of a tree."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -61,10 +61,10 @@ def run(
     if json and out is None:
         raise WrongCallError("--json needs -o: the labels are on standard output")
     kind = table_format(out, to)
-    model = _models.load(tree)
+    hierarchy: Any = _models.load(tree).tree
     more = {"small": "noise"} if noise else {}
-    labels = model.hierarchy().cut(**given, **more)
-    ids = _models.ids_of(model)
+    labels = hierarchy.cut(**given, **more)
+    ids = hierarchy.names
     with open_table(out, ["row" if ids is None else "id", "label"], format=kind) as table:
         table.write(np.arange(len(labels)) if ids is None else ids, labels)
     sizes = np.bincount(labels[labels >= 0])

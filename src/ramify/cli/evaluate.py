@@ -13,6 +13,7 @@ from ramify.cli import _labels, _models
 from ramify.cli import _options as options
 from ramify.cli._console import WrongCallError, note, print_facts, print_json, verb
 from ramify.files import read_names
+from ramify.hierarchy import Hierarchy
 
 NAME = "evaluate"
 EXAMPLES = (
@@ -88,19 +89,22 @@ def run(
         raise WrongCallError("give --exact or --sample, one of the two")
     if labels is None and (column is not None or id_column is not None):
         raise WrongCallError("--column and --id-column go with --labels")
-    model = _models.load(tree)
-    n = len(model)
-    classes = _classes(tree, model, labels, column, id_column, header)
+    saved = _models.load(tree)
+    n = saved.tree.n_leaves
+    classes = _classes(tree, saved.tree, labels, column, id_column, header)
     if clusters is not None and classes is None:
         raise WrongCallError("-k goes with labels, and there are none: give --labels")
     if sample is None and not exact and n > _EXACT_UP_TO:
         sample = _PAIRS
     facts: dict[str, Any] = {"tree": str(tree), "points": n}
-    facts |= _revenue(model, similarity.value, gamma, sample, seed)
+    if saved.model is None and classes is None:
+        raise ValueError(f"{tree} holds a hierarchy without its points: give --labels")
+    if saved.model is not None:
+        facts |= _revenue(saved, similarity.value, gamma, sample, seed)
     if classes is None:
         note("no labels: only revenue and cost", quiet=quiet)
     else:
-        facts |= _agreement(model.hierarchy(), classes, clusters)
+        facts |= _agreement(saved.tree, classes, clusters)
     if json:
         print_json({name: _plain(value) for name, value in facts.items()})
     else:
@@ -108,9 +112,9 @@ def run(
 
 
 def _revenue(
-    model: Any, similarity: str, gamma: float | None, sample: int | None, seed: int
+    saved: _models.Saved, similarity: str, gamma: float | None, sample: int | None, seed: int
 ) -> dict[str, Any]:
-    tree, points = model.hierarchy(), model.points()
+    tree, points = saved.tree, saved.points()
     if gamma is None:
         gamma = _fitting_gamma(points) if similarity == "rbf" else 1.0
     how: dict[str, Any] = {
@@ -137,7 +141,7 @@ def _fitting_gamma(points: Any) -> float:
     return 1 / mean if mean > 0 else 1.0
 
 
-def _agreement(tree: Any, classes: list[Any], clusters: int | None) -> dict[str, Any]:
+def _agreement(tree: Hierarchy, classes: list[Any], clusters: int | None) -> dict[str, Any]:
     count = len(set(classes))
     scores = metrics.cut_scores(tree, classes, n_clusters=clusters or count)
     return {
@@ -151,33 +155,33 @@ def _agreement(tree: Any, classes: list[Any], clusters: int | None) -> dict[str,
 
 
 def _classes(
-    tree: Path,
-    model: Any,
+    path: Path,
+    tree: Hierarchy,
     labels: Path | None,
     column: str | None,
     id_column: str | None,
     header: bool | None,
 ) -> list[str] | None:
     """The class of each point in order of arrival, as text; None if nobody knows them."""
-    n = len(model)
+    n = tree.n_leaves
     if labels is None:
-        if not _labels.beside(tree).exists():
+        if not _labels.beside(path).exists():
             return None
-        return [str(label) for label in _labels.kept(tree, n)]
+        return [str(label) for label in _labels.kept(path, n)]
     found = read_names(labels, column, id_column=id_column, header=header)
     if found.ids is not None:
-        return _by_id(model, found.ids, found.names, labels)
+        return _by_id(tree, found.ids, found.names, labels)
     if len(found.names) != n:
         raise ValueError(f"{labels} holds {len(found.names):,} labels, and the tree {n:,} points")
-    ids = _models.ids_of(model)
-    order = ids if ids is not None and _models.goes_by_number(ids) else range(n)
+    by_number = tree.names is not None and _models.goes_by_number(tree.names)
+    order = tree.names if by_number else range(n)
     return [str(found.names[row]) for row in order]
 
 
-def _by_id(model: Any, ids: list[Any], names: list[Any], labels: Path) -> list[str]:
+def _by_id(tree: Hierarchy, ids: list[Any], names: list[Any], labels: Path) -> list[str]:
     label_of = dict(zip(map(str, ids), map(str, names), strict=True))
-    known = _models.ids_of(model)
-    points = [str(i) for i in (range(len(model)) if known is None else known.tolist())]
+    known = range(tree.n_leaves) if tree.names is None else tree.names.tolist()
+    points = [str(name) for name in known]
     missing = next((point for point in points if point not in label_of), None)
     if missing is not None:
         raise ValueError(f"{labels} has no label for point {missing!r}")

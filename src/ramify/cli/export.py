@@ -84,7 +84,7 @@ def run(
         raise WrongCallError(f"{kind} is not text: write it to a file with -o")
     if out is not None:
         check_writable(out)
-    hierarchy = _models.load(tree).hierarchy()
+    hierarchy = _models.load(tree).tree
     if out is None:
         sys.stdout.write(_TEXTS[kind](hierarchy, depth))
         return

@@ -69,12 +69,16 @@ def run(
             'drawing needs matplotlib, which is not installed: pip install "ramify[plot]"'
         )
     check_writable(out)
-    model = _models.load(tree)
+    saved = _models.load(tree)
+    if chosen is Kind.scatter and saved.model is None:
+        raise ValueError(
+            f"{tree} holds a hierarchy without its points: there is nothing to scatter"
+        )
     with whole_file(out) as lent:
         if page:
-            _explore(model, lent, clusters, title or tree.name)
+            _explore(saved, lent, clusters, title or tree.name)
         else:
-            _draw(model, lent, chosen, clusters, title, dpi)
+            _draw(saved, lent, chosen, clusters, title, dpi)
     size = out.stat().st_size
     if json:
         print_json({"picture": str(out), "kind": chosen.value, "bytes": size})
@@ -82,17 +86,20 @@ def run(
         note(f"{out}: {some_bytes(size)}", quiet=quiet)
 
 
-def _explore(model: Any, path: Path, clusters: int | None, title: str) -> None:
+def _explore(saved: _models.Saved, path: Path, clusters: int | None, title: str) -> None:
     from ramify.plot import explore
 
-    page = explore(
-        model.hierarchy(), model.points(), _models.ids_of(model), k=clusters, title=title
-    )
+    page = explore(saved.tree, saved.points(), k=clusters, title=title)
     path.write_text(page.html, encoding="utf-8")
 
 
 def _draw(
-    model: Any, path: Path, kind: Kind, clusters: int | None, title: str | None, dpi: int
+    saved: _models.Saved,
+    path: Path,
+    kind: Kind,
+    clusters: int | None,
+    title: str | None,
+    dpi: int,
 ) -> None:
     import matplotlib as mpl
 
@@ -101,12 +108,11 @@ def _draw(
 
     from ramify.plot import dendrogram, icicle, scatter
 
-    tree = model.hierarchy()
     if kind is Kind.scatter:
-        ax = scatter(tree, model.points(), clusters)
+        ax = scatter(saved.tree, saved.points(), clusters)
     else:
         draw = dendrogram if kind is Kind.dendrogram else icicle
-        ax = draw(tree, k=clusters, names=_models.ids_of(model))
+        ax = draw(saved.tree, k=clusters)
     if title is not None:
         ax.set_title(title)
     figure: Any = ax.figure

@@ -48,7 +48,7 @@ def run(
     """
     target = tree if out is None else out
     _models.check_tree_path(target)
-    model = _models.load(tree)
+    model = _models.load_model(tree)
     if not hasattr(model, "partial_fit"):
         raise ValueError(
             f"{tree} holds a tree of offline hac, which takes no more points; "
@@ -81,7 +81,7 @@ def run(
 
 def _first(model: Any, id_column: str | None) -> int | None:
     """The number of the next point, in a tree whose points go by number."""
-    ids = _models.ids_of(model)
+    ids = model.hierarchy().names
     if ids is None or id_column is not None:
         return None
     if _models.goes_by_number(ids):

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.hierarchy._forks import Forks
+from ramify.hierarchy._forks import Forks, read_least
+from ramify.hierarchy._labels import by_first_point
 from ramify.hierarchy._tree import Tree
 from ramify.hierarchy._values import IntArray, expect, own
 
@@ -182,7 +183,7 @@ class Cuts(Tree):
         return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
 
     def _cut_by_min_size(self, min_size: int, small: str) -> IntArray:
-        forks = Forks.of(self, self._least(min_size, lowest=1))
+        forks = Forks.of(self, read_least(self, min_size, lowest=1))
         kept = np.flatnonzero(forks.is_head & ~forks.above_fork)
         kept = kept[np.argsort(forks.start[kept])]
         parts = [kept]
@@ -199,14 +200,6 @@ class Cuts(Tree):
         order = np.argsort(forks.start[tops])
         return _spread(np.concatenate(groups)[order], self.sizes[tops[order]], forks.leaves)
 
-    def _least(self, min_size: int, lowest: int) -> int:
-        least = int(expect(Integral, "an int", "min_size", min_size))
-        if not lowest <= least <= self.n_leaves:
-            raise ValueError(
-                f"min_size={least}: expected {lowest} to {self.n_leaves}, the number of points"
-            )
-        return least
-
 
 def _each(values: Sequence[float] | npt.NDArray[np.generic], name: str) -> list[Any]:
     if np.ndim(values) != 1:
@@ -215,16 +208,8 @@ def _each(values: Sequence[float] | npt.NDArray[np.generic], name: str) -> list[
 
 
 def _spread(groups: IntArray, sizes: IntArray, leaves: IntArray) -> IntArray:
-    """Labels of points from the groups of the stretches of leaves that cover them.
-
-    Groups are numbered anew, by first point; -1 stays what it is.
-    """
-    n = len(leaves)
-    group = np.empty(n, dtype=np.int64)
+    """Labels of points from the groups of the stretches of leaves that cover them."""
+    group = np.empty(len(leaves), dtype=np.int64)
     group[leaves] = np.repeat(groups, sizes)
-    first = np.full(groups.max() + 2, n)  # one more for -1, at the end
-    first[group[::-1]] = np.arange(n)[::-1]  # of equals the last is kept
-    label = np.empty(len(first), dtype=np.int64)
-    label[np.argsort(first[:-1])] = np.arange(len(first) - 1)
-    label[-1] = -1
-    return label[group]
+    labels, _ = by_first_point(group, int(groups.max()) + 1)
+    return labels

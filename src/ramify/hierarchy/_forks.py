@@ -11,6 +11,7 @@ first, ties in favour of the first child: then the leaves of every node begin
 with those of its larger child.
 """
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.hierarchy._tree import Tree
-from ramify.hierarchy._values import IntArray, own
+from ramify.hierarchy._values import IntArray, expect, own
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -62,3 +63,13 @@ def _larger_first(tree: Tree) -> tuple[IntArray, IntArray]:
     children = np.where(swap[:, np.newaxis], tree.children[:, ::-1], tree.children)
     leaves, start = _core.leaf_layout(np.ascontiguousarray(children))
     return own(leaves), own(start)
+
+
+def read_least(tree: Tree, min_size: int, lowest: int) -> int:
+    """Check a least size of clusters."""
+    least = int(expect(Integral, "an int", "min_size", min_size))
+    if not lowest <= least <= tree.n_leaves:
+        raise ValueError(
+            f"min_size={least}: expected {lowest} to {tree.n_leaves}, the number of points"
+        )
+    return least

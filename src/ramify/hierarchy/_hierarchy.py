@@ -5,13 +5,14 @@ Everything downstream of a live model works on this snapshot, so a reader never
 races a writer. Trees may be chains of a million nodes: nothing here recurses.
 """
 
+from ramify.hierarchy._condense import Condensing
 from ramify.hierarchy._cuts import Cuts
 from ramify.hierarchy._exports import Exports
 from ramify.hierarchy._linkage import Linkages
 from ramify.hierarchy._paths import Paths
 
 
-class Hierarchy(Cuts, Paths, Linkages, Exports):
+class Hierarchy(Cuts, Condensing, Paths, Linkages, Exports):
     """A frozen binary tree over the points ``0 .. n-1``: the snapshot of a model.
 
     Invariants, tested by :meth:`check`:

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -229,6 +230,39 @@ def test_a_pipe_from_end_to_end(tmp_path):
     assert cut.stderr.read() == b""
     cut.stderr.close()
     assert cut.wait(timeout=60) == 141
+
+
+HELD = """
+    import pathlib, sys
+    from ramify.cli import app  # what is loaded before counts as ours, not as the file's
+
+    def memory(what):
+        status = pathlib.Path("/proc/self/status").read_text()
+        return int(status.split(what + ":")[1].split()[0]) * 1024
+
+    app.run(["--version"], "")
+    before = memory("VmRSS")
+    assert app.run(sys.argv[1:], "") == 0
+    print(memory("VmHWM") - before)
+"""
+
+
+@pytest.mark.no_asan
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the peak")
+def test_a_file_larger_than_what_it_is_used_for(tmp_path):
+    """Two of eighty columns become points: a tree of 6 MB from a file of 64 MB."""
+    file = tmp_path / "wide.npy"
+    np.save(file, np.random.default_rng(0).random((100_000, 80)))
+    words = ("fit", file, "-o", tmp_path / "t", "--columns", "3,70", "--algorithm", "otd", "-q")
+    answer = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(HELD), *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    grown, size = int(answer.stdout.split()[-1]), file.stat().st_size
+    assert len(ramify.load(tmp_path / "t")) == 100_000
+    assert grown < 0.75 * size, f"{grown:,} bytes for a file of {size:,}"
 
 
 @pytest.mark.no_asan

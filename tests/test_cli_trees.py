@@ -713,7 +713,7 @@ def test_info_says_what_a_file_holds(tree):
     assert facts["version"] == ramify.__version__
     text = done("info", tree).out
     assert "algorithm    ohac" in text
-    assert "metric=sqeuclidean, linkage=average, n_neighbors=1" in text
+    assert "linkage=average, metric=sqeuclidean, n_neighbors=1" in text
 
 
 def test_info_of_one_point(tmp_path):

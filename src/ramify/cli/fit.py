@@ -169,6 +169,8 @@ def finish(
 
 def report(model: Any, out: Path, grown: _models.Grown, *, quiet: bool, json: bool) -> None:
     """Say what is in the file now."""
+    if quiet and not json:
+        return
     facts = {
         "tree": str(out),
         "points": len(model),
@@ -186,6 +188,5 @@ def report(model: Any, out: Path, grown: _models.Grown, *, quiet: bool, json: bo
     note(
         f"{out}: {len(model):,} points, depth {facts['depth']:,}, "
         f"{some_bytes(out.stat().st_size)}; {grown.points:,} inserted in "
-        f"{grown.seconds:,.1f} s ({speed:,.0f} points/s)",
-        quiet=quiet,
+        f"{grown.seconds:,.1f} s ({speed:,.0f} points/s)"
     )

@@ -112,7 +112,7 @@ def _draw(
         ax = scatter(saved.tree, saved.points(), clusters)
     else:
         draw = dendrogram if kind is Kind.dendrogram else icicle
-        ax = draw(saved.tree, k=clusters)
+        ax = draw(saved.tree, k=clusters, names=_names(saved.tree.names))
     if title is not None:
         ax.set_title(title)
     figure: Any = ax.figure
@@ -120,3 +120,10 @@ def _draw(
         figure.savefig(path, dpi=dpi, bbox_inches="tight")
     finally:
         plt.close(figure)
+
+
+def _names(names: Any) -> list[str] | None:
+    """Names that nobody takes for counts: those of rows are numbers."""
+    if names is None or not _models.goes_by_number(names):
+        return None  # the tree's own
+    return [f"row {number}" for number in names.tolist()]

@@ -255,6 +255,26 @@ def test_a_header_is_a_first_line_that_is_not_all_numbers(tmp_path):
         everything(file)
 
 
+def test_a_gap_in_the_first_row_makes_no_header(tmp_path):
+    (tmp_path / "x.csv").write_text("1,,3\n4,5,6\n")
+    with pytest.raises(ValueError, match="line 1, column '1': the cell is empty"):
+        everything(tmp_path / "x.csv")
+
+
+def test_columns_of_one_name_go_by_position(tmp_path):
+    (tmp_path / "x.csv").write_text("x,x,y\n1,2,3\n")
+    with open_rows(tmp_path / "x.csv") as source:
+        assert source.feature_names is None
+    assert everything(tmp_path / "x.csv", columns=["1", "y"])[0].tolist() == [[2, 3]]
+    with pytest.raises(ValueError, match="2 columns are named 'x'; give its position"):
+        everything(tmp_path / "x.csv", columns=["x"])
+    file = parquet(tmp_path / "x.parquet", x=[1.0], y=[2.0])
+    table = pq.read_table(file)
+    pq.write_table(table.rename_columns(["x", "x"]), file)
+    with pytest.raises(ValueError, match="two columns have the same name"):
+        everything(file)
+
+
 @pytest.mark.parametrize(
     "text",
     [

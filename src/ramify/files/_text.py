@@ -75,7 +75,7 @@ class Text(Source):
             )
         self._choice = self._choose(first)
         self.width = len(self._choice.features)
-        if named:
+        if named and len(set(self.columns)) == len(self.columns):
             self.feature_names = tuple(self.columns[at] for at in self._choice.features)
         self.left_out = tuple(
             self.columns[at] or f"(unnamed, at {at})" for at in self._choice.left_out
@@ -182,7 +182,7 @@ def open_csv(lines: Lines, delimiter: str | None, wanted: Wanted, *, live: bool)
         raise ValueError(f"{lines.name} holds no rows")
     header = wanted.header
     if header is None:
-        header = not all(is_number(cell) for cell in head.cells)
+        header = not all(cell == "" or is_number(cell) for cell in head.cells)
     if header:
         names = [cell.strip() for cell in head.cells]
         return Text(lines, records, names, wanted, named=True, live=live)

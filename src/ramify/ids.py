@@ -95,7 +95,12 @@ def as_array(ids: list[Any]) -> IdArray:
     return array.view(array.dtype)  # whose owner nobody holds: it stays read-only
 
 
-def pack(ids: IdArray) -> dict[str, npt.NDArray[Any]]:
+def kind_of(ids: npt.NDArray[Any]) -> str:
+    """``"str"`` or ``"int"``."""
+    return "str" if ids.dtype == object else "int"
+
+
+def pack(ids: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     """Ids as plain arrays for a file: the integers, or text and where each id ends.
 
     Examples

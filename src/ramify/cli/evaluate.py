@@ -173,9 +173,9 @@ def _classes(
         return _by_id(tree, found.ids, found.names, labels)
     if len(found.names) != n:
         raise ValueError(f"{labels} holds {len(found.names):,} labels, and the tree {n:,} points")
-    by_number = tree.names is not None and _models.goes_by_number(tree.names)
-    order = tree.names if by_number else range(n)
-    return [str(found.names[row]) for row in order]
+    if tree.names is None or not _models.goes_by_number(tree.names):
+        return [str(name) for name in found.names]
+    return [str(found.names[row]) for row in tree.names]
 
 
 def _by_id(tree: Hierarchy, ids: list[Any], names: list[Any], labels: Path) -> list[str]:

@@ -9,6 +9,7 @@ before the first attribute is set. Snapshots and labels are computed when read,
 and live inside ``_live``, so that reading never changes ``__dict__``.
 """
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from types import MethodType
@@ -29,6 +30,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 
+from ramify import container
 from ramify.display import tree_html
 from ramify.errors import BrokenTreeError, NoLabelsError
 from ramify.estimators._live import Live, Settings
@@ -39,6 +41,7 @@ from ramify.estimators._options import (
     check_metric,
     check_n_neighbors,
 )
+from ramify.estimators._saved import to_saved
 from ramify.frames import open_arrow
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
@@ -340,7 +343,34 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
     def _tree_html(self) -> str:
         return tree_html(self.hierarchy()) if len(self) > 0 else ""
 
-    # --- pickles ----------------------------------------------------------------
+    # --- files and pickles --------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file; ``ramify.load`` reads it and goes on where it was.
+
+        The file holds options, points, tree, ids and column names as plain numbers, and
+        no pickle, so that it is safe to load from anyone. It is written whole or not at
+        all: an older file of that name is replaced at the very end. Others may insert
+        while the disk is at work; they come too late for this file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom with the ending ``.ramify``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import ramify
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]])
+        >>> model.save(path)
+        >>> ramify.load(path).hierarchy() == model.hierarchy()
+        True
+        """
+        with self._lock():
+            content, arrays = to_saved(self)
+        container.write(path, content, arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock():

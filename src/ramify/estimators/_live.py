@@ -233,7 +233,10 @@ class Live:
             )
         settings = Settings._make(state["settings"])
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
-        live = Live(settings, dtype, _old_core(settings, dtype, state["arrays"]))
+        arrays = state["arrays"]
+        # Nothing has come yet, as after an interrupt: then a new tree is the old one.
+        core = _old_core(settings, dtype, arrays) if len(arrays["points"]) else None
+        live = Live(settings, dtype, core)
         ids = state.get("ids")
         if ids is not None:
             live.ids = Ids()

@@ -292,14 +292,14 @@ def test_ctrl_c_for_real(save, tmp_path):
 @pytest.mark.no_asan
 @pytest.mark.parametrize("colour", [True, False])
 def test_a_bar_on_a_terminal(colour, tmp_path):
-    points = np.random.default_rng(0).random((60_000, 8))
+    points = np.random.default_rng(0).random((30_000, 8))
     np.save(tmp_path / "x.npy", points)
     ours, theirs = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
     environment |= {"TERM": "xterm-256color", "COLUMNS": "120"}
     environment |= {} if colour else {"NO_COLOR": "1"}
     fit = start(
-        *("fit", tmp_path / "x.npy", "-o", tmp_path / "t", "--batch-size", 2_000, "--json"),
+        *("fit", tmp_path / "x.npy", "-o", tmp_path / "t", "--batch-size", 1_000, "--json"),
         stdout=subprocess.PIPE,
         stderr=theirs,
         env=environment,
@@ -317,7 +317,7 @@ def test_a_bar_on_a_terminal(colour, tmp_path):
     os.close(ours)
     text = seen.decode()
     assert fit.wait(timeout=60) == 0
-    assert b'"points": 60000' in fit.stdout.read()
+    assert b'"points": 30000' in fit.stdout.read()
     fit.stdout.close()
     assert re.search(r"[\d,]+ points, [\d,]+ points/s, depth [\d,]+", text)
     colours = re.findall(r"\x1b\[[0-9;]*?(?:3[0-7]|38;5;\d+|9[0-7])m", text)

@@ -62,6 +62,21 @@ def test_the_command_knows_its_version():
     assert done("--version").out == f"ramify {ramify.__version__}\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("ramify ev", ["evaluate"]),
+        ("ramify fit --algorithm p", ["perch"]),
+        ("ramify cut --n", ["--noise"]),
+    ],
+)
+def test_the_shell_completes_words(words, expected, monkeypatch):
+    monkeypatch.setenv("_RAMIFY_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    assert done().out.split() == expected
+
+
 def test_without_the_extra_one_sentence_names_it(monkeypatch):
     monkeypatch.setattr(cli, "find_spec", lambda name: None if name == "typer" else object())
     with pytest.raises(SystemExit) as caught:

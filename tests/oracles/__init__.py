@@ -7,7 +7,7 @@ ohac.py      Algorithm 2, Naïve₂    revenue.py  what Theorem 1 is about
 neighbours.py  nearest points, to the last bit
 measures.py  revenue, cost, triplets, purity and certificates, from their definitions
 cuts.py      cuts by size, condensed trees
-outline.py   the part of a tree that fits into a picture
+orders.py    orders of leaves, examples of clusters
 recount.py   every stored number counted again from the points
 
 Nothing here keeps a summary of a cluster: every average runs over all its pairs.

@@ -1,6 +1,7 @@
 """The paper's definitions in plain slow Python, for the fast code to agree with.
 
 trees.py     what a tree is here, and how a snapshot becomes one
+outline.py   the part of a tree that fits into a picture
 linkages.py  distances, similarities and linkages over all pairs of points
 otd.py       Algorithm 1            hac.py    greedy HAC on a forest, and its replay
 ohac.py      Algorithm 2, Naïve₂    revenue.py  what Theorem 1 is about

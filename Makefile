@@ -12,7 +12,7 @@ CPP_FILES := $(shell find core bindings -name '*.hpp' -o -name '*.cpp')
 .PHONY: demo test check format stub bench asan docs wheel clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
-	$(PIP) install "rich>=13" "matplotlib>=3.8"
+	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
 	$(BIN)/python -m ramify.demo
 
 test: $(VENV)/.installed $(VENV)/.test ## build and run the whole test suite

@@ -18,4 +18,4 @@ tree = model.hierarchy()  # a frozen snapshot; the model can go on
 colors = distinct_colors(cities.points[order], model.labels_)
 ax = world_map(cities.latitude[order], cities.longitude[order], model.labels_, colors=colors)
 ax.figure.savefig("cities.png", dpi=80)
-dendrogram(tree, n_tips=24, colors=colors).figure.savefig("tree.png", dpi=80)
+dendrogram(tree, truncate=24, colors=colors).figure.savefig("tree.png", dpi=80)

@@ -50,6 +50,12 @@ def test_memory_is_set_against_the_distance_matrix(finished):
     assert "36 MB for the distances" in text  # 3000 * 2999 / 2 * 8 bytes
 
 
+def test_the_tree_can_be_explored(finished):
+    folder, text = finished
+    (path,) = re.findall(r"page to explore OHAC's tree: (.*)$", text, flags=re.MULTILINE)
+    assert "3,000 cities of the world</title>" in (folder / path).read_text(encoding="utf-8")
+
+
 def test_the_last_lines_are_paths_of_real_pictures(finished):
     folder, text = finished
     paths = [line.strip() for line in text.splitlines()[-3:]]

@@ -5,6 +5,8 @@ import dataclasses
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,6 +161,90 @@ def test_node_ids_are_the_numbers_unless_given():
         Hierarchy([[0, 1]], [1.0], [7, 8])
 
 
+# --- names -------------------------------------------------------------------------
+
+
+def test_a_tree_without_names_has_none():
+    assert chain(3).names is None
+    assert pickle.loads(pickle.dumps(chain(3))).names is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["ash", "elm", "oak"],
+        [30, -10, 2**63 - 1],
+        ("ash", "elm", "a much longer name"),
+        np.array(["ash", "elm", "oak"]),
+        np.array([3, 1, 2], dtype=np.uint8),
+        np.array(["ash", "elm", "oak"], dtype=object),
+        pd.Series(["ash", "elm", "oak"]),
+        pl.Series([7, 8, 9]),
+        [np.int32(4), np.int32(5), 6],
+        range(3),
+    ],
+)
+def test_names_are_kept(names):
+    tree = Hierarchy([[0, 1], [3, 2]], [1.0, 2.0], names=names)
+    assert tree.names.tolist() == list(names)
+    assert tree.names.dtype in (np.int64, object)
+    assert all(type(name) in (str, int) for name in tree.names.tolist())
+    with pytest.raises(ValueError, match="read-only"):
+        tree.names[0] = tree.names[1]
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        tree.names.setflags(write=True)
+    for copied in (pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree), copy.copy(tree)):
+        assert copied.names.tolist() == list(names)
+        assert copied.names.dtype == tree.names.dtype
+    tree.check()
+
+
+def test_names_are_copied():
+    names = np.array(["ash", "elm"], dtype=object)
+    tree = Hierarchy([[0, 1]], [1.0], names=names)
+    names[0] = "oak"
+    assert tree.names.tolist() == ["ash", "elm"]
+
+
+def test_names_play_no_part_in_equality():
+    tree = chain(3)
+    assert tree.with_names(["a", "b", "c"]) == tree == tree.with_names([7, 8, 9])
+
+
+def test_with_names_shares_the_arrays():
+    tree = Hierarchy([[0, 1], [3, 2]], [1.0, 2.0], [50, 51], names=[1, 2, 3])
+    named = tree.with_names(["a", "b", "c"])
+    assert named.names.tolist() == ["a", "b", "c"]
+    assert tree.names.tolist() == [1, 2, 3]
+    assert named.with_names(None).names is None
+    for field in ("children", "heights", "node_ids", "monotone_heights", "sizes", "parents"):
+        assert getattr(named, field) is getattr(tree, field)
+    assert named.lca(0, 2) == 4
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        (["a", "b"], ValueError, "expected 3, one for each point, got 2"),
+        (["a", "b", "a"], ValueError, "'a' stands at positions 0 and 2"),
+        ([5, 7, 7], ValueError, "7 stands at positions 1 and 2"),
+        (["a", 1, "b"], TypeError, "got 1 .int. at position 1"),
+        ([1, "a", 2], TypeError, "got 'a' .str. at position 1"),
+        ([1.0, 2.0, 3.0], TypeError, "got 1.0 .float. at position 0"),
+        ([True, False, 2], TypeError, "got True"),
+        (["a", None, "b"], TypeError, "got None"),
+        ("abc", TypeError, "got one text"),
+        ([1, 2, 2**63], ValueError, "64 bits"),
+        ([[1], [2], [3]], TypeError, "got .1."),
+    ],
+)
+def test_bad_names(names, error, message):
+    with pytest.raises(error, match=message):
+        chain(3).with_names(names)
+    with pytest.raises(error, match=message):
+        Hierarchy([[0, 1], [3, 2]], [1.0, 2.0], names=names)
+
+
 @given(loose_rows(min_size=3))
 def test_nodes_off_the_path_of_an_insert_keep_their_ids(X):
     model = OHAC().fit(X[:-1])
@@ -222,7 +308,7 @@ def test_cut_returns_an_array_of_ones_own():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({}, ValueError, "one of the two; got n_clusters=None, height=None"),
+        ({}, ValueError, "give one of n_clusters, height, max_size, min_size; got none"),
         ({"n_clusters": 2, "height": 1.0}, ValueError, "got n_clusters=2, height=1.0"),
         ({"n_clusters": 0}, ValueError, "n_clusters=0: expected 1 to 4"),
         ({"n_clusters": 5}, ValueError, "n_clusters=5: expected 1 to 4"),
@@ -367,6 +453,7 @@ object.__setattr__(WRITEABLE, "sizes", np.array([1, 1, 2]))
 
 BROKEN = {
     "float32 heights": (breaks(heights=np.float32([1, 2, 3])), 1),
+    "too many names": (breaks(names=["a", "b", "c", "d", "e"]), 1),
     "short sizes": (breaks(sizes=[1, 1, 1]), 1),
     "not finite": (breaks(heights=[1.0, float("nan"), 3.0]), 1),
     "writeable": (WRITEABLE, 1),

@@ -137,7 +137,7 @@ BAD_BATCHES = {
     "missing in pandas": (
         pd.DataFrame({"a": [1, None], "b": [1, 2], "c": [1, 2]}, dtype="Int64"),
         ValueError,
-        r"NaN \(row 1, column 0\)",
+        r"NaN or null \(row 1, column 0: 'a'\)",
     ),
     "huge": (HUGE, ValueError, r"-1e\+150 \(row 2, column 0\).*within 1e\+145"),
     "no rows": (X[:0], ValueError, r"0 sample\(s\)"),
@@ -157,18 +157,18 @@ BAD_BATCHES = {
     "text in pandas": (
         pd.DataFrame({"a": [1.0], "b": ["x"], "c": [1.0]}),
         ValueError,
-        r"text: 'x' \(row 0, column 1\)",
+        r"text: 'x' \(row 0, column 1: 'b'\)",
     ),
     "text in polars": (
         pl.DataFrame({"a": [1.0], "b": ["x"], "c": [1.0]}),
         ValueError,
-        r"text: 'x' \(row 0, column 1\)",
+        r"text: 'x' \(row 0, column 1: 'b'\)",
     ),
     "dates": (np.zeros((2, 3), dtype="M8[s]"), ValueError, "datetime64.*expected real numbers"),
     "ragged": ([[1, 2, 3], [4, 5]], ValueError, "ragged: row 1 has 2 numbers, row 0 has 3"),
     "ragged depth": ([[1, 2, 3], 4], ValueError, "ragged: row 1 is a single value"),
     "a dict inside": (np.array([[1, 2, {}]], dtype=object), TypeError, "must be .*number"),
-    "sparse": (sparse.csr_array(X), TypeError, "[Ss]parse"),
+    "sparse with NaN": (sparse.csr_array(WITH_NAN), ValueError, r"NaN \(row 7, column 2\)"),
     "matrix": (np.asmatrix(X), TypeError, "np.matrix"),
 }
 

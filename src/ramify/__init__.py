@@ -3,9 +3,10 @@
 
 from importlib.metadata import version
 
-from ramify.errors import BrokenTreeError, NoLabelsError
+from ramify.errors import BrokenTreeError, NoLabelsError, UnreadableFileError
 from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
 from ramify.hierarchy import Hierarchy
+from ramify.saving import load
 
 __version__ = version("ramify")
 
@@ -21,5 +22,7 @@ __all__ = [
     "NaiveHAC",
     "NaiveNN",
     "NoLabelsError",
+    "UnreadableFileError",
     "__version__",
+    "load",
 ]

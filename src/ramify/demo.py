@@ -26,7 +26,7 @@ from ramify import datasets
 from ramify.datasets import Cities
 from ramify.estimators import HAC, OHAC, OTD
 from ramify.hierarchy import Hierarchy
-from ramify.plot import dendrogram, distinct_colors, world_map
+from ramify.plot import dendrogram, distinct_colors, explore, world_map
 from ramify.progress import Progress
 
 _TIPS = 36  # as many as fit on a screen
@@ -82,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(_memory(len(stream.rows)))
     print()
     options.out.mkdir(parents=True, exist_ok=True)
+    print(f"A page to explore OHAC's tree: {_page(runs[0].tree, stream, options.out)}")
     print("Pictures of OHAC's tree:")
     for path in _draw(runs[0].tree, stream, min(options.clusters, len(stream.rows)), options.out):
         print(f"  {path}")
@@ -208,6 +209,14 @@ def _bytes(count: float) -> str:
     return f"{count:,.1f} GB"
 
 
+def _page(tree: Hierarchy, stream: _Stream, out: Path) -> Path:
+    cities = stream.cities
+    names = [f"{cities.names[i]}, {cities.country[i]}" for i in stream.rows.tolist()]
+    path = out / "explore.html"
+    explore(tree, stream.points, names, path, title=f"{len(names):,} cities of the world")
+    return path
+
+
 def _draw(tree: Hierarchy, stream: _Stream, k: int, out: Path) -> list[Path]:
     cut = tree.cut(n_clusters=k)
     colors = distinct_colors(stream.points, cut)
@@ -258,7 +267,7 @@ def _top(tree: Hierarchy, stream: _Stream, colors: Sequence[str], path: Path) ->
     figure = Figure(figsize=(10.5, 1.5 + 0.22 * n_tips), layout="constrained")
     ax = figure.subplots()
     names = _names(stream, tree.cut(n_clusters=n_tips))
-    dendrogram(tree, n_tips=n_tips, colors=colors, labels=names, ax=ax)
+    dendrogram(tree, truncate=n_tips, colors=colors, labels=names, ax=ax)
     title = f"The top of OHAC's tree of {len(stream.rows):,} cities"
     ax.set_title(title, loc="left", fontsize=14, color=_INK)
     ax.set_xlabel(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""errors.py: the two kinds of trouble that plain Python has no name for.
+"""errors.py: the three kinds of trouble that plain Python has no name for.
 
 Users' mistakes are ordinary ``ValueError``, ``TypeError`` and ``IndexError``,
 and use before ``fit`` is scikit-learn's ``NotFittedError``.
@@ -28,4 +28,25 @@ class BrokenTreeError(RuntimeError):
     --------
     >>> import ramify
     >>> ramify.OHAC().fit([[0.0], [1.0]]).check()  # raises BrokenTreeError, or does nothing
+    """
+
+
+class UnreadableFileError(ValueError):
+    """A file that :func:`ramify.load` will not read; the message says why.
+
+    It is none of ours, cut short, changed since it was written, saved by a later
+    version of Ramify, or made by hand so that it holds no valid tree. That a file
+    does not exist, or may not be opened, is Python's own ``OSError``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import ramify
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
+    >>> _ = path.write_text("not a tree")
+    >>> try:
+    ...     ramify.load(path)
+    ... except ramify.UnreadableFileError as error:
+    ...     print(error.args[0].removeprefix(str(path)))
+    : is not a file that Ramify has saved
     """

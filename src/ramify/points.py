@@ -9,7 +9,8 @@ float32 and float64 stay as they are, float16 becomes float32, every other
 number becomes float64. A model keeps the type of its first batch.
 """
 
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from ramify import _core
+from ramify.arrays import one_row, to_array
+from ramify.frames import named_row, read_table, where
+from ramify.sparse import SparseRows, is_sparse, to_csr
 
 Rows: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 RealType: TypeAlias = np.dtype[np.float32] | np.dtype[np.float64]
@@ -28,21 +32,24 @@ FLOAT64: np.dtype[np.float64] = np.dtype(np.float64)
 LARGEST = 1e145
 
 
-def read_rows(
+def read_batch(
     X: object,
     *,
     owner: str,
     metric: str,
     dtype: RealType | None = None,
     width: int | None = None,
-) -> Rows:
+) -> Rows | SparseRows:
     """Check a batch and return it as C-contiguous rows, copying only when needed.
+
+    Sparse rows are checked as they are and stay sparse; see :func:`chunks`.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Lists, arrays of any layout, byte order and number type, read-only
-        memmaps, pandas and polars frames.
+        memmaps, DLPack tensors on the CPU, frames of pandas and polars, Arrow
+        tables, SciPy's sparse matrices.
     owner : str
         Name of the estimator, for messages.
     metric : str
@@ -54,17 +61,60 @@ def read_rows(
 
     Examples
     --------
-    >>> read_rows([[1, 2], [3, 4]], owner="OHAC", metric="sqeuclidean").dtype
+    >>> read_batch([[1, 2], [3, 4]], owner="OHAC", metric="sqeuclidean").dtype
     dtype('float64')
     """
-    array = X if _is_plain(X) else _to_array(X, owner)
+    if is_sparse(X):
+        return _read_sparse(X, owner, metric, dtype, width)
+    columns = None
+    array = X if _is_plain(X) else None
+    if array is None:
+        table = read_table(X)
+        if table is not None and table.array.size > 0:
+            array, columns = table
+        else:
+            array = to_array(X if table is None else table.array, owner)
     assert isinstance(array, np.ndarray)
-    _check_width(array, width, owner)
+    _check_width(array.shape[1], width, owner)
     rows = _to_real(array, dtype or _real_type(array.dtype))
-    _check_values(rows, array)
+    _check_values(rows, array, columns)
     if metric == "cosine":
         _check_directions(rows)
     return rows
+
+
+def read_rows(
+    X: object,
+    *,
+    owner: str,
+    metric: str,
+    dtype: RealType | None = None,
+    width: int | None = None,
+) -> Rows:
+    """As :func:`read_batch`, and always dense.
+
+    Examples
+    --------
+    >>> read_rows([[1, 2], [3, 4]], owner="OHAC", metric="sqeuclidean").dtype
+    dtype('float64')
+    """
+    rows = read_batch(X, owner=owner, metric=metric, dtype=dtype, width=width)
+    return rows.dense() if isinstance(rows, SparseRows) else rows
+
+
+def chunks(rows: Rows | SparseRows) -> Iterator[Rows]:
+    """Dense rows in order: all at once, or of a sparse batch a bounded part at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [len(chunk) for chunk in chunks(np.zeros((3, 2)))]
+    [3]
+    """
+    if isinstance(rows, SparseRows):
+        yield from rows.chunks()
+    else:
+        yield rows
 
 
 def read_row(
@@ -82,7 +132,7 @@ def read_row(
     >>> read_row([1, 2], owner="OHAC", metric="sqeuclidean")
     array([[1., 2.]])
     """
-    row = np.asarray(x)
+    row = one_row(x)
     if row.ndim != 1:
         hint = "; use insert_many for several rows" if row.ndim == 2 else ""
         raise ValueError(
@@ -90,6 +140,52 @@ def read_row(
             f"got an array of shape {row.shape}{hint}"
         )
     return read_rows(row[np.newaxis], owner=owner, metric=metric, dtype=dtype, width=width)
+
+
+def by_name(
+    x: object, known: Sequence[str] | None, *, first: bool, owner: str
+) -> tuple[object, npt.NDArray[np.object_] | None]:
+    """One point's numbers in the model's order, and its column names if it brought any.
+
+    Parameters
+    ----------
+    x : object
+        A mapping or a pandas Series with strings as index is read by name, anything
+        else passes through.
+    known : sequence of str or None
+        The model's column names.
+    first : bool
+        Whether this is the model's first point, which may name the columns.
+    owner : str
+        Name of the estimator, for messages.
+
+    Examples
+    --------
+    >>> by_name({"b": 2.0, "a": 1.0}, ["a", "b"], first=False, owner="OHAC")[0]
+    [1.0, 2.0]
+    """
+    named = named_row(x)
+    if named is None:
+        return x, None
+    names, values = named
+    if first:
+        return values, np.array(names, dtype=object)
+    if known is None:
+        if isinstance(x, dict):
+            raise ValueError(
+                f"insert was given a row by name, and this {owner} began without column names; "
+                f"give the numbers in order"
+            )
+        return x, None
+    given = dict(zip(names, values, strict=True))
+    if set(given) != set(known) or len(given) != len(names):
+        unknown = [name for name in names if name not in set(known)]
+        missing = [name for name in known if name not in given]
+        raise ValueError(
+            f"expected a row with the names {_some(known)}: missing {_some(missing)}, "
+            f"unknown {_some(unknown)}"
+        )
+    return [given[name] for name in known], None
 
 
 def feature_names(X: object) -> npt.NDArray[np.object_] | None:
@@ -115,7 +211,7 @@ def check_feature_names(model: BaseEstimator, X: object) -> None:
         validate_data(model, X, reset=False, skip_check_array=True, ensure_2d=False)
 
 
-def check_not_negative(rows: Rows, why: str) -> None:
+def check_not_negative(rows: Rows | SparseRows, why: str) -> None:
     """Refuse rows that hold a negative number; ``why`` names who needs that.
 
     Examples
@@ -123,10 +219,12 @@ def check_not_negative(rows: Rows, why: str) -> None:
     >>> import numpy as np
     >>> check_not_negative(np.array([[0.0, 1.0]]), "certify=True")
     """
-    if rows.min(initial=0) < 0:
-        row, column = np.argwhere(rows < 0)[0]
+    values = rows.matrix.data if isinstance(rows, SparseRows) else rows
+    if values.min(initial=0) < 0:
+        at = np.argwhere(values < 0)[0]
+        row, column = rows.place(int(at[0])) if isinstance(rows, SparseRows) else at
         raise ValueError(
-            f"Input X contains {rows[row, column]:g} (row {row}, column {column}); {why} needs "
+            f"Input X contains {values[tuple(at)]:g} (row {row}, column {column}); {why} needs "
             f"similarities that cannot be negative, so every number must be at least 0"
         )
 
@@ -142,52 +240,44 @@ def _is_plain(X: object) -> bool:
     )
 
 
-def _to_array(X: object, owner: str) -> npt.NDArray[np.generic]:
-    try:
-        array = check_array(
-            X, dtype="numeric", ensure_all_finite=False, estimator=owner, input_name="X"
+def _read_sparse(
+    X: Any, owner: str, metric: str, dtype: RealType | None, width: int | None
+) -> SparseRows:
+    if X.ndim == 2 and X.dtype.kind in "fiub" and 0 not in X.shape:
+        _check_width(X.shape[1], width, owner)
+        rows = to_csr(X, dtype or _real_type(X.dtype))
+        _check_sparse_values(rows)
+        if metric == "cosine":
+            empty = np.flatnonzero(np.diff(rows.matrix.indptr) == 0)
+            _refuse_zero_row(int(empty[0]) if len(empty) else None)
+        return rows
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: expected real numbers")
+    # What is left is refused in scikit-learn's words.
+    check_array(X, accept_sparse=True, estimator=owner, input_name="X")
+    raise ValueError(f"Input X is sparse, of type {X.dtype} and shape {X.shape}: expected rows")
+
+
+def _check_sparse_values(rows: SparseRows) -> None:
+    values = rows.matrix.data
+    largest = np.finfo(rows.dtype).max if rows.dtype == FLOAT32 else LARGEST
+    if values.size == 0 or (values.max() <= largest and values.min() >= -largest):
+        return  # which no NaN passes
+    entry = int(np.argmin(np.abs(values) <= largest))
+    row, column = rows.place(entry)
+    value = values[entry]
+    at = where(row, column, None)
+    if np.isnan(value):
+        raise ValueError(f"Input X contains NaN {at}; every number must be finite")
+    if np.isinf(value):
+        raise ValueError(
+            f"Input X contains infinity {at}, or a number too large for {rows.dtype}; "
+            f"every number must be finite"
         )
-        if array.dtype.kind == "O":  # a list that holds None, say
-            array = array.astype(np.float64)
-    except ValueError as error:
-        reason = _ragged(X) or _text(X)
-        if reason is None:
-            raise
-        raise ValueError(reason) from error
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"Input X holds values of type {array.dtype}; expected real numbers")
-    return np.asarray(array)
+    raise ValueError(_too_large(value, at))
 
 
-def _ragged(X: object) -> str | None:
-    """Say which row of a nested list differs in length, if one does."""
-    if not isinstance(X, list | tuple):
-        return None
-    lengths = [len(row) if hasattr(row, "__len__") else None for row in X]
-    for row, length in enumerate(lengths):
-        if length != lengths[0]:
-            found = "is a single value" if length is None else f"has {length} numbers"
-            first = "is a single value" if lengths[0] is None else f"has {lengths[0]}"
-            return f"Input X is ragged: row {row} {found}, row 0 {first}; rows must be equally long"
-    return None
-
-
-def _text(X: object) -> str | None:
-    """Say where the first string is, if there is one."""
-    cells = np.asarray(X, dtype=object)
-    if cells.ndim != 2:
-        return None
-    for (row, column), value in np.ndenumerate(cells):
-        if isinstance(value, str | bytes):
-            return (
-                f"Input X contains text: {value!r} (row {row}, column {column}); "
-                f"convert your data to numbers first"
-            )
-    return None
-
-
-def _check_width(array: npt.NDArray[np.generic], width: int | None, owner: str) -> None:
-    found = array.shape[1]
+def _check_width(found: int, width: int | None, owner: str) -> None:
     if width is not None and found != width:
         # The first half is scikit-learn's sentence, which its checks look for.
         raise ValueError(
@@ -208,33 +298,49 @@ def _to_real(array: npt.NDArray[np.generic], dtype: RealType) -> Rows:
         return np.ascontiguousarray(array, dtype=FLOAT64)
 
 
-def _check_values(rows: Rows, array: npt.NDArray[np.generic]) -> None:
+def _check_values(
+    rows: Rows, array: npt.NDArray[np.generic], columns: Sequence[Any] | None
+) -> None:
     """Refuse what the core cannot compute with; ``array`` is what the user gave."""
     place = _core.first_non_finite(rows)
     if place is not None:
         row, column = place
         value = array[row, column]
-        where = f"(row {row}, column {column})"
+        at = where(row, column, columns)
         if np.isnan(value):
-            raise ValueError(f"Input X contains NaN {where}; every number must be finite")
+            missing = "NaN" if columns is None else "NaN or null"
+            raise ValueError(f"Input X contains {missing} {at}; every number must be finite")
         if np.isinf(value):
-            raise ValueError(f"Input X contains infinity {where}; every number must be finite")
+            raise ValueError(f"Input X contains infinity {at}; every number must be finite")
         raise ValueError(
-            f"Input X contains {value:g} {where}, too large for {rows.dtype}, "
+            f"Input X contains {value:g} {at}, too large for {rows.dtype}, "
             f"the type of this model's first batch"
         )
     if rows.dtype == FLOAT64 and (rows.max() > LARGEST or rows.min() < -LARGEST):
         row, column = np.argwhere(np.abs(rows) > LARGEST)[0]
-        raise ValueError(
-            f"Input X contains {rows[row, column]:g} (row {row}, column {column}); "
-            f"its square overflows, so numbers must lie within {LARGEST:g} of zero: rescale X"
-        )
+        raise ValueError(_too_large(rows[row, column], where(row, column, columns)))
+
+
+def _too_large(value: float, at: str) -> str:
+    return (
+        f"Input X contains {value:g} {at}; its square overflows, so numbers must lie "
+        f"within {LARGEST:g} of zero: rescale X"
+    )
 
 
 def _check_directions(rows: Rows) -> None:
-    row = _core.first_zero_row(rows)
+    _refuse_zero_row(_core.first_zero_row(rows))
+
+
+def _refuse_zero_row(row: int | None) -> None:
     if row is not None:
         raise ValueError(
             f"Input X has only zeros in row {row}, which has no direction; "
             f"metric='cosine' needs non-zero rows"
         )
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few of the names, for messages."""
+    shown = ", ".join(map(repr, list(names)[:5]))
+    return (shown + ", …" if len(names) > 5 else shown) or "none"

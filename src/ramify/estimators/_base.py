@@ -9,16 +9,29 @@ before the first attribute is set. Snapshots and labels are computed when read,
 and live inside ``_live``, so that reading never changes ``__dict__``.
 """
 
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any, ClassVar, Concatenate, Generic, NamedTuple, ParamSpec, Self, TypeVar
+from typing import (
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    Self,
+    TypeAlias,
+    TypeVar,
+)
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 
+from ramify import container
+from ramify.display import tree_html
 from ramify.errors import BrokenTreeError, NoLabelsError
 from ramify.estimators._live import Live, Settings
 from ramify.estimators._options import (
@@ -28,13 +41,20 @@ from ramify.estimators._options import (
     check_metric,
     check_n_neighbors,
 )
+from ramify.estimators._saved import to_saved
+from ramify.frames import open_arrow
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.points import Rows, check_feature_names, feature_names, read_rows
+from ramify.ids import Id, IdArray, Ids
+from ramify.points import Rows, check_feature_names, feature_names, read_batch
 from ramify.progress import Progress
+from ramify.sparse import SparseRows
 
 _Model = TypeVar("_Model", bound="HierarchicalClusterer")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
+
+#: What ``ids=`` takes: one for each row, all strings or all integers.
+IdsLike: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[Any] | None
 
 # Guards the creation of the models' own locks, which __init__ may not do.
 _LOCK_MAKING = threading.Lock()
@@ -59,9 +79,16 @@ class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorat
 class _Batch(NamedTuple):
     """A batch that has been accepted."""
 
-    rows: Rows
+    rows: Rows | SparseRows
     names: npt.NDArray[np.object_] | None
     settings: Settings
+    ids: list[Any] | None
+
+    def begin(self) -> Live:
+        """A tree for these rows, without any yet."""
+        live = Live(self.settings, self.rows.dtype)
+        live.expect_ids(self.ids)
+        return live
 
 
 class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
@@ -92,6 +119,49 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         with self._lock():
             return self._fitted().hierarchy()
 
+    def points(self) -> Rows:
+        """A copy of the points as stored, in order of arrival; of unit length under cosine.
+
+        O(n d). A method and not an attribute, because scikit-learn reads all attributes
+        of a model to display it.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OHAC(metric="cosine").fit([[0.0, 2.0], [3.0, 4.0]]).points()
+        array([[0. , 1. ],
+               [0.6, 0.8]])
+        """
+        with self._lock():
+            return self._fitted().points()
+
+    def nearest(self, X: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
+        """The stored point nearest to each row, and how far it is; nothing is inserted.
+
+        Exact. Ties go to the point that arrived first.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        points : array of shape (m,)
+            Arrival numbers.
+        distances : array of shape (m,)
+            In the model's metric: squared Euclidean distances, one minus the cosine, or
+            minus the inner product.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).nearest([[4.0], [0.5]])
+        (array([2, 0]), array([1.  , 0.25]))
+        """
+        with self._lock():
+            live = self._fitted()
+            return live.nearest(self._read_more(X, live))
+
     @needs_cut
     def predict(self, X: npt.ArrayLike) -> IntArray:
         """Label of the stored point nearest to each row; nothing is inserted.
@@ -115,13 +185,17 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         """
         with self._lock():
             live = self._fitted()
-            check_feature_names(self, X)
             rows = self._read_more(X, live)
-            return self._labels(live)[live.nearest(rows)]
+            return self._labels(live)[live.nearest(rows)[0]]
 
     @needs_cut
     def fit_predict(
-        self, X: npt.ArrayLike, y: object = None, *, progress: Progress = False
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        *,
+        ids: IdsLike = None,
+        progress: Progress = False,
     ) -> IntArray:
         """``fit``, then the labels. Only on models with a cut option set.
 
@@ -129,6 +203,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         ----------
         X : array-like of shape (n, d)
         y : ignored
+        ids : sequence of str or of int, optional
         progress : bool or callable
             As in ``fit``.
 
@@ -143,9 +218,16 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         array([0, 1, 0])
         """
         with self._lock():
-            return self.fit(X, progress=progress).labels_.copy()
+            return self.fit(X, ids=ids, progress=progress).labels_.copy()
 
-    def fit(self, X: npt.ArrayLike, y: object = None, *, progress: Progress = False) -> Self:
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        *,
+        ids: IdsLike = None,
+        progress: Progress = False,
+    ) -> Self:
         """Build the tree of these rows; whatever was there before is forgotten."""
         raise NotImplementedError
 
@@ -176,6 +258,51 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         with self._lock():
             return len(self._fitted())
 
+    @property
+    def ids_(self) -> IdArray:
+        """The points' ids in order of arrival, read-only; only if the stream has ids."""
+        with self._lock():
+            return self._known_ids().array()
+
+    def index_of(self, id: Id) -> int:
+        """Number of the point with this id: its place in ``labels_`` and in the tree.
+
+        Parameters
+        ----------
+        id : str or int
+            As given to ``fit``, ``partial_fit`` or ``insert``.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        KeyError
+            If no point has this id.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"])
+        >>> model.index_of("oak")
+        2
+        """
+        with self._lock():
+            index = self._known_ids().index_of(id)
+        if index is None:
+            raise KeyError(f"no point has the id {id!r}")
+        return index
+
+    def _known_ids(self) -> Ids:
+        known = self._fitted().known_ids()
+        if known is None:
+            raise AttributeError(
+                f"the points of this {type(self).__name__} have no ids; "
+                f"give ids= from the first batch on"
+            )
+        return known
+
     def __len__(self) -> int:
         with self._lock():
             return 0 if self._live is None else len(self._live)
@@ -202,7 +329,48 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
     def __sklearn_is_fitted__(self) -> bool:
         return len(self) > 0
 
-    # --- pickles ----------------------------------------------------------------
+    # --- notebooks: scikit-learn's diagram, and the tree below it -------------------
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._tree_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._tree_html()
+        return bundle
+
+    def _tree_html(self) -> str:
+        return tree_html(self.hierarchy()) if len(self) > 0 else ""
+
+    # --- files and pickles --------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file; ``ramify.load`` reads it and goes on where it was.
+
+        The file holds options, points, tree, ids and column names as plain numbers, and
+        no pickle, so that it is safe to load from anyone. It is written whole or not at
+        all: an older file of that name is replaced at the very end. Others may insert
+        while the disk is at work; they come too late for this file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom with the ending ``.ramify``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import ramify
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]])
+        >>> model.save(path)
+        >>> ramify.load(path).hierarchy() == model.hierarchy()
+        True
+        """
+        with self._lock():
+            content, arrays = to_saved(self)
+        container.write(path, content, arrays)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock():
@@ -217,6 +385,11 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             state = {**state, "_live": Live.from_state(state["_live"])}
         super().__setstate__(state)
         self._lock()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     # --- checks and locks ---------------------------------------------------------
 
@@ -271,18 +444,21 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         """Options that only this estimator has, checked."""
         return {}
 
-    def _read_first(self, X: object) -> _Batch:
+    def _read_first(self, X: object, ids: object) -> _Batch:
         """Check a batch that begins a tree."""
         options = self._options()
+        X = open_arrow(X)
         names = feature_names(X)
-        rows = read_rows(X, owner=type(self).__name__, metric=options["metric"])
+        rows = read_batch(X, owner=type(self).__name__, metric=options["metric"])
         settings = Settings(self._algorithm, rows.shape[1], **options)
         settings.check_signs(rows)
-        return _Batch(rows, names, settings)
+        return _Batch(rows, names, settings, None if ids is None else Ids().read(ids, len(rows)))
 
-    def _read_more(self, X: object, live: Live) -> Rows:
+    def _read_more(self, X: object, live: Live) -> Rows | SparseRows:
         """Check rows that must fit an existing tree."""
-        return read_rows(
+        X = open_arrow(X)
+        check_feature_names(self, X)
+        return read_batch(
             X,
             owner=type(self).__name__,
             metric=live.settings.metric,
@@ -290,7 +466,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             width=live.settings.width,
         )
 
-    def _require_enough(self, rows: Rows) -> None:
+    def _require_enough(self, rows: Rows | SparseRows) -> None:
         if self.n_clusters is not None and self.n_clusters > len(rows):
             raise ValueError(
                 f"n_clusters={self.n_clusters} is more than the number of rows, "

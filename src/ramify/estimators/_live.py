@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.hierarchy import Hierarchy, IntArray
-from ramify.points import FLOAT32, FLOAT64, RealType, Rows, check_not_negative
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.ids import Id, IdArray, Ids
+from ramify.points import FLOAT32, FLOAT64, RealType, Rows, check_not_negative, chunks
 from ramify.progress import Pulse
+from ramify.sparse import SparseRows
 
 #: Raised when the meaning of ``State`` changes.
 STATE_FORMAT = 1
@@ -32,7 +34,7 @@ class Settings(NamedTuple):
     n_neighbors: int
     more: Mapping[str, int | float | str | None] = {}  #: options of one algorithm only
 
-    def check_signs(self, rows: Rows) -> None:
+    def check_signs(self, rows: Rows | SparseRows) -> None:
         """Refuse negative numbers where a certificate forbids them."""
         if self.more.get("certify"):
             check_not_negative(rows, "certify=True")
@@ -45,6 +47,7 @@ class State(TypedDict):
     settings: tuple[Any, ...]
     dtype: str
     arrays: Mapping[str, npt.NDArray[Any]]
+    ids: list[Id] | None
 
 
 class _Core(Protocol):
@@ -55,17 +58,19 @@ class _Core(Protocol):
     def insert_one(self, row: Any) -> int: ...
     def nearest(self, rows: Any, k: int) -> tuple[Any, Any]: ...
     def snapshot(self) -> tuple[Any, Any, Any]: ...
+    def points(self) -> Any: ...
     def check(self) -> None: ...
     def state(self) -> Any: ...
 
 
 class Live:
-    """A live tree: settings, row type, the core object, and cached readings.
+    """A live tree: settings, row type, the core object, ids, and cached readings.
 
     Invariants:
 
     1. The cached hierarchy and labels are those of the tree as it is now.
     2. While ``busy``, the core is inside ``insert_many`` and nothing else touches it.
+    3. ``ids`` is None, or knows an id for every point.
     """
 
     __slots__ = (
@@ -76,6 +81,7 @@ class Live:
         "_labels",
         "accepted",
         "dtype",
+        "ids",
         "row_shape",
         "settings",
     )
@@ -88,6 +94,7 @@ class Live:
         self._core: _Core = _new_core(settings, self.dtype) if core is None else core
         # The model's options as they were when last found to fit the settings.
         self.accepted: tuple[object, ...] | None = None
+        self.ids: Ids | None = None
         self._busy = False
         self._hierarchy: Hierarchy | None = None
         self._labels: IntArray | None = None
@@ -115,23 +122,82 @@ class Live:
         self._forget()
         return self._core.insert_one(row)
 
-    def insert_many(self, rows: Rows, pulse: Pulse | None) -> None:
+    def insert_named(self, row: Rows, id: object) -> int:
+        """Insert one checked row under an id, or without one if the stream has none."""
+        known = self.known_ids()
+        if known is None or len(known) == 0 or id is None:
+            self.expect_ids(self.read_ids(None if id is None else [id], 1))
+        else:
+            known.expect(known.read_one(id))
+        return self.insert_one(row)
+
+    def insert_many(self, rows: Rows | SparseRows, pulse: Pulse | None) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
         with self._at_work():
-            self._core.insert_many(rows, pulse)
+            done = 0
+            for chunk in chunks(rows):
+                if pulse is not None and done > 0:  # a chunk may be too short for a pulse inside
+                    pulse(done)
+                self._core.insert_many(chunk, _later(pulse, done))
+                done += len(chunk)
 
-    def nearest(self, rows: Rows) -> IntArray:
-        """Id of the stored point nearest to each row; ties go to the earliest."""
+    def nearest(self, rows: Rows | SparseRows) -> tuple[IntArray, FloatArray]:
+        """Number and distance of the stored point nearest to each row; ties: the earliest."""
         self.require_idle()
-        ids: IntArray = self._core.nearest(rows, 1)[0][:, 0]
-        return ids
+        found = [self._core.nearest(chunk, 1) for chunk in chunks(rows)]
+        points, distances = (np.concatenate(part)[:, 0] for part in zip(*found, strict=True))
+        return points.view(np.int64), distances
+
+    def read_ids(self, ids: object, n: int) -> list[Any] | None:
+        """Check the ids of n rows to come; None if this stream has none."""
+        known = self.known_ids()
+        if len(self) == 0:
+            return None if ids is None else Ids().read(ids, n)
+        if known is None:
+            if ids is None:
+                return None
+            raise ValueError(
+                f"ids were given, and the first {len(self)} points of this stream have none; "
+                f"a stream has ids from its first point or never: call fit to start anew"
+            )
+        if ids is None:
+            raise ValueError(
+                f"no ids were given, and the first {len(self)} points of this stream have some; "
+                f"a stream has ids from its first point or never: give one for each row"
+            )
+        return known.read(ids, n)
+
+    def expect_ids(self, ids: list[Any] | None) -> None:
+        """Announce ids as ``read_ids`` returned them, just before their rows go in."""
+        if len(self) == 0:
+            self.ids = None if ids is None else Ids()
+        if self.ids is not None:
+            assert ids is not None
+            self.ids.expect(ids)
+
+    def known_ids(self) -> Ids | None:
+        """The ids of all points so far, if this stream has any."""
+        if self.ids is not None:
+            self.ids.settle(len(self))
+        return self.ids
+
+    def id_array(self) -> IdArray | None:
+        """All ids in order of arrival, read-only."""
+        known = self.known_ids()
+        return None if known is None else known.array()
 
     def hierarchy(self) -> Hierarchy:
         """The tree as it is now, frozen. O(n) after an insert, then free."""
         self.require_idle()
         if self._hierarchy is None:
-            self._hierarchy = Hierarchy(*self._core.snapshot())
+            self._hierarchy = Hierarchy(*self._core.snapshot(), self.id_array())
         return self._hierarchy
+
+    def points(self) -> Rows:
+        """A copy of the rows as stored."""
+        self.require_idle()
+        rows: Rows = self._core.points()
+        return rows
 
     def labels(self, n_clusters: int | None, height: float | None) -> IntArray:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""
@@ -157,11 +223,13 @@ class Live:
     def state(self) -> State:
         """Everything, as plain data."""
         self.require_idle()
+        ids = self.known_ids()
         return {
             "format": STATE_FORMAT,
             "settings": tuple(self.settings),
             "dtype": self.dtype.name,
             "arrays": self._core.state(),
+            "ids": None if ids is None else list(ids),
         }
 
     @staticmethod
@@ -174,8 +242,15 @@ class Live:
             )
         settings = Settings._make(state["settings"])
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
-        core = _old_core(settings, dtype, state["arrays"])
-        return Live(settings, dtype, core)
+        arrays = state["arrays"]
+        # Nothing has come yet, as after an interrupt: then a new tree is the old one.
+        core = _old_core(settings, dtype, arrays) if len(arrays["points"]) else None
+        live = Live(settings, dtype, core)
+        ids = state.get("ids")
+        if ids is not None:
+            live.ids = Ids()
+            live.ids.expect(live.ids.read(ids, len(live)))
+        return live
 
     def _forget(self) -> None:
         self._hierarchy = None
@@ -198,6 +273,13 @@ class Live:
                 "this model is in the middle of a batch; a progress callable or signal handler "
                 "cannot use it before the batch is done"
             )
+
+
+def _later(pulse: Pulse | None, done: int) -> Pulse | None:
+    """A pulse for a batch of which some rows are in already."""
+    if pulse is None or done == 0:
+        return pulse
+    return lambda more: pulse(done + more)
 
 
 def _core_class(dtype: np.dtype[Any]) -> Any:

@@ -5,31 +5,46 @@ Rows are checked before anything changes, and the new tree is adopted before it
 grows, so that an interrupted batch leaves the rows inserted so far.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from operator import attrgetter
 from typing import Any, Self
 
 import numpy.typing as npt
 
-from ramify.estimators._base import HierarchicalClusterer
+from ramify.estimators._base import HierarchicalClusterer, IdsLike
 from ramify.estimators._live import Live, Settings
 from ramify.estimators._options import check_cut
-from ramify.points import Rows, check_feature_names, read_row
+from ramify.ids import Id
+from ramify.points import Rows, by_name, read_row
 from ramify.progress import Progress, check_progress, watch
+from ramify.sparse import SparseRows
 
 
 class OnlineClusterer(HierarchicalClusterer):
     """A clusterer whose tree takes new points at any time."""
 
-    def fit(self, X: npt.ArrayLike, y: object = None, *, progress: Progress = False) -> Self:
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        *,
+        ids: IdsLike = None,
+        progress: Progress = False,
+    ) -> Self:
         """Start anew with these rows; whatever was there before is forgotten.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Inserted in the order given; another order gives another tree.
+            Inserted in the order given; another order gives another tree. Also a frame
+            of pandas or polars, an Arrow table, a CPU tensor, or a SciPy sparse matrix,
+            which is made dense at most 32 MiB (or one row) at a time.
         y : ignored
+        ids : sequence of str or of int, optional
+            What you call the points, one for each row, all strings or all integers, no
+            two alike. Kept in ``ids_`` and as the names of ``hierarchy()``. A stream
+            has ids from its first point or never.
         progress : bool or callable
             True draws a bar if rich is installed. A callable is called as
             ``f(done, total)`` now and then, the last time with ``done == total``; it
@@ -50,15 +65,20 @@ class OnlineClusterer(HierarchicalClusterer):
         with self._lock():
             if self._live is not None:
                 self._live.require_idle()
-            batch = self._read_first(X)
+            batch = self._read_first(X, ids)
             self._require_enough(batch.rows)
-            live = Live(batch.settings, batch.rows.dtype)
+            live = batch.begin()
             self._adopt(live, batch.names)
             _grow(live, batch.rows, progress)
         return self
 
     def partial_fit(
-        self, X: npt.ArrayLike, y: object = None, *, progress: Progress = False
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        *,
+        ids: IdsLike = None,
+        progress: Progress = False,
     ) -> Self:
         """Insert these rows after all earlier ones. ``labels_`` then covers all of them.
 
@@ -69,6 +89,8 @@ class OnlineClusterer(HierarchicalClusterer):
             float32 or float64, and later ones are converted to it; metric, linkage
             and ``n_neighbors`` are fixed then, too. Cut options may change any time.
         y : ignored
+        ids : sequence of str or of int, optional
+            As in :meth:`fit`; none of them may be the id of an earlier point.
         progress : bool or callable
             As in :meth:`fit`.
 
@@ -86,24 +108,27 @@ class OnlineClusterer(HierarchicalClusterer):
         check_progress(progress)
         with self._lock():
             if self._live is None:
-                batch = self._read_first(X)
-                live, rows = Live(batch.settings, batch.rows.dtype), batch.rows
+                batch = self._read_first(X, ids)
+                live, rows = batch.begin(), batch.rows
                 self._adopt(live, batch.names)
             else:
                 live = self._live
                 self._require_same_options(live)
-                check_feature_names(self, X)
                 rows = self._read_more(X, live)
                 live.settings.check_signs(rows)
+                live.expect_ids(live.read_ids(ids, len(rows)))
             _grow(live, rows, progress)
         return self
 
-    def insert_many(self, X: npt.ArrayLike, *, progress: Progress = False) -> Self:
+    def insert_many(
+        self, X: npt.ArrayLike, *, ids: IdsLike = None, progress: Progress = False
+    ) -> Self:
         """Insert rows: :meth:`partial_fit` under its own name.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+        ids : sequence of str or of int, optional
         progress : bool or callable
             As in :meth:`fit`.
 
@@ -117,16 +142,19 @@ class OnlineClusterer(HierarchicalClusterer):
         >>> ramify.OTD().insert_many([[0.0], [1.0]]).hierarchy()
         <Hierarchy: 2 points, root height 1, split 1 | 1>
         """
-        return self.partial_fit(X, progress=progress)
+        return self.partial_fit(X, ids=ids, progress=progress)
 
-    def insert(self, x: npt.ArrayLike) -> int:
-        """Insert one point and return its id: 0 for the first, 1 for the second, ...
+    def insert(self, x: npt.ArrayLike | Mapping[str, float], *, id: Id | None = None) -> int:
+        """Insert one point and return its number: 0 for the first, 1 for the second, ...
 
         Fastest with a contiguous array of the model's own type.
 
         Parameters
         ----------
-        x : array-like of shape (d,)
+        x : array-like of shape (d,), or mapping
+            A mapping or pandas Series is read by column name, in any order.
+        id : str or int, optional
+            What you call the point; see :meth:`fit`.
 
         Returns
         -------
@@ -141,35 +169,39 @@ class OnlineClusterer(HierarchicalClusterer):
         """
         with self._lock():
             live = self._live
-            if live is not None and live.takes(x) and live.accepted == _shaping(self):
+            if live is not None and live.takes(x) and live.accepted == _shaping(type(self))(self):
                 try:
-                    return live.insert_one(x)
+                    if live.ids is id:  # type: ignore[comparison-overlap]  # neither has any
+                        return live.insert_one(x)
+                    return live.insert_named(x, id)
                 except ValueError:
                     pass  # the slow way finds out which number it was
-            return self._insert_checked(x)
+            return self._insert_checked(x, id)
 
-    def _insert_checked(self, x: object) -> int:
+    def _insert_checked(self, x: object, id: Id | None) -> int:
         owner = type(self).__name__
         live = self._live
+        known = getattr(self, "feature_names_in_", None)
+        x, names = by_name(x, known, first=live is None, owner=owner)
         if live is not None:
             self._require_same_options(live)
             metric, width = live.settings.metric, live.settings.width
             row = read_row(x, owner=owner, metric=metric, dtype=live.dtype, width=width)
             live.settings.check_signs(row)
-            return live.insert_one(row[0])
+            return live.insert_named(row[0], id)
         options = self._options()
         row = read_row(x, owner=owner, metric=options["metric"])
         settings = Settings(self._algorithm, row.shape[1], **options)
         settings.check_signs(row)
         live = Live(settings, row.dtype)
-        point = live.insert_one(row[0])
-        self._adopt(live, None)
+        point = live.insert_named(row[0], id)
+        self._adopt(live, names)
         return point
 
     def _require_same_options(self, live: Live) -> None:
         """A tree cannot change its metric half way; cut options may change freely."""
         check_cut(self.n_clusters, self.distance_threshold)
-        asked = _shaping(self)
+        asked = _shaping(type(self))(self)
         if live.accepted == asked:
             return
         then, now = live.settings._asdict(), self._options()
@@ -184,7 +216,7 @@ class OnlineClusterer(HierarchicalClusterer):
         live.accepted = asked
 
 
-def _grow(live: Live, rows: Rows, progress: Progress) -> None:
+def _grow(live: Live, rows: Rows | SparseRows, progress: Progress) -> None:
     """Insert a batch, and when it is cut short say what the tree holds."""
     before = len(live)
     try:
@@ -201,13 +233,10 @@ def _grow(live: Live, rows: Rows, progress: Progress) -> None:
         raise
 
 
-@cache
-def _shaping_options(model: Any) -> Callable[[object], tuple[object, ...]]:
+def _reader(kind: Any) -> Callable[[object], tuple[object, ...]]:
     """Reads the options that shape the tree, all but the cuts, off a model of this class."""
     cuts = ("n_clusters", "distance_threshold")
-    return attrgetter(*(name for name in model._get_param_names() if name not in cuts), "__class__")
+    return attrgetter(*(name for name in kind._get_param_names() if name not in cuts), "__class__")
 
 
-def _shaping(model: Any) -> tuple[object, ...]:
-    kind: Any = type(model)
-    return _shaping_options(kind)(model)
+_shaping: Callable[[Any], Callable[[object], tuple[object, ...]]] = cache(_reader)

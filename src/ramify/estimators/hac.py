@@ -5,9 +5,9 @@ from typing import ClassVar, Self
 
 import numpy.typing as npt
 
-from ramify.estimators._base import HierarchicalClusterer
-from ramify.estimators._live import Live
+from ramify.estimators._base import HierarchicalClusterer, IdsLike
 from ramify.progress import Progress, check_progress, watch
+from ramify.sparse import SparseRows
 
 
 class HAC(HierarchicalClusterer):
@@ -54,6 +54,8 @@ class HAC(HierarchicalClusterer):
         Width of the rows.
     feature_names_in_ : array of shape (d,)
         Column names, if the first batch was a frame with string names.
+    ids_ : array of shape (n,)
+        Ids of the points, if they were given any.
 
     Examples
     --------
@@ -80,13 +82,25 @@ class HAC(HierarchicalClusterer):
         self.metric = metric
         self.linkage = linkage
 
-    def fit(self, X: npt.ArrayLike, y: object = None, *, progress: Progress = False) -> Self:
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        *,
+        ids: IdsLike = None,
+        progress: Progress = False,
+    ) -> Self:
         """Build the tree of these rows; whatever was there before is forgotten.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
+            Also a frame of pandas or polars, an Arrow table, a CPU tensor, or a SciPy
+            sparse matrix, which is made dense as a whole.
         y : ignored
+        ids : sequence of str or of int, optional
+            What you call the points, one for each row, all strings or all integers, no
+            two alike. Kept in ``ids_`` and as the names of ``hierarchy()``.
         progress : bool or callable
             True draws a bar if rich is installed. A callable is called as
             ``f(done, total)`` now and then, the last time with ``done == total``; it
@@ -105,12 +119,14 @@ class HAC(HierarchicalClusterer):
         """
         check_progress(progress)
         with self._lock():
-            batch = self._read_first(X)
+            batch = self._read_first(X, ids)
             self._require_enough(batch.rows)
-            live = Live(batch.settings, batch.rows.dtype)
+            live = batch.begin()
+            # In chunks, each would be a tree of its own.
+            rows = batch.rows.dense() if isinstance(batch.rows, SparseRows) else batch.rows
             try:
-                with watch(progress, len(batch.rows)) as pulse:
-                    live.insert_many(batch.rows, pulse)
+                with watch(progress, len(rows)) as pulse:
+                    live.insert_many(rows, pulse)
             except BaseException as error:
                 story = "interrupted before the tree was complete; the model is as it was"
                 if isinstance(error, KeyboardInterrupt):

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""app.py: the verbs put together, and what happens to their mistakes.
+
+    0    done          2    called wrongly: an unknown option, two that exclude each other
+    1    it failed     130  interrupted by Ctrl-C     141  the reader of a pipe went away
+
+A mistake of the user's is one sentence on stderr. A mistake of ours keeps its
+traceback.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from ramify.cli import (
+    assign,
+    cut,
+    datasets,
+    demo,
+    evaluate,
+    export,
+    fit,
+    info,
+    paper,
+    plot,
+    update,
+)
+from ramify.cli._console import WrongCallError
+
+_HELP = """Online hierarchical clustering: grow a tree over rows of any file, and use it.
+
+Start with: ramify fit DATA -o tree.ramify, then ramify cut tree.ramify -k 10
+"""
+
+
+def make_app(command: str) -> typer.Typer:
+    """The verbs. `command` is what was typed, for the report of `ramify paper`."""
+    app = typer.Typer(
+        help=_HELP,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"], "obj": command},
+        rich_markup_mode="rich",
+    )
+    app.callback()(_common)
+    for panel, verbs in {
+        "Trees": (fit, update, assign, cut, export, plot, evaluate, info),
+        "Data, demonstrations": (datasets, demo, paper),
+    }.items():
+        for verb in verbs:
+            app.command(verb.NAME, rich_help_panel=panel, epilog=_examples(verb.EXAMPLES))(verb.run)
+    return app
+
+
+def run(words: Sequence[str], command: str) -> int:
+    """Run the command and return its exit code."""
+    app: Any = make_app(command)
+    try:
+        code = app(args=list(words) or ["--help"], prog_name="ramify", standalone_mode=False)
+    except WrongCallError as error:
+        print(f"{error}", file=sys.stderr)
+        return 2
+    except Exception as error:
+        # typer's own complaints, which are click's in its older versions.
+        if not isinstance(error, typer.BadParameter.__mro__[1:3]):
+            raise
+        return _called_wrongly(error)
+    return code if isinstance(code, int) else 0
+
+
+def _called_wrongly(error: Any) -> int:
+    context = getattr(error, "ctx", None)
+    path = "ramify" if context is None else context.command_path
+    sentence = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")
+    print(f"{path}: {sentence}; {path} --help says more", file=sys.stderr)
+    return int(error.exit_code)
+
+
+def _examples(lines: Sequence[str]) -> str:
+    """The end of a verb's help."""
+    head = "Example:" if len(lines) == 1 else "Examples:"
+    return "\n\n".join([head, *(f"  {line}" for line in lines)])
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import ramify
+
+        print(f"ramify {ramify.__version__}")
+        raise typer.Exit
+
+
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and leave.",
+        ),
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_saved.py: a model as the content and arrays of a file, and back.
+
+Going out is easy. Coming back, nothing is believed: digests tell damage from
+data, but a stranger can write digests, too. So every option passes the door that
+a user's passes, arrays must be those that the algorithm keeps, their numbers such
+as rows could have led to, and the core tests the links. What is left to a forger
+is to make another valid tree.
+
+The stored means are tested for being possible and not for being right: float32
+means of long streams drift, and a model that was good enough to save is good
+enough to load.
+"""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ramify import _core
+from ramify.container import Array
+from ramify.errors import UnreadableFileError
+from ramify.estimators._live import STATE_FORMAT, Live, Settings
+from ramify.ids import kind_of, pack, unpack
+from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType
+
+#: No node has ever been given a larger name; beyond 2^63 they would be negative.
+_LARGEST_NAME = 2**62
+
+#: The core's "no node"; others are twice the number of a point, or of a slot, plus one.
+_NO_NODE = 2**32 - 1
+
+#: How far beyond the outermost points a mean may be rounded, in units of their size.
+_SLACK = {"float32": 1e-5, "float64": 1e-13}
+
+
+def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Content and arrays of a model. The arrays are copies: the model may go on."""
+    _require_ours(type(model))
+    live: Live | None = model._live
+    content: dict[str, Any] = {
+        "kind": "model",
+        "algorithm": type(model).__name__,
+        "library": version("ramify"),
+        "parameters": {
+            name: _plain(name, value) for name, value in model.get_params(deep=False).items()
+        },
+        "points": 0,
+        "columns": None,
+        "dtype": None,
+        "feature_names": None,
+        "ids": None,
+        "settings": None,
+        "state": STATE_FORMAT,
+    }
+    if live is None:
+        return content, {}
+    state = live.state()
+    arrays = dict(state["arrays"])
+    names = getattr(model, "feature_names_in_", None)
+    content["points"] = len(live)
+    content["columns"] = live.settings.width
+    content["dtype"] = state["dtype"]
+    content["feature_names"] = None if names is None else [str(name) for name in names]
+    content["settings"] = {**live.settings._asdict(), "more": dict(live.settings.more)}
+    ids = live.id_array()
+    if ids is not None and len(ids) > 0:
+        content["ids"] = kind_of(ids)
+        arrays |= pack(ids)
+    return content, arrays
+
+
+def from_saved(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
+    """A model of class ``kind``; UnreadableFileError if there cannot be such a model."""
+    try:
+        model = kind(**_parameters(kind, content["parameters"]))
+        if content["settings"] is None:
+            _require(not arrays and content["points"] == 0, "it has arrays, and no tree")
+            return model
+        live = _live(kind, content, arrays)
+        model._adopt(live, _feature_names(content["feature_names"], live.settings.width))
+        return model
+    except UnreadableFileError:
+        raise
+    except (ValueError, TypeError, LookupError, OverflowError, RuntimeError) as error:
+        raise UnreadableFileError(f"holds no valid model: {error}") from error
+
+
+def _require(holds: bool | np.bool, what: str) -> None:
+    if not holds:
+        raise UnreadableFileError(f"holds no valid model: {what}")
+
+
+def _require_ours(kind: type) -> None:
+    from ramify.estimators import SAVEABLE  # which imports us
+
+    if SAVEABLE.get(kind.__name__) is not kind:
+        raise TypeError(
+            f"{kind.__module__}.{kind.__qualname__} cannot be saved: a file can only name "
+            f"Ramify's own classes, {', '.join(SAVEABLE)}; pickle can store yours"
+        )
+
+
+def _plain(name: str, value: object) -> bool | int | float | str | None:
+    """An option's value if a file can hold it, without NumPy's types."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(
+        f"{name}={value!r} cannot be saved: options in a file are None, True, False, numbers "
+        f"and strings, got {type(value).__name__}"
+    )
+
+
+def _parameters(kind: Any, found: object) -> dict[str, Any]:
+    known = kind._get_param_names()
+    _require(isinstance(found, dict), "its parameters are none")
+    assert isinstance(found, dict)
+    for name, value in found.items():
+        _require(name in known, f"{kind.__name__} has no parameter {name!r} in this version")
+        _plain(name, value)
+    return found
+
+
+def _feature_names(found: object, width: int) -> Any:
+    if found is None:
+        return None
+    names = found if isinstance(found, list) else []
+    fits = len(names) == width and all(isinstance(name, str) for name in names)
+    _require(fits, "its column names do not fit")
+    return np.array(names, dtype=object)
+
+
+def _live(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Live:
+    _require(content["state"] == STATE_FORMAT, f"its state has format {content['state']!r}")
+    settings = _settings(kind, content["settings"])
+    dtype: RealType = FLOAT32 if content["dtype"] == "float32" else FLOAT64
+    _require(content["dtype"] == dtype.name, f"its numbers are {content['dtype']!r}")
+    _check_arrays(settings, dtype, content, arrays)
+    _check_numbers(settings, arrays)
+    return Live.from_state(
+        {
+            "format": STATE_FORMAT,
+            "settings": tuple(settings),
+            "dtype": dtype.name,
+            "arrays": arrays,
+            "ids": unpack(arrays),
+        }
+    )
+
+
+def _settings(kind: Any, found: Mapping[str, Any]) -> Settings:
+    """The settings, which must be those of a model that was given such options."""
+    width = found["width"]
+    _require(type(width) is int and 1 <= width < 2**31, "its rows have no possible width")
+    options = {name: found[name] for name in ("metric", "linkage", "n_neighbors")}
+    options |= found["more"]
+    model = kind()
+    for name in set(options) & set(kind._get_param_names()):
+        setattr(model, name, options[name])
+    checked = model._options()
+    for name, value in options.items():
+        _require(
+            {**checked, **checked["more"]}.get(name) == value,
+            f"its tree was grown with {name}={value!r}, which {kind.__name__} has not",
+        )
+    _require(found["algorithm"] == kind._algorithm, "its tree is another algorithm's")
+    return Settings(kind._algorithm, width, **checked)
+
+
+def _check_arrays(
+    settings: Settings, dtype: RealType, content: Mapping[str, Any], arrays: Mapping[str, Array]
+) -> None:
+    """The arrays are those that such a tree keeps, of the types and shapes it keeps them in."""
+    n, width = content["points"], settings.width
+    _require(type(n) is int and 0 <= n < 2**31, "it has no possible number of points")
+    _require(content["columns"] == width, "its number of columns is two numbers")
+    slots = max(n - 1, 0)
+    expected: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "points": (dtype, (n, width)),
+        "links": (np.uint32, (slots, 3)),
+        "names": (np.uint64, (slots,)),
+        "next_name": (np.uint64, (1,)),
+        "mean": (dtype, (slots, width)),
+        "ssd": (np.float64, (slots,)),
+        **_memory(settings, slots, arrays),
+    }
+    if content["ids"] == "int":
+        expected["ids"] = np.int64, (n,)
+    elif content["ids"] == "str":
+        expected["ids_ends"] = np.int64, (n,)
+        expected["ids_text"] = np.uint8, arrays["ids_text"].shape
+    if strange := set(arrays) ^ set(expected):
+        _require(False, f"an array is missing, or one too many: {', '.join(sorted(strange))}")
+    for name, (kind, shape) in expected.items():
+        found = arrays[name]
+        _require(
+            found.dtype == kind and found.shape == shape and len(shape) in (1, 2),
+            f"its array {name!r} has type {found.dtype} and shape {found.shape}, "
+            f"expected {np.dtype(kind)} and {shape}",
+        )
+
+
+def _memory(
+    settings: Settings, slots: int, arrays: Mapping[str, Array]
+) -> dict[str, tuple[Any, tuple[int, ...]]]:
+    """What an algorithm remembers beside the tree."""
+    marks, numbers = 0, 0
+    if settings.algorithm == "grinch":
+        marks, numbers = 2 * slots, (3 + settings.width) * slots
+    elif settings.algorithm == "perch" and settings.more["max_leaves"] is not None:
+        marks = min(arrays["marks"].size, slots)
+    elif settings.more.get("certify"):
+        numbers = 7
+    grouped = {"grouped": (np.int64, (1,))} if settings.algorithm == "birch" else {}
+    return {"marks": (np.uint32, (marks,)), "numbers": (np.float64, (numbers,)), **grouped}
+
+
+def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
+    """Numbers that rows could have led to; links and the rest are the core's affair. O(n d)."""
+    points, mean, ssd = arrays["points"], arrays["mean"], arrays["ssd"]
+    n = len(points)
+    _require(np.isfinite(arrays["numbers"]).all(), "a number is not finite")
+    _check_links(arrays["links"])
+    _check_node_names(arrays["names"], int(arrays["next_name"][0]))
+    if settings.algorithm == "birch":
+        _require(0 <= arrays["grouped"][0] <= n, "it has grouped points that it lacks")
+    if settings.algorithm == "grinch":
+        _check_notes(settings, n, arrays["marks"].reshape(-1, 2), arrays["numbers"])
+    if n == 0:
+        return
+    _require(_core.first_non_finite(points) is None, "a coordinate is not finite")
+    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
+    _require(low.min() >= -LARGEST and high.max() <= LARGEST, "a coordinate is too large")
+    if settings.metric == "cosine":
+        lengths = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+        _require(np.abs(lengths - 1).max() < 1e-3, "a direction is not of length 1")
+    settings.check_signs(points)
+    room = _SLACK[points.dtype.name] * np.maximum(np.abs(low), np.abs(high))
+    inside = (mean >= low - room).all() and (mean <= high + room).all()
+    _require(inside, "a mean lies outside its points")
+    with np.errstate(over="ignore"):  # an infinite bound forbids nothing but infinity
+        widest = 1.01 * n * float(((high - low) ** 2).sum()) + float(np.finfo(float).tiny)
+    possible = np.isfinite(ssd) & (ssd >= 0) & (ssd <= widest)
+    _require(possible.all(), "a spread is impossible")
+
+
+def _check_links(links: Array) -> None:
+    """One root, and children that agree with their parents; no cycles, says the core."""
+    if len(links) == 0:
+        return
+    parents, children = links[:, 0], links[:, 1:]
+    _require(int((parents == _NO_NODE).sum()) == 1, "it has no root, or more than one")
+    inner = (children & 1) == 1
+    slots = children[inner] >> 1
+    _require((slots < len(links)).all(), "it links to a node that does not exist")
+    above = np.broadcast_to(2 * np.arange(len(links), dtype=np.uint32)[:, None] + 1, children.shape)
+    _require(np.array_equal(parents[slots], above[inner]), "a child has another parent")
+
+
+def _check_node_names(names: Array, next_name: int) -> None:
+    _require(next_name <= _LARGEST_NAME, "it has named too many nodes")
+    ordered = np.sort(names)
+    twins = bool((ordered[1:] == ordered[:-1]).any())
+    _require(not twins, "two nodes have the same name")
+    _require(len(ordered) == 0 or int(ordered[-1]) < next_name, "a name is from the future")
+
+
+def _check_notes(settings: Settings, n: int, marks: Array, numbers: Array) -> None:
+    """GRINCH's own summaries: a count and flags, then size, spread, score and mean.
+
+    The count is the reference's, which may be told of a point twice: it bounds nothing.
+    """
+    notes = numbers.reshape(-1, 3 + settings.width)
+    known = (marks[:, 1] & 1) == 0
+    sizes = notes[:, 0]
+    _require((marks[:, 1] <= 3).all(), "a mark is impossible")
+    _require(((sizes >= 0) & (sizes <= n)).all(), "a summary has an impossible size")
+    _require((sizes[known] >= 1).all() and (notes[:, 1] >= 0).all(), "a summary is impossible")

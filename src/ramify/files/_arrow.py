@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_arrow.py: rows of .parquet, .feather and .arrow files, record batch by record batch."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.files._source import (
+    Batch,
+    Choice,
+    Name,
+    Rows,
+    Source,
+    Wanted,
+    choose,
+    first_unusable,
+    listed,
+    plain_names,
+    real,
+)
+
+_FILE_MAGIC = b"ARROW1"
+_OLD_MAGIC = b"FEA1"
+
+
+def require_pyarrow(what: str) -> None:
+    """Say how to get pyarrow, if it is not there."""
+    if find_spec("pyarrow") is None:
+        raise ImportError(
+            f'{what} needs pyarrow, which is not installed: pip install "ramify[cli]"'
+        )
+
+
+class _ArrowSource(Source):
+    """Rows of record batches, whatever they come from."""
+
+    _batches_done = 0.0
+
+    def __init__(self, name: str, schema: Any, wanted: Wanted) -> None:
+        self.name = name
+        self._wanted = wanted
+        self._field = _choose_field(schema, wanted, name)
+        self._choice = self._choose(schema)
+        names: list[str] = schema.names
+        beside = [at for at in (self._choice.id, self._choice.label) if at is not None]
+        features = () if self._field is not None else self._choice.features
+        own = [names.index(self._field)] if self._field is not None else []
+        self._needed = [names[at] for at in dict.fromkeys([*features, *own, *beside])]
+        if len({*self._needed}) < len(self._needed) or any(
+            names.count(column) > 1 for column in self._needed
+        ):
+            raise ValueError(f"{name}: two columns have the same name; rename one of them")
+        self.columns = tuple(names)
+        self.width = self._list_width(schema) if self._field is not None else len(features)
+        if self._field is None:
+            self.feature_names = tuple(names[at] for at in features)
+            self.left_out = tuple(names[at] for at in self._choice.left_out)
+
+    def _choose(self, schema: Any) -> Choice:
+        troubles = [_trouble(column) for column in schema]
+        if self._field is None:
+            return choose(schema.names, troubles, self._wanted, self.name)
+        beside = Wanted(
+            columns=[self._field],
+            id_column=self._wanted.id_column,
+            label_column=self._wanted.label_column,
+        )
+        return choose(schema.names, [None] * len(troubles), beside, self.name)
+
+    def _list_width(self, schema: Any) -> int:
+        kind = schema.field(self._field).type
+        return kind.list_size if hasattr(kind, "list_size") else 0  # not known in advance
+
+    @abstractmethod
+    def _record_batches(self, size: int) -> Iterator[Any]:
+        """Record batches of at least the needed columns."""
+
+    def _read(self) -> Iterator[Batch]:
+        size = self._wanted.rows_of_a_batch(self.width or 1_000)
+        start = 0
+        for done, record_batch in enumerate(self._record_batches(size)):
+            needed = record_batch.select(self._needed)
+            for offset in range(0, needed.num_rows, size):
+                part = needed.slice(offset, size)
+                batch = self._batch(part, start + offset)
+                self._batches_done = done + (offset + len(batch)) / needed.num_rows
+                yield batch
+            start += needed.num_rows
+
+    def _batch(self, part: Any, start: int) -> Batch:
+        if self._field is not None:
+            rows, names = self._list_rows(part, start), None
+        else:
+            names = [self.columns[at] for at in self._choice.features]
+            rows = _side_by_side(part, names, self._wanted)
+        place = first_unusable(rows)
+        if place is not None:
+            row, column = place
+            which = f"{self._field}[{column}]" if names is None else names[column]
+            raise ValueError(
+                f"{self.name}, row {start + row}, column {which!r}: {_what(rows[place])}; "
+                f"every number must be there and finite"
+            )
+        return Batch(
+            rows,
+            self._beside(part, self._choice.id, start),
+            self._beside(part, self._choice.label, start),
+        )
+
+    def _list_rows(self, part: Any, start: int) -> Rows:
+        column = part.column(self._field)
+        lengths = np.array([0 if v is None else v for v in column.value_lengths().to_pylist()])
+        if column.null_count or (lengths != (self.width or lengths[0])).any():
+            self.width = self.width or int(lengths[0])
+            wrong = int(np.argmax(lengths != self.width))
+            raise ValueError(
+                f"{self.name}, row {start + wrong}: expected {self.width} numbers in "
+                f"{self._field!r}, got {lengths[wrong]}"
+            )
+        self.width = int(lengths[0])
+        numbers = column.flatten().to_numpy(zero_copy_only=False)
+        rows = real(numbers.reshape(len(column), self.width), self._wanted.dtype)
+        if not self._wanted.columns:
+            return rows
+        positions = [str(at) for at in range(self.width)]
+        asked = Wanted(columns=self._wanted.columns)
+        chosen = choose(positions, [None] * self.width, asked, self.name)
+        return real(rows[:, chosen.features], rows.dtype)
+
+    def _beside(self, part: Any, at: int | None, start: int) -> list[Name] | None:
+        if at is None:
+            return None
+        column = part.column(self.columns[at])
+        if column.null_count:
+            row = start + column.is_null().index(True).as_py()
+            raise ValueError(
+                f"{self.name}, row {row}, column {self.columns[at]!r}: the cell is empty; "
+                f"expected text or a number"
+            )
+        values = column.to_pylist()
+        if values and not isinstance(values[0], str | int | float):
+            return [str(value) for value in values]  # dates and the like
+        if values and isinstance(values[0], str):
+            return values  # type: ignore[no-any-return]
+        return plain_names(np.array(values))
+
+
+class Parquet(_ArrowSource):
+    """The rows of a Parquet file."""
+
+    def __init__(self, path: Path, wanted: Wanted) -> None:
+        require_pyarrow(f"reading {path}")
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            # In small pieces: a row group may be the whole file.
+            self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{path} is not a Parquet file: {_sentence(error)}") from None
+        super().__init__(str(path), self._file.schema_arrow, wanted)
+        self.n_rows = _some(self._file.metadata.num_rows, self.name)
+
+    def _record_batches(self, size: int) -> Iterator[Any]:
+        batches = self._file.iter_batches(size, columns=self._needed, use_threads=False)
+        return _readable(batches, self.name)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Arrow(_ArrowSource):
+    """The rows of an Arrow file or stream, which Feather is, too."""
+
+    def __init__(self, path: Path, wanted: Wanted) -> None:
+        require_pyarrow(f"reading {path}")
+        import pyarrow as pa
+
+        with path.open("rb") as file:
+            magic = file.read(len(_FILE_MAGIC))
+        if magic.startswith(_OLD_MAGIC):
+            raise ValueError(f"{path} is Feather of version 1; write it anew as version 2")
+        try:
+            self._map = pa.memory_map(str(path))
+            is_file = magic == _FILE_MAGIC
+            self._reader = pa.ipc.open_file(self._map) if is_file else pa.ipc.open_stream(self._map)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(f"{path} is not an Arrow file: {_sentence(error)}") from None
+        super().__init__(str(path), self._reader.schema, wanted)
+        self._is_file = is_file
+
+    def _record_batches(self, size: int) -> Iterator[Any]:
+        if not self._is_file:
+            return _readable(iter(self._reader), self.name)
+        batches = (self._reader.get_batch(i) for i in range(self._reader.num_record_batches))
+        return _readable(batches, self.name)
+
+    def fraction(self) -> float | None:
+        if self._is_file:
+            return self._batches_done / max(int(self._reader.num_record_batches), 1)
+        return None if self._map.closed else float(self._map.tell() / max(self._map.size(), 1))
+
+    def close(self) -> None:
+        self._map.close()
+
+
+def _readable(batches: Iterator[Any], name: str) -> Iterator[Any]:
+    """The same batches; damage becomes a sentence."""
+    import pyarrow as pa
+
+    try:
+        yield from batches
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{name} cannot be read: {_sentence(error)}") from None
+
+
+def _sentence(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else "unknown"
+
+
+def _some(n_rows: int, name: str) -> int:
+    if n_rows == 0:
+        raise ValueError(f"{name} holds no rows")
+    return n_rows
+
+
+def _choose_field(schema: Any, wanted: Wanted, name: str) -> str | None:
+    """The column that holds arrays of numbers: the one named, or the only one."""
+    names: list[str] = schema.names
+    arrays: list[str] = [column.name for column in schema if _is_list_of_numbers(column.type)]
+    if wanted.field is not None:
+        if wanted.field not in names:
+            raise ValueError(f"{name}: no column {wanted.field!r}; it has {listed(names)}")
+        if wanted.field not in arrays:
+            kind = schema.field(wanted.field).type
+            raise ValueError(f"{name}: column {wanted.field!r} holds {kind}, not arrays of numbers")
+        return wanted.field
+    if wanted.columns or wanted.like or not arrays or not wanted.features:
+        return None
+    if len(arrays) > 1:
+        raise ValueError(f"{name}: choose one column of arrays by name (--field): {listed(arrays)}")
+    return arrays[0]
+
+
+def _is_list_of_numbers(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(lists and _is_number(kind.value_type))
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+    )
+
+
+def _trouble(column: Any) -> str | None:
+    return None if _is_number(column.type) else f"it holds {column.type}"
+
+
+def _side_by_side(part: Any, names: Sequence[str], wanted: Wanted) -> Rows:
+    """Columns as a matrix; float32 only if all of them are. Gaps become NaN."""
+    arrays = [_plain(part.column(name)) for name in names]
+    small = all(array.dtype.kind == "f" and array.dtype.itemsize <= 4 for array in arrays)
+    dtype = wanted.dtype or np.dtype(np.float32 if small else np.float64)
+    rows: Rows = np.empty((part.num_rows, len(arrays)), dtype=dtype)
+    with np.errstate(over="ignore"):
+        for at, array in enumerate(arrays):
+            rows[:, at] = array
+    return rows
+
+
+def _plain(column: Any) -> npt.NDArray[Any]:
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type) or pa.types.is_boolean(column.type):
+        column = column.cast(pa.float64())
+    numbers: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _what(value: float) -> str:
+    return "the cell is empty or not a number" if np.isnan(value) else f"{value:g}"

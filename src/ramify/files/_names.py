@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_names.py: one column of text or numbers out of a file: labels, say."""
+
+import os
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.files._open import open_rows
+from ramify.files._source import Name, Wanted, listed, plain_names
+
+#: The column that holds labels, if nobody says which.
+_USUAL = "label"
+
+
+class Named(NamedTuple):
+    """A column, and the ids beside it if these were asked for."""
+
+    names: list[Name]
+    ids: list[Name] | None
+
+
+def read_names(
+    path: str | os.PathLike[str],
+    column: str | None = None,
+    *,
+    id_column: str | None = None,
+    header: bool | None = None,
+    format: str | None = None,
+) -> Named:
+    """Read one column of a file, whole.
+
+    Parameters
+    ----------
+    path : path
+        A table, an .npy of one dimension, or an .npz with such an array.
+    column : str, optional
+        Name or position; by default the only one, or the one named ``label``.
+    id_column : str, optional
+    header : bool, optional
+        Whether the first line of a text file names the columns; by default it does if
+        it holds anything but numbers.
+    format : str, optional
+        As in :func:`open_rows`.
+
+    Returns
+    -------
+    Named
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from ramify.files import read_names
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "labels.csv")
+    ...     _ = file.write_text("id,label\\nann,elm\\nbob,oak\\n")
+    ...     read_names(file, id_column="id")
+    Named(names=['elm', 'oak'], ids=['ann', 'bob'])
+    """
+    if (format or Path(path).suffix.lstrip(".")) in ("npy", "npz") and id_column is None:
+        found = _array(Path(path), column)
+        if found is not None:
+            return Named(plain_names(found), None)
+    if column is None:
+        column = _usual_column(path, header, format)
+    wanted = Wanted(header=header, features=False, id_column=id_column, label_column=column)
+    names: list[Name] = []
+    ids: list[Name] = []
+    with open_rows(path, wanted, format=format) as source:
+        for batch in source:
+            names += batch.labels or []
+            ids += batch.ids or []
+    return Named(names, None if id_column is None else ids)
+
+
+def _usual_column(path: str | os.PathLike[str], header: bool | None, format: str | None) -> str:
+    """The column named label, or the only one."""
+    with open_rows(path, Wanted(header=header, features=False), format=format) as source:
+        columns = source.columns
+    if _USUAL in columns or len(columns) == 1:
+        return _USUAL if _USUAL in columns else "0"
+    raise ValueError(f"{path}: choose one column by name (--column); it has {listed(columns)}")
+
+
+def _array(path: Path, name: str | None) -> npt.NDArray[Any] | None:
+    """An array of one dimension: the file itself, or a member of it."""
+    if not path.exists():
+        raise FileNotFoundError(f"no file {path}")
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded if loaded.ndim == 1 and name is None else None
+        with loaded:
+            flat = [member for member in loaded.files if loaded[member].ndim == 1]
+            if name is None and len(flat) == 1:
+                name = flat[0]
+            return loaded[name] if name in flat else None
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is not an array of NumPy: {error}") from None

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_source.py: what every reader is: the rows of a file, batch by batch.
+
+A file has columns. Some are features, one may hold ids and one labels; the rest is
+left out. ``choose`` decides which, the same way for every kind of file.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Rows: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+#: What an id or a label may be.
+Name: TypeAlias = str | int | float
+
+_MOST_ROWS = 65_536  # of a batch, unless the user says otherwise
+_MOST_BYTES = 1 << 23
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some rows of a file, in order."""
+
+    rows: Rows  #: (n, d), finite
+    ids: list[Name] | None = None  #: one a row, if there is a column of ids
+    labels: list[Name] | None = None  #: one a row, if there is a column of labels
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to read of a file. Columns go by their names, or by position from 0.
+
+    Attributes
+    ----------
+    columns : sequence of str
+        Features, in this order; a position may be a range such as ``"0:3"``. By
+        default every column of numbers that holds neither ids nor labels.
+    id_column, label_column : str, optional
+        Columns to keep beside the rows. In an .npz these may be other members.
+    field : str, optional
+        Column whose cells are arrays: the rows themselves.
+    member : str, optional
+        Array of an .npz that holds the rows.
+    header : bool, optional
+        Whether the first line of a text file names the columns; by default it does
+        if it holds anything but numbers.
+    dtype : numpy.dtype, optional
+        float32 or float64; by default float32 where the file has it, else float64.
+    batch_size : int, optional
+        Rows of a batch; by default as many as make 8 MB, and 65,536 at most.
+    like : sequence of str
+        Names that the features had before: in a file with names, these columns are taken
+        unless ``columns`` says otherwise.
+    features : bool
+        False for rows without numbers: only ids and labels are of interest.
+    """
+
+    columns: Sequence[str] = ()
+    id_column: str | None = None
+    label_column: str | None = None
+    field: str | None = None
+    member: str | None = None
+    header: bool | None = None
+    dtype: np.dtype[Any] | None = None
+    batch_size: int | None = None
+    like: Sequence[str] = ()
+    features: bool = True
+
+    def rows_of_a_batch(self, width: int, bytes_a_cell: int = 8) -> int:
+        """How many rows of this width to read at a time."""
+        if self.batch_size is not None:
+            return self.batch_size
+        return max(1, min(_MOST_ROWS, _MOST_BYTES // (bytes_a_cell * max(width, 1))))
+
+
+class Choice(NamedTuple):
+    """Positions of columns."""
+
+    features: tuple[int, ...]
+    id: int | None = None
+    label: int | None = None
+    left_out: tuple[int, ...] = ()  # neither asked for nor numbers
+
+
+class Source(ABC):
+    """The rows of one file: iterate once to get them as batches.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, for messages.
+    columns : tuple of str
+        Names of all columns; their positions, where they have none.
+    feature_names : tuple of str, or None
+        Names of the features, where the file has names.
+    left_out : tuple of str
+        Names of columns that hold no numbers and were not asked for.
+    n_rows : int or None
+        Number of rows, where the file says so in advance.
+    width : int
+        Number of features.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    width: int
+    feature_names: tuple[str, ...] | None = None
+    left_out: tuple[str, ...] = ()
+    n_rows: int | None = None
+    endless = False  #: rows come in at somebody else's pace, and may never end
+
+    _given = 0
+
+    def __iter__(self) -> Iterator[Batch]:
+        for batch in self._read():
+            self._given += len(batch)
+            yield batch
+
+    @abstractmethod
+    def _read(self) -> Iterator[Batch]:
+        """The batches."""
+
+    def fraction(self) -> float | None:
+        """How much of the file has been read, from 0 to 1; None if nobody knows."""
+        return self._given / self.n_rows if self.n_rows else None
+
+    def shuffled(self, seed: int) -> "Source":
+        """The same rows in a random order, with their row numbers for ids if they have none.
+
+        The chosen columns are read into memory, unless the file allows for reading
+        any row at any time.
+        """
+        if self.endless:
+            raise ValueError(f"{self.name} cannot be shuffled: its last row may never come")
+        from ramify.files._shuffled import Shuffled
+
+        return Shuffled(self, seed)
+
+    def close(self) -> None:  # noqa: B027 - not every source holds a file
+        """Close the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def choose(
+    names: Sequence[str], troubles: Sequence[str | None], wanted: Wanted, where: str
+) -> Choice:
+    """Decide what each column is.
+
+    Parameters
+    ----------
+    names : one a column
+    troubles : one a column
+        None for numbers, else why the column cannot be a feature.
+    wanted : Wanted
+    where : str
+        Name of the file.
+
+    Examples
+    --------
+    >>> choose(["x", "y", "who"], [None, None, "text"], Wanted(id_column="who"), "a.csv")
+    Choice(features=(0, 1), id=2, label=None, left_out=())
+    """
+    id_at = _find_one(names, wanted.id_column, where)
+    label_at = _find_one(names, wanted.label_column, where)
+    if not wanted.features:
+        return Choice((), id_at, label_at)
+    asked = wanted.columns or _as_before(names, wanted.like, where)
+    if asked:
+        features = tuple(at for column in asked for at in _find(names, column, where))
+        for at in features:
+            if troubles[at] is not None:
+                raise ValueError(f"{where}: column {names[at]!r} is not numbers: {troubles[at]}")
+        return Choice(features, id_at, label_at)
+    rest = [at for at in range(len(names)) if at not in (id_at, label_at)]
+    features = tuple(at for at in rest if troubles[at] is None)
+    if not features:
+        why = f"; {troubles[rest[0]]}" if rest else ""
+        raise ValueError(f"{where}: no column of numbers to make points of{why}")
+    left_out = tuple(at for at in rest if troubles[at] is not None)
+    return Choice(features, id_at, label_at, left_out)
+
+
+def _as_before(names: Sequence[str], like: Sequence[str], where: str) -> Sequence[str]:
+    """The columns that have been features before; none if this file does not name its columns."""
+    if not like or list(names) == [str(at) for at in range(len(names))]:
+        return ()
+    missing = [name for name in like if name not in names]
+    if missing:
+        raise ValueError(
+            f"{where}: no column {missing[0]!r}, which the tree was made of; it has {listed(names)}"
+        )
+    return like
+
+
+def _find_one(names: Sequence[str], column: str | None, where: str) -> int | None:
+    if column is None:
+        return None
+    found = _find(names, column, where)
+    if len(found) != 1:
+        raise ValueError(f"{where}: expected one column, got {column!r}, which is {len(found)}")
+    return found[0]
+
+
+def _find(names: Sequence[str], column: str, where: str) -> list[int]:
+    """Positions of a column named, numbered, or of a range of numbers."""
+    if (count := tuple(names).count(column)) > 1:
+        raise ValueError(f"{where}: {count} columns are named {column!r}; give its position")
+    if count == 1:
+        return [tuple(names).index(column)]
+    everywhere = range(len(names))
+    start, colon, stop = column.partition(":")
+    try:
+        if colon:
+            found = list(
+                everywhere[slice(*(int(part) if part else None for part in (start, stop)))]
+            )
+        else:
+            found = [everywhere[int(column)]]
+    except (ValueError, IndexError):
+        found = []
+    if not found:
+        raise ValueError(f"{where}: no column {column!r}; it has {listed(names)}")
+    return found
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """The first names, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def real(rows: npt.NDArray[Any], dtype: np.dtype[Any] | None) -> Rows:
+    """Rows as C-contiguous float32 or float64: the type asked for, or the nearest."""
+    if dtype is None:
+        small = rows.dtype.kind == "f" and rows.dtype.itemsize <= 4
+        dtype = np.dtype(np.float32 if small else np.float64)
+    with np.errstate(over="ignore"):  # becomes infinity, which check_finite reports
+        converted: Rows = np.ascontiguousarray(rows, dtype=dtype)
+    return converted
+
+
+def first_unusable(rows: Rows) -> tuple[int, int] | None:
+    """Row and column of the first NaN or infinity."""
+    finite = np.isfinite(rows)
+    if finite.all():
+        return None
+    row, column = np.argwhere(~finite)[0]
+    return int(row), int(column)
+
+
+def plain_names(values: npt.NDArray[Any]) -> list[Name]:
+    """Ids or labels of an array as plain strings and numbers; whole numbers become ints.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_names(np.array([1.0, 2.0]))
+    [1, 2]
+    """
+    if values.dtype.kind == "S":
+        values = np.char.decode(values, "utf-8")
+    if values.dtype.kind == "f" and np.isfinite(values).all() and (values % 1 == 0).all():
+        values = values.astype(np.int64)
+    if values.dtype.kind == "b":
+        values = values.astype(np.int64)
+    return values.tolist()  # type: ignore[no-any-return]  # NumPy cannot know

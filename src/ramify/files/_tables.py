@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_tables.py: tables with named columns into csv, tsv, jsonl, parquet and arrow.
+
+A table is written piece by piece. To a file it goes whole or not at all; text may
+also go to standard output.
+"""
+
+import csv
+import json
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from ramify.files._arrow import require_pyarrow
+from ramify.files._whole import whole_file
+
+#: Formats that can be written, and the endings of their files.
+TABLES = {
+    "csv": (".csv", ".txt"),
+    "tsv": (".tsv", ".tab"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+}
+
+
+class Table(ABC):
+    """A table that is being written."""
+
+    @abstractmethod
+    def write(self, *columns: Any) -> None:
+        """Append rows: one list or array a column, all of one length."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Write the end."""
+
+
+@contextmanager
+def open_table(
+    path: str | os.PathLike[str] | None, names: Sequence[str], *, format: str | None = None
+) -> Iterator[Table]:
+    """Lend a table to write to.
+
+    Parameters
+    ----------
+    path : path or None
+        Where to, whole or not at all; None for standard output.
+    names : sequence of str
+        Of the columns.
+    format : str, optional
+        One of ``TABLES``; by default told from the name, csv for standard output.
+
+    Yields
+    ------
+    Table
+
+    Examples
+    --------
+    >>> from ramify.files import open_table
+    >>> with open_table(None, ["row", "label"]) as table:
+    ...     table.write([0, 1], ["a", "b"])
+    row,label
+    0,a
+    1,b
+    """
+    kind = table_format(path, format)
+    if path is None:
+        if kind not in _TEXT:
+            raise ValueError(f"{kind} is not text: write it to a file with -o")
+        table = _TEXT[kind](sys.stdout, names)
+        yield table
+        table.close()
+        sys.stdout.flush()
+        return
+    with whole_file(path) as lent:
+        if kind in _TEXT:
+            with lent.open("w", encoding="utf-8", newline="") as file:
+                table = _TEXT[kind](file, names)
+                yield table
+                table.close()
+            return
+        require_pyarrow(f"writing {path}")
+        binary = _Parquet(lent, names) if kind == "parquet" else _Arrow(lent, names)
+        try:
+            yield binary
+        finally:
+            binary.close()
+
+
+def table_format(path: str | os.PathLike[str] | None, format: str | None = None) -> str:
+    """The format of a table to be written.
+
+    Examples
+    --------
+    >>> table_format("labels.parquet")
+    'parquet'
+    """
+    if format is not None:
+        if format not in TABLES:
+            raise ValueError(f"format {format!r}: expected one of {', '.join(TABLES)}")
+        return format
+    if path is None:
+        return "csv"
+    name = Path(path).name.lower()
+    for kind, endings in TABLES.items():
+        if name.endswith(endings):
+            return kind
+    endings_ = ", ".join(endings[0] for endings in TABLES.values())
+    raise ValueError(f"{path}: a table is written to a file that ends in one of {endings_}")
+
+
+class _Separated(Table):
+    """Separated values."""
+
+    delimiter = ","
+
+    def __init__(self, file: TextIO, names: Sequence[str]) -> None:
+        self._writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
+        self._head: Sequence[str] | None = names  # not before there is something below it
+
+    def write(self, *columns: Any) -> None:
+        self.close()
+        self._writer.writerows(zip(*map(_plain, columns), strict=True))
+
+    def close(self) -> None:
+        if self._head is not None:
+            self._writer.writerow(self._head)
+            self._head = None
+
+
+class _TabSeparated(_Separated):
+    delimiter = "\t"
+
+
+class _JsonLines(Table):
+    """One object a line."""
+
+    def __init__(self, file: TextIO, names: Sequence[str]) -> None:
+        self._file = file
+        self._names = names
+
+    def write(self, *columns: Any) -> None:
+        for cells in zip(*map(_plain, columns), strict=True):
+            row = dict(zip(self._names, cells, strict=True))
+            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+    def close(self) -> None:
+        pass
+
+
+_TEXT: dict[str, type[_Separated] | type[_JsonLines]] = {
+    "csv": _Separated,
+    "tsv": _TabSeparated,
+    "jsonl": _JsonLines,
+}
+
+
+class _Binary(Table):
+    """Record batches. The first one decides the types of the columns."""
+
+    def __init__(self, path: Path, names: Sequence[str]) -> None:
+        self._path = path
+        self._names = list(names)
+        self._schema: Any = None
+        self._writer: Any = None
+
+    def write(self, *columns: Any) -> None:
+        import pyarrow as pa
+
+        if self._writer is None:
+            table = pa.table([pa.array(column) for column in columns], names=self._names)
+            self._begin(table.schema)
+        else:
+            kinds = self._schema.types
+            arrays = [pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)]
+            table = pa.table(arrays, schema=self._schema)
+        self._writer.write_table(table)
+
+    def _begin(self, schema: Any) -> None:
+        self._schema = schema
+        self._writer = self._open(schema)
+
+    @abstractmethod
+    def _open(self, schema: Any) -> Any:
+        """The library's writer."""
+
+    def close(self) -> None:
+        import pyarrow as pa
+
+        if self._writer is None:  # no rows at all: columns of nothing
+            self._begin(pa.schema([(name, pa.null()) for name in self._names]))
+        self._writer.close()
+
+
+class _Parquet(_Binary):
+    def _open(self, schema: Any) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(self._path, schema)
+
+
+class _Arrow(_Binary):
+    def _open(self, schema: Any) -> Any:
+        import pyarrow as pa
+
+        self._sink = pa.OSFile(str(self._path), "wb")
+        return pa.ipc.new_file(self._sink, schema)
+
+    def close(self) -> None:
+        super().close()
+        self._sink.close()
+
+
+def _plain(column: Any) -> Any:
+    """Python's own numbers: csv and json write those shortest, and exactly."""
+    return column.tolist() if isinstance(column, np.ndarray) else column

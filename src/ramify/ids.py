@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ids.py: what users call their points, beside the arrival numbers we give them.
+
+A stream has ids from its first point or never, all strings or all integers (of
+64 bits): "7" and 7 in one stream are one mistake sooner or later, and a table
+column has one type, too.
+
+The core cannot keep ids, and a batch may be cut short anywhere. So a batch's ids
+are announced before its rows go in, and counted off afterwards by the number of
+points that are really there: whenever someone looks, ids and points are in step.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import islice, pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Id: TypeAlias = str | int
+IdArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.object_]
+
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+
+
+class Ids:
+    """The ids of a growing stream: position by id, in order of arrival.
+
+    Invariants:
+
+    1. The keys of ``_place`` are the ids of points 0, 1, ... in order, all of one type.
+    2. Points beyond those have the first of the ``_coming`` ids.
+    """
+
+    __slots__ = ("_coming", "_place")
+
+    def __init__(self) -> None:
+        self._place: dict[Id, int] = {}
+        self._coming: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def __iter__(self) -> Iterator[Id]:
+        return iter(self._place)
+
+    def expect(self, ids: list[Any]) -> None:
+        """Announce checked ids for points that are about to be inserted."""
+        self._coming = ids
+
+    def settle(self, n: int) -> None:
+        """Give the announced ids to the points that did arrive: there are n in all.
+
+        An interrupt in here does no harm: ``update`` runs in one piece, and what is
+        left to do is worked out anew next time.
+        """
+        done = len(self._place)
+        if n == done + 1:  # one by one, which should be fast
+            self._place[self._coming[0]] = done
+        elif n > done:
+            self._place.update(zip(islice(self._coming, n - done), range(done, n), strict=True))
+        self._coming = []
+
+    def index_of(self, wanted: object) -> int | None:
+        """Arrival number of the point with this id, None if there is none."""
+        try:
+            found = self._place.get(wanted)  # type: ignore[call-overload]
+        except TypeError:  # not hashable, so nobody's id
+            return None
+        return None if isinstance(wanted, bool) else found
+
+    def array(self) -> IdArray:
+        """All ids in order of arrival, read-only: int64, or ``str`` objects."""
+        return as_array(list(self._place))
+
+    def read_one(self, one: object) -> list[Any]:
+        """Check the id of one new row, as :meth:`read` does for many."""
+        kind = type(one)
+        plain = kind is str or (kind is int and _SMALLEST <= one <= _LARGEST)  # type: ignore[operator]
+        if plain and one not in self._place and kind is type(next(iter(self._place), one)):
+            return [one]
+        return self.read([one], 1)  # which finds the words
+
+    def read(self, ids: object, n: int) -> list[Any]:
+        """Check the ids of n new rows against each other and all earlier ones."""
+        new = _as_list(ids)
+        if len(new) != n:
+            raise ValueError(f"ids: expected {n}, one for each row, got {len(new)}")
+        new = _of_one_kind(new, type(next(iter(self._place))) if self._place else None)
+        if len(set(new)) < n:
+            _name_twins(new)
+        if not self._place.keys().isdisjoint(new):
+            row = next(row for row, one in enumerate(new) if one in self._place)
+            raise ValueError(
+                f"ids: {new[row]!r} (row {row}) is already the id of point "
+                f"{self._place[new[row]]}; every id must be new"
+            )
+        return new
+
+
+def as_array(ids: list[Any]) -> IdArray:
+    """Checked ids as a read-only array."""
+    array = np.array(ids, dtype=object if ids and isinstance(ids[0], str) else np.int64)
+    array.setflags(write=False)
+    return array.view(array.dtype)  # whose owner nobody holds: it stays read-only
+
+
+def kind_of(ids: npt.NDArray[Any]) -> str:
+    """``"str"`` or ``"int"``."""
+    return "str" if ids.dtype == object else "int"
+
+
+def pack(ids: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Ids as plain arrays for a file: the integers, or text and where each id ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> {name: array.tolist() for name, array in pack(np.array(["a", "bc"], dtype=object)).items()}
+    {'ids_text': [97, 98, 99], 'ids_ends': [1, 3]}
+    """
+    if ids.dtype != object:
+        return {"ids": np.asarray(ids, dtype=np.int64)}
+    # Python allows half a surrogate pair in a string, so we keep it as it is.
+    text = [one.encode("utf-8", "surrogatepass") for one in ids.tolist()]
+    ends = np.cumsum([len(one) for one in text], dtype=np.int64)
+    return {"ids_text": np.frombuffer(b"".join(text), dtype=np.uint8), "ids_ends": ends}
+
+
+def unpack(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Any] | None:
+    """The inverse of :func:`pack`; None where there are no ids. ValueError if damaged."""
+    if "ids" in arrays:
+        return list(arrays["ids"].tolist())
+    if "ids_ends" not in arrays:
+        return None
+    text = arrays["ids_text"].tobytes()
+    ends = [0, *arrays["ids_ends"].tolist()]
+    if ends[-1] != len(text) or any(a > b for a, b in pairwise(ends)):
+        raise ValueError("the stored ids do not fit their text")
+    return [text[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(ends)]
+
+
+def _as_list(ids: object) -> list[Any]:
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+        raise TypeError(f"ids={ids!r}: expected a sequence of ids, one for each row")
+    if isinstance(ids, Set | Mapping):
+        raise TypeError(f"ids: expected a sequence in the order of the rows, got {_kind(ids)}")
+    # Arrays and columns of NumPy, pandas, polars and Arrow turn into plain values fastest.
+    for name in ("tolist", "to_list", "to_pylist"):
+        convert = getattr(ids, name, None)
+        if convert is not None:
+            plain = convert()
+            return plain if isinstance(plain, list) else [plain]
+    return list(ids)
+
+
+def _of_one_kind(ids: list[Any], earlier: type | None) -> list[Any]:
+    """Plain ids of one type, which is that of the earlier ones, if there are any."""
+    kinds = set(map(type, ids))
+    if not kinds <= {str, int}:
+        ids = [_plain(one, row) for row, one in enumerate(ids)]
+        kinds = set(map(type, ids))
+    if earlier is not None and kinds - {earlier}:
+        row = next(row for row, one in enumerate(ids) if type(one) is not earlier)
+        raise TypeError(
+            f"ids: {ids[row]!r} (row {row}) is of type {_kind(ids[row])}, and the ids of this "
+            f"stream have been of type {earlier.__name__} so far; use one type"
+        )
+    if len(kinds) == 2:
+        row = next(row for row, one in enumerate(ids) if type(one) is not type(ids[0]))
+        raise TypeError(
+            f"ids: expected all strings or all integers, got {ids[0]!r} (row 0) and "
+            f"{ids[row]!r} (row {row})"
+        )
+    if int in kinds and not (min(ids) >= _SMALLEST and max(ids) <= _LARGEST):
+        row = next(row for row, one in enumerate(ids) if not _SMALLEST <= one <= _LARGEST)
+        raise ValueError(f"ids: {ids[row]} (row {row}) does not fit 64 bits; use strings")
+    return ids
+
+
+def _plain(one: object, row: int) -> Id:
+    if isinstance(one, str):
+        return str.__str__(one)
+    if isinstance(one, int | np.integer) and not isinstance(one, bool):
+        return int(one)
+    raise TypeError(f"ids: expected strings or integers, got {one!r} ({_kind(one)}, row {row})")
+
+
+def _name_twins(ids: list[Any]) -> None:
+    seen: dict[Id, int] = {}
+    for row, one in enumerate(ids):
+        if one in seen:
+            raise ValueError(f"ids: {one!r} stands at rows {seen[one]} and {row}; ids are unique")
+        seen[one] = row
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_options.py: what all pictures take, checked once: a tree, a cut, names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ramify.hierarchy import Hierarchy
+from ramify.palette import cluster_colors
+
+#: What ``names=`` takes: anything that ``str`` can write, one per point; twins are fine.
+Names: TypeAlias = Sequence[object] | NDArray[Any]
+
+#: Longer names are cut in the middle of a picture; nobody reads on there.
+LONGEST_NAME = 60
+
+
+def check_tree(tree: object) -> Hierarchy:
+    """Refuse anything but a Hierarchy."""
+    if not isinstance(tree, Hierarchy):
+        raise TypeError(
+            f"tree: expected a Hierarchy, such as model.hierarchy(), got {type(tree).__name__}"
+        )
+    return tree
+
+
+def check_count(
+    name: str, value: object, most: int | None = None, why: str = "", *, least: int = 1
+) -> int:
+    """A whole number from ``least`` to ``most``; ``why`` says what that bound is.
+
+    Examples
+    --------
+    >>> check_count("k", 3, 150, "the number of points")
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}={value!r}: expected an int, got {type(value).__name__}")
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        expected = f"at least {least:,}" if most is None else f"{least:,} to {most:,}, {why}"
+        raise ValueError(f"{name}={number}: expected {expected}")
+    return number
+
+
+def check_colors(
+    k: object, colors: Sequence[str] | None, most: int, why: str
+) -> Sequence[str] | None:
+    """A colour for each cluster of the cut, or None where no cut is wanted."""
+    if k is None and colors is None:
+        return None
+    if colors is None:
+        return cluster_colors(check_count("k", k, most, why))
+    if not 1 <= len(colors) <= most:
+        raise ValueError(f"colors: expected 1 to {most:,}, {why}, got {len(colors)}")
+    if k is not None and check_count("k", k, most, why) != len(colors):
+        raise ValueError(f"expected {k} colors, one per cluster, got {len(colors)}")
+    return colors
+
+
+def check_names(tree: Hierarchy, names: Names | None) -> list[object] | None:
+    """A name for each point: those given, or those the tree has, or None."""
+    if names is None:
+        return None if tree.names is None else list(tree.names)
+    if isinstance(names, str):
+        raise TypeError("names: expected one name for each point, got one str")
+    if len(names) != tree.n_leaves:
+        raise ValueError(f"names: expected {tree.n_leaves:,}, one per point, got {len(names):,}")
+    return list(names)  # by place, also where names[i] would look up a label
+
+
+def check_points(tree: Hierarchy, X: ArrayLike) -> NDArray[Any]:
+    """The points as an array of numbers, one row per leaf."""
+    rows = np.asarray(X)
+    if rows.dtype.kind not in "iufb":
+        raise TypeError(f"X: expected an array of numbers, got {rows.dtype}")
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise ValueError(f"X: expected shape (n, d), got {rows.shape}")
+    if not np.isfinite(rows).all():
+        row = int(np.argmin(np.isfinite(rows).all(axis=1)))
+        raise ValueError(f"X: expected finite numbers, found NaN or infinity in row {row}")
+    if len(rows) != tree.n_leaves:
+        raise ValueError(f"the tree has {tree.n_leaves:,} points, but X has {len(rows):,} rows")
+    return rows
+
+
+def short(name: object, longest: int = LONGEST_NAME) -> str:
+    """A name as one line of bounded length, whatever it was.
+
+    Examples
+    --------
+    >>> short("two\\nlines"), short("too long", 5)
+    ('two lines', 'too …')
+    """
+    text = " ".join(str(name).split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""saving.py: models and hierarchies from files; ``model.save`` writes them.
+
+One file, no pickle: see container.py for the layout. A file holds data and nothing
+that could run, so it is safe to load from anyone.
+"""
+
+import os
+from typing import Any
+
+from ramify import container, estimators
+from ramify.errors import UnreadableFileError
+from ramify.estimators._saved import from_saved
+from ramify.hierarchy import Hierarchy
+from ramify.ids import unpack
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read what ``model.save(path)`` or ``hierarchy.save(path)`` has written.
+
+    A loaded model goes on exactly as the saved one would have. Every byte is checked,
+    and so is the tree, in O(n d); nothing in the file is ever executed.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    model or Hierarchy
+        Of the class that was saved.
+
+    Raises
+    ------
+    UnreadableFileError
+        If the file is not one of ours, is damaged, or comes from a later version.
+    OSError
+        If it cannot be opened.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import ramify
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
+    >>> ramify.OHAC(n_clusters=2).fit([[0.0], [1.0], [5.0]]).save(path)
+    >>> ramify.load(path).partial_fit([[4.0]]).labels_
+    array([0, 0, 1, 1])
+    """
+    content, arrays = container.read(path)
+    try:
+        kind = content.get("kind")
+        if kind == "hierarchy":
+            return _hierarchy(arrays)
+        if kind != "model":
+            raise UnreadableFileError(f"holds no model or hierarchy, but {kind!r}")
+        return from_saved(_class(content), content, arrays)
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"{os.fspath(path)}: {error}") from error.__cause__
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a saved file says about itself, without loading it.
+
+    Only the header is read and checked, so this is as quick for a large file as for a
+    small one, and says nothing about the state of the rest.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    dict
+        ``kind`` ("model" or "hierarchy"), ``library`` (the version of Ramify that saved
+        it), ``points``, ``ids`` ("str", "int" or None), ``bytes``; for a model also
+        ``algorithm``, ``parameters``, ``columns``, ``dtype`` and ``feature_names``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import ramify
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
+    >>> ramify.OTD().fit([[0.0, 2.0], [1.0, 3.0]]).save(path)
+    >>> about = ramify.saving.describe(path)
+    >>> about["algorithm"], about["points"], about["columns"]
+    ('OTD', 2, 2)
+    """
+    content = container.read_content(path)
+    inner = ("sha256", "settings", "state")
+    about = {name: value for name, value in content.items() if name not in inner}
+    return {**about, "bytes": os.path.getsize(path)}
+
+
+def _class(content: dict[str, Any]) -> Any:
+    name = content.get("algorithm")
+    if not isinstance(name, str) or name not in estimators.SAVEABLE:
+        raise UnreadableFileError(
+            f"holds a model of {name!r}, which this version of Ramify has not; "
+            f"it was saved by Ramify {content.get('library')!r}"
+        )
+    return estimators.SAVEABLE[name]
+
+
+def _hierarchy(arrays: dict[str, Any]) -> Hierarchy:
+    try:
+        names = unpack(arrays)
+        return Hierarchy(arrays["children"], arrays["heights"], arrays["node_ids"], names)
+    except (ValueError, TypeError, LookupError) as error:
+        raise UnreadableFileError(f"holds no valid hierarchy: {error}") from error

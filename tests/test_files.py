@@ -1,0 +1,757 @@
+"""Rows out of files of every kind, batch by batch, and tables into files."""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ramify.files import FORMATS, Wanted, check_writable, open_rows, open_table, whole_file
+
+X = np.random.default_rng(0).normal(size=(57, 3))
+WHO = [f"p{i}" for i in range(len(X))]
+KIND = [i % 4 for i in range(len(X))]
+
+
+def everything(path, format=None, **wanted):
+    """All rows, ids and labels of a file, and the size of each batch."""
+    with open_rows(path, Wanted(**wanted), format=format) as source:
+        batches = list(source)
+    rows = np.concatenate([batch.rows for batch in batches])
+    ids = [i for batch in batches for i in batch.ids or []]
+    labels = [i for batch in batches for i in batch.labels or []]
+    return rows, ids, labels, [len(batch) for batch in batches]
+
+
+def write(path: Path, kind: str) -> Path:
+    """The same 57 rows with an id, a label and some text, in any table format."""
+    file = path / f"data.{kind}"
+    columns = {"who": WHO, "x": X[:, 0], "y": X[:, 1], "z": X[:, 2], "kind": KIND}
+    columns["note"] = ["some, text"] * len(X)
+    if kind in ("csv", "tsv", "jsonl", "csv.gz", "jsonl.gz"):
+        plain = kind.removesuffix(".gz")
+        with open_table(path / f"plain.{plain}", list(columns)) as table:
+            table.write(*columns.values())
+        data = (path / f"plain.{plain}").read_bytes()
+        file.write_bytes(gzip.compress(data) if kind.endswith(".gz") else data)
+    elif kind == "parquet":
+        pq.write_table(pa.table(columns), file, row_group_size=20)
+    elif kind == "feather":
+        pyarrow.feather.write_feather(pa.table(columns), file, chunksize=20)
+    else:
+        table = pa.table(columns)
+        new = pa.ipc.new_stream if kind == "arrows" else pa.ipc.new_file
+        with pa.OSFile(str(file), "wb") as sink, new(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=20)
+    return file
+
+
+TABLES = ["csv", "tsv", "jsonl", "csv.gz", "jsonl.gz", "parquet", "feather", "arrow", "arrows"]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_every_table_gives_the_same_rows(kind, tmp_path):
+    file = write(tmp_path, kind)
+    rows, ids, labels, sizes = everything(file, id_column="who", label_column="kind", batch_size=10)
+    assert rows.dtype == np.float64
+    np.testing.assert_array_equal(rows, X)
+    assert ids == WHO
+    assert [int(label) for label in labels] == KIND
+    assert max(sizes) <= 10
+    assert sum(sizes) == len(X)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_columns_of_text_are_left_out_and_named(kind, tmp_path):
+    with open_rows(write(tmp_path, kind)) as source:
+        assert source.left_out == ("who", "note")
+        assert source.feature_names == ("x", "y", "z", "kind")
+        assert source.width == 4
+        assert sum(map(len, source)) == len(X)
+        assert source.fraction() == 1.0
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [(["z", "x"], [2, 0]), (["1", "3"], [0, 2]), (["1:4"], [0, 1, 2]), (["-3"], [2])],
+)
+def test_columns_go_by_name_by_position_and_by_range(kind, columns, expected, tmp_path):
+    rows, *_ = everything(write(tmp_path, kind), columns=columns)
+    np.testing.assert_array_equal(rows, X[:, expected])
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_column_that_does_not_exist_is_answered_with_those_that_do(kind, tmp_path):
+    file = write(tmp_path, kind)
+    for wanted in ({"columns": ["q"]}, {"id_column": "q"}, {"label_column": "q"}):
+        with pytest.raises(ValueError, match="no column 'q'; it has who, x, y, z, kind, note"):
+            everything(file, **wanted)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "csv.gz"])
+def test_a_column_of_text_by_name_is_refused_with_its_line(kind, tmp_path):
+    line = 1 if "json" in kind else 2
+    with pytest.raises(ValueError, match=f"column 'who' is not numbers: line {line} has 'p0'"):
+        everything(write(tmp_path, kind), columns=["x", "who"])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "arrow", "arrows"])
+def test_a_column_of_text_by_name_is_refused_with_its_type(kind, tmp_path):
+    with pytest.raises(ValueError, match="column 'who' is not numbers: it holds string"):
+        everything(write(tmp_path, kind), columns=["x", "who"])
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_shuffled_rows_are_the_same_rows_with_their_numbers(kind, tmp_path):
+    file = write(tmp_path, kind)
+    wanted = Wanted(columns=["x", "y", "z"], label_column="kind", batch_size=10)
+    with open_rows(file, wanted) as source:
+        batches = list(source.shuffled(seed=3))
+    numbers = [i for batch in batches for i in batch.ids]
+    assert sorted(numbers) == list(range(len(X)))
+    assert numbers != list(range(len(X)))
+    np.testing.assert_array_equal(np.concatenate([b.rows for b in batches]), X[numbers])
+    assert [int(i) for b in batches for i in b.labels] == [KIND[i] for i in numbers]
+
+
+def test_a_seed_gives_one_order_whatever_the_format(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    orders = []
+    for file in (tmp_path / "x.npy", write(tmp_path, "csv"), write(tmp_path, "parquet")):
+        with open_rows(file, Wanted(columns=None if file.suffix == ".npy" else ["x", "y"])) as s:
+            orders.append([i for batch in s.shuffled(seed=7) for i in batch.ids])
+    assert orders[0] == orders[1] == orders[2]
+
+
+# --- numpy ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "<f2", "<i4", "|u1"])
+@pytest.mark.parametrize("kind", ["npy", "npz", "packed"])
+def test_numpy_files_of_any_layout(kind, dtype, order, tmp_path):
+    points = np.asarray(np.abs(X) * 20, dtype=dtype, order=order)
+    file = tmp_path / f"x.{'npy' if kind == 'npy' else 'npz'}"
+    if kind == "npy":
+        np.save(file, points)
+    else:
+        save = np.savez if kind == "npz" else np.savez_compressed
+        save(file, points=points, who=np.array(WHO), kind=np.array(KIND))
+    rows, _, _, sizes = everything(file, batch_size=10)
+    np.testing.assert_array_equal(rows, points)
+    assert rows.dtype == (np.float32 if dtype in ("<f4", "<f2") else np.float64)
+    assert rows.flags.c_contiguous
+    assert sizes == [10] * 5 + [7]
+
+
+def test_ids_and_labels_of_an_npz_are_members_beside(tmp_path):
+    file = tmp_path / "x.npz"
+    np.savez(file, points=X, who=np.array(WHO), kind=np.array(KIND), short=np.zeros(3))
+    rows, ids, labels, _ = everything(file, id_column="who", label_column="kind", batch_size=10)
+    np.testing.assert_array_equal(rows, X)
+    assert (ids, labels) == (WHO, KIND)
+    with pytest.raises(ValueError, match=r"expected 57 entries in array 'short', one a row"):
+        everything(file, id_column="short")
+
+
+def test_an_npz_of_two_matrices_asks_which(tmp_path):
+    file = tmp_path / "x.npz"
+    np.savez(file, a=X, b=X + 1)
+    with pytest.raises(ValueError, match=r"choose one array by name \(--member\); it has a, b"):
+        everything(file)
+    with pytest.raises(ValueError, match="no array 'c'; it has a, b"):
+        everything(file, member="c")
+    np.testing.assert_array_equal(everything(file, member="b")[0], X + 1)
+
+
+def test_columns_of_a_matrix_can_be_ids_and_labels(tmp_path):
+    np.save(tmp_path / "x.npy", np.column_stack([np.arange(57), X, KIND]))
+    rows, ids, labels, _ = everything(tmp_path / "x.npy", id_column="0", label_column="-1")
+    np.testing.assert_array_equal(rows, X)
+    assert ids == list(range(57))
+    assert labels == KIND
+    assert all(type(i) is int for i in ids)
+
+
+def test_a_shuffled_npy_is_read_through_a_map(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    with open_rows(tmp_path / "x.npy", Wanted(batch_size=10)) as source:
+        shuffled = source.shuffled(seed=3)
+        assert type(shuffled) is type(source)
+        for batch in shuffled:
+            np.testing.assert_array_equal(batch.rows, X[batch.ids])
+
+
+@pytest.mark.parametrize(
+    ("array", "sentence"),
+    [
+        (np.zeros(3), r"expected an array of shape \(n, d\), got \(3,\)"),
+        (np.zeros((0, 3)), r"expected at least one row and column"),
+        (np.array([["a"]]), r"expected real numbers, got values of type <U1"),
+        (np.array([[1j]]), r"expected real numbers, got values of type complex128"),
+        (np.zeros(3, dtype=[("a", "f8")]), r"expected real numbers"),
+        (np.array([[1.0, 2.0], [3.0, np.nan]]), r"row 1, column 1: nan; every number must be"),
+    ],
+)
+def test_arrays_that_are_no_rows_are_refused(array, sentence, tmp_path):
+    np.save(tmp_path / "x.npy", array)
+    with pytest.raises(ValueError, match=sentence):
+        everything(tmp_path / "x.npy")
+    np.savez(tmp_path / "x.npz", a=array)
+    with pytest.raises(ValueError, match=sentence):
+        everything(tmp_path / "x.npz", member="a")
+
+
+def test_pickles_are_never_opened(tmp_path):
+    np.save(tmp_path / "x.npy", np.array([[object()]]), allow_pickle=True)
+    with pytest.raises(ValueError, match="expected real numbers, got values of type object"):
+        everything(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "parquet", "feather", "arrow", "arrows", "csv.gz"])
+def test_half_a_file_is_refused_in_one_sentence(kind, tmp_path):
+    file = tmp_path / f"x.{kind}"
+    if kind == "npy":
+        np.save(file, X)
+    elif kind == "npz":
+        np.savez(file, a=X)
+    else:
+        file = write(tmp_path, kind)
+    whole = file.read_bytes()
+    for cut in range(0, len(whole), max(1, len(whole) // 60)):
+        file.write_bytes(whole[:cut])
+        with pytest.raises(ValueError, match=r"data|x\.np"):
+            everything(file)
+        # A stream may end after any record batch; what came before is all there is.
+        if kind == "arrows" and cut > len(whole) // 3:
+            break
+
+
+# --- text -------------------------------------------------------------------------
+
+
+def test_a_header_is_a_first_line_that_is_not_all_numbers(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text("1,2\n3,4\n")
+    assert everything(file)[0].tolist() == [[1, 2], [3, 4]]
+    assert everything(file, header=True)[0].tolist() == [[3, 4]]
+    file.write_text("a,b\n3,4\n")
+    assert everything(file)[0].tolist() == [[3, 4]]
+    file.write_text("a,b\n")
+    with pytest.raises(ValueError, match="holds no rows"):
+        everything(file)
+
+
+def test_a_gap_in_the_first_row_makes_no_header(tmp_path):
+    (tmp_path / "x.csv").write_text("1,,3\n4,5,6\n")
+    with pytest.raises(ValueError, match="line 1, column '1': the cell is empty"):
+        everything(tmp_path / "x.csv")
+
+
+def test_columns_of_one_name_go_by_position(tmp_path):
+    (tmp_path / "x.csv").write_text("x,x,y\n1,2,3\n")
+    with open_rows(tmp_path / "x.csv") as source:
+        assert source.feature_names is None
+    assert everything(tmp_path / "x.csv", columns=["1", "y"])[0].tolist() == [[2, 3]]
+    with pytest.raises(ValueError, match="2 columns are named 'x'; give its position"):
+        everything(tmp_path / "x.csv", columns=["x"])
+    file = parquet(tmp_path / "x.parquet", x=[1.0], y=[2.0])
+    table = pq.read_table(file)
+    pq.write_table(table.rename_columns(["x", "x"]), file)
+    with pytest.raises(ValueError, match="two columns have the same name"):
+        everything(file)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1;2\n3;4\n",
+        "1|2\n3|4\n",
+        "1\t2\n3\t4",
+        "1.0 2.0\n3.0  4.0\n",
+        "\n\n1, 2\r\n\r\n3, 4\r\n",
+        '\ufeff"1","2"\n"3","4"\n',
+    ],
+)
+def test_separators_and_line_ends_are_told_apart(text, tmp_path):
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    assert everything(tmp_path / "x.csv")[0].tolist() == [[1, 2], [3, 4]]
+
+
+def test_row_numbers_that_pandas_writes_are_no_feature(tmp_path):
+    (tmp_path / "x.csv").write_text(",x,y\n0,1,2\n1,3,4\n")
+    with open_rows(tmp_path / "x.csv") as source:
+        assert source.feature_names == ("x", "y")
+        assert source.left_out == ("(unnamed, at 0)",)
+    assert everything(tmp_path / "x.csv", id_column="0")[1] == ["0", "1"]
+
+
+def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
+    (tmp_path / "x.csv").write_text('who,x\n"a, b",1\n"two\nlines",2\n')
+    rows, ids, *_ = everything(tmp_path / "x.csv", id_column="who")
+    assert rows.tolist() == [[1], [2]]
+    assert ids == ["a, b", "two\nlines"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x,y\n1,2\n3\n", "line 3: expected 2 cells, got 1"),
+        ("x,y\n1,2\n3,4,5\n", "line 3: expected 2 cells, got 3"),
+        ("x,y\n1,2\n3,\n", "line 3, column 'y': the cell is empty; expected a number"),
+        ("x,y\n1,2\n\n3,nan\n", "line 4, column 'y': 'nan' found; every number must be finite"),
+        ("x,y\n1,2\n3,1e999\n", "line 3, column 'y': '1e999' found; every number must be finite"),
+        ("x,y\na,b\n", "no column of numbers to make points of; line 2 has 'a'"),
+        ("", "holds no rows"),
+        ("\n\n", "holds no rows"),
+    ],
+)
+def test_csv_troubles_name_their_line(text, sentence, tmp_path):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(ValueError, match=sentence):
+        everything(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("at", [1, 10, 4_321])
+def test_text_down_a_column_of_numbers_is_refused_with_its_line(at, tmp_path):
+    lines = [f"{i},{i}" for i in range(5_000)]
+    lines[at] = "7,seven"
+    (tmp_path / "x.csv").write_text("a,b\n" + "\n".join(lines))
+    sentence = f"line {at + 2}, column 'b': 'seven' found; expected a number"
+    with pytest.raises(ValueError, match=sentence):
+        everything(tmp_path / "x.csv")
+
+
+def test_a_first_cell_that_is_empty_decides_nothing(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b,c\n1,,\n2,5,text\n")
+    with open_rows(tmp_path / "x.csv") as source:
+        assert source.feature_names == ("a", "b")
+        assert source.left_out == ("c",)
+    with pytest.raises(ValueError, match="line 2, column 'b': the cell is empty"):
+        everything(tmp_path / "x.csv")
+
+
+def test_too_large_for_float32_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_text("1e30\n1e39\n")
+    assert everything(tmp_path / "x.csv")[0].dtype == np.float64
+    with pytest.raises(ValueError, match="line 2, column '0': '1e39' found"):
+        everything(tmp_path / "x.csv", dtype=np.dtype(np.float32))
+
+
+def test_latin_1_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_bytes("naïve,1\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="is not text in UTF-8"):
+        everything(tmp_path / "x.csv")
+
+
+@given(
+    st.lists(
+        st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2),
+        min_size=1,
+    ),
+    st.sampled_from(["csv", "tsv", "jsonl"]),
+    st.integers(1, 5),
+)
+def test_text_keeps_every_bit(tmp_path_factory, rows, kind, batch_size):
+    file = tmp_path_factory.mktemp("text") / f"x.{kind}"
+    with open_table(file, ["a", "b"]) as table:
+        table.write(*np.array(rows).T)
+    read, *_ = everything(file, batch_size=batch_size)
+    np.testing.assert_array_equal(read, np.array(rows))
+    np.testing.assert_array_equal(np.signbit(read), np.signbit(np.array(rows)))
+
+
+def lines(path: Path, *values: object) -> Path:
+    path.write_text("".join(json.dumps(value) + "\n" for value in values))
+    return path
+
+
+def test_json_lines_of_arrays(tmp_path):
+    file = lines(tmp_path / "x.jsonl", [1, 2.5, "a"], [3, 4, "b"])
+    rows, ids, *_ = everything(file, id_column="2")
+    assert rows.tolist() == [[1, 2.5], [3, 4]]
+    assert ids == ["a", "b"]
+
+
+def test_json_lines_with_an_array_field(tmp_path):
+    file = lines(
+        tmp_path / "x.jsonl",
+        {"id": 7, "text": "a", "score": 0.5, "vector": [1, 2, 3]},
+        {"vector": [4, 5, 6], "id": 8, "text": "b", "score": 0.5},
+    )
+    for field in (None, "vector"):
+        rows, ids, labels, _ = everything(file, field=field, id_column="id", label_column="text")
+        assert rows.tolist() == [[1, 2, 3], [4, 5, 6]]
+        assert (ids, labels) == ([7, 8], ["a", "b"])
+    assert everything(file, field="vector", columns=["2", "0"])[0].tolist() == [[3, 1], [6, 4]]
+    assert everything(file, columns=["score"])[0].tolist() == [[0.5], [0.5]]
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted", "sentence"),
+    [
+        ([{"a": [1], "b": [2]}], {}, r"choose one field by name \(--field\); arrays are a, b"),
+        ([{"a": [1]}], {"field": "b"}, "no field 'b'; it has a"),
+        ([{"a": 1}], {"field": "a"}, "expected an array of some numbers in 'a', got 1"),
+        ([{"a": [1, 2]}, {"a": [1]}], {}, "line 2: expected an array of 2 numbers in 'a'"),
+        ([{"a": [1, 2]}, {}], {}, "line 2: expected an array of 2 numbers in 'a', got None"),
+        (
+            [{"a": [1, 2]}, {"a": [1, "x"]}],
+            {},
+            r"line 2, column 'a\[1\]': 'x' found; expected a number",
+        ),
+        ([{"a": 1}, {"b": 1}], {}, "line 2, column 'a': the cell is empty"),
+        ([[1, 2], {"a": 1}], {}, "line 2: expected an array as before, got an object"),
+        ([{"a": 1}, [1]], {}, "line 2: expected an object as before, got an array"),
+        ([[1, 2], [1, float("nan")]], {}, "line 2, column '1': nan found; every number"),
+        ([[1, 2], [1, 10**400]], {}, "line 2, column '1'"),
+        ([[1, 2]], {"field": "a"}, "holds arrays, which have no field 'a'"),
+        ([3], {}, "line 1: expected an array or an object, got 3"),
+        ([{"a": [1], "i": None}], {"id_column": "i"}, "column 'i': the cell is empty"),
+        ([{"a": [1], "i": [1]}], {"field": "a", "id_column": "i"}, "expected text or a number"),
+    ],
+)
+def test_json_troubles_name_their_line(values, wanted, sentence, tmp_path):
+    with pytest.raises(ValueError, match=sentence):
+        everything(lines(tmp_path / "x.jsonl", *values), **wanted)
+
+
+def test_a_line_that_is_not_json_is_named(tmp_path):
+    (tmp_path / "x.jsonl").write_text("[1]\n[2\n")
+    with pytest.raises(ValueError, match="line 2 is not JSON"):
+        everything(tmp_path / "x.jsonl")
+    (tmp_path / "x.jsonl").write_text("[" * 200_000)
+    with pytest.raises(ValueError, match="line 1 is nested too deeply"):
+        everything(tmp_path / "x.jsonl")
+
+
+# --- arrow ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_embeddings_in_a_column_of_arrays(fixed, dtype, tmp_path):
+    flat = pa.array(X.astype(dtype).ravel())
+    vectors = (
+        pa.FixedSizeListArray.from_arrays(flat, 3)
+        if fixed
+        else pa.ListArray.from_arrays(pa.array(np.arange(0, 3 * len(X) + 1, 3)), flat)
+    )
+    pq.write_table(pa.table({"who": WHO, "score": KIND, "vector": vectors}), tmp_path / "x.parquet")
+    rows, ids, *_ = everything(tmp_path / "x.parquet", id_column="who", batch_size=10)
+    np.testing.assert_array_equal(rows, X.astype(dtype))
+    assert rows.dtype == dtype
+    assert ids == WHO
+    rows, *_ = everything(tmp_path / "x.parquet", field="vector", columns=["2", "0"])
+    np.testing.assert_array_equal(rows, X.astype(dtype)[:, [2, 0]])
+
+
+def parquet(path: Path, **columns: object) -> Path:
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "wanted", "sentence"),
+    [
+        ({"a": [1.0, None]}, {}, "row 1, column 'a': the cell is empty or not a number"),
+        ({"a": [1, None]}, {}, "row 1, column 'a': the cell is empty or not a number"),
+        ({"a": [1.0, float("inf")]}, {}, "row 1, column 'a': inf; every number must be"),
+        ({"a": [[1.0], [1.0, 2.0]]}, {}, "row 1: expected 1 numbers in 'a', got 2"),
+        ({"a": [[1.0], None]}, {}, "row 1: expected 1 numbers in 'a', got 0"),
+        (
+            {"a": [[1.0]], "b": [[1.0]]},
+            {},
+            r"choose one column of arrays by name \(--field\): a, b",
+        ),
+        ({"a": ["x"]}, {}, "no column of numbers to make points of; it holds string"),
+        ({"a": [1.0]}, {"field": "a"}, "column 'a' holds double, not arrays of numbers"),
+        ({"a": [1.0]}, {"field": "b"}, "no column 'b'; it has a"),
+        ({"a": [1.0, 2.0], "i": ["x", None]}, {"id_column": "i"}, "row 1, column 'i': the cell"),
+        ({"a": pa.array([], pa.float64())}, {}, "holds no rows"),
+    ],
+)
+def test_arrow_troubles_name_their_row(columns, wanted, sentence, tmp_path):
+    with pytest.raises(ValueError, match=sentence):
+        everything(parquet(tmp_path / "x.parquet", **columns), **wanted)
+
+
+def test_numbers_of_all_kinds_are_features(tmp_path):
+    from decimal import Decimal
+
+    file = parquet(
+        tmp_path / "x.parquet", a=[1, 2], b=[True, False], c=[Decimal("1.5"), Decimal("2.5")]
+    )
+    assert everything(file)[0].tolist() == [[1, 1, 1.5], [2, 0, 2.5]]
+
+
+def test_without_pyarrow_an_error_names_the_extra(tmp_path, monkeypatch):
+    from ramify.files import _arrow
+
+    file = parquet(tmp_path / "x.parquet", a=[1.0])
+    monkeypatch.setattr(_arrow, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r'needs pyarrow.* pip install "ramify\[cli\]"'):
+        open_rows(file)
+    with (
+        pytest.raises(ImportError, match=r'pip install "ramify\[cli\]"'),
+        open_table(tmp_path / "y.parquet", ["a"]),
+    ):
+        pass
+    assert not (tmp_path / "y.parquet").exists()
+
+
+# --- which reader -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [*TABLES, "npy", "npz"])
+def test_a_strange_name_is_told_by_its_first_bytes(kind, tmp_path):
+    if kind == "npy":
+        np.save(tmp_path / "data.npy", X)
+    elif kind == "npz":
+        np.savez(tmp_path / "data.npz", a=X)
+    else:
+        write(tmp_path, kind)
+    strange = (tmp_path / f"data.{kind}").rename(tmp_path / "data.bin")
+    names = [] if kind.startswith("np") else ["x", "y", "z"]
+    if kind != "tsv":  # whose text is csv's, too
+        np.testing.assert_array_equal(everything(strange, columns=names)[0], X)
+
+
+def test_what_nobody_can_read_is_refused(tmp_path):
+    (tmp_path / "x").write_bytes(b"\x7fELF\x00\x00\x00\x00")
+    with pytest.raises(ValueError, match="not one of npy, npz, csv, tsv, jsonl, parquet, arrow"):
+        open_rows(tmp_path / "x")
+    with pytest.raises(FileNotFoundError, match="no file "):
+        open_rows(tmp_path / "nothing.csv")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        open_rows(tmp_path)
+    with pytest.raises(ValueError, match="format='xls': expected one of npy"):
+        open_rows(tmp_path / "x", format="xls")
+    with pytest.raises(ValueError, match="batch_size=0: expected at least 1"):
+        open_rows(tmp_path / "x", Wanted(batch_size=0))
+    for kind in ("npy", "npz", "parquet", "arrow"):
+        with pytest.raises(ValueError, match="x"):
+            open_rows(tmp_path / "x", format=kind)
+    assert set(FORMATS) == {"npy", "npz", "csv", "tsv", "jsonl", "parquet", "arrow"}
+
+
+# --- as it comes ------------------------------------------------------------------
+
+
+def test_standard_input_gives_rows_as_soon_as_they_come(monkeypatch):
+    read_end, write_end = os.pipe()
+    stdin = os.fdopen(read_end)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    os.write(write_end, b"a,b\n1,2\n3,")  # one row and a half
+    with open_rows("-") as source:
+        assert source.feature_names == ("a", "b")
+        assert source.fraction() is None
+        batches = iter(source)
+        assert next(batches).rows.tolist() == [[1, 2]]  # would hang if it waited for more
+        os.write(write_end, b"4\n5,6\n7,8\n")
+        assert next(batches).rows.tolist() == [[3, 4], [5, 6], [7, 8]]
+        threading.Timer(0.05, os.close, [write_end]).start()
+        assert list(batches) == []
+        with pytest.raises(ValueError, match="standard input cannot be shuffled"):
+            source.shuffled(0)
+    stdin.close()
+
+
+@pytest.mark.parametrize(
+    "text", ["1,2\n3,4", "[1, 2]\n[3, 4]\n", '{"v": [1, 2]}\n{"v": [3, 4]}\n', "1 2\n3 4\n"]
+)
+def test_standard_input_is_told_by_its_first_line(text, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert everything("-")[0].tolist() == [[1, 2], [3, 4]]
+
+
+def test_standard_input_cannot_be_binary(monkeypatch):
+    with pytest.raises(ValueError, match="standard input can be csv, tsv, jsonl, not parquet"):
+        open_rows("-", format="parquet")
+
+
+def test_a_named_pipe_is_read_as_it_comes(tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=["1,2\n3,4\n"])
+    writer.start()
+    rows, *_ = everything(pipe)
+    writer.join()
+    assert rows.tolist() == [[1, 2], [3, 4]]
+
+
+# --- larger than memory -------------------------------------------------------------
+
+WATCH = """
+    import pathlib, sys
+    import pyarrow.parquet
+    import ramify.files
+
+    def memory(what):
+        status = pathlib.Path("/proc/self/status").read_text()
+        return int(status.split(what + ":")[1].split()[0]) * 1024
+
+    for file in sys.argv[1:]:
+        pathlib.Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+        before = memory("VmRSS")
+        total = rows = 0
+        with ramify.files.open_rows(file) as source:
+            for batch in source:
+                rows += len(batch)
+                total += float(batch.rows.sum())
+        print(rows, total, memory("VmHWM") - before)
+"""
+
+
+def large_files(folder: Path, points: np.ndarray) -> dict[str, int]:
+    """Files much larger than a batch, and how many times each holds the points."""
+    np.save(folder / "x.npy", points)
+    np.savez(folder / "x.npz", points=points)
+    table = pa.table({str(i): column for i, column in enumerate(points.T)})
+    with pq.ParquetWriter(
+        folder / "x.parquet", table.schema, compression="none", use_dictionary=False
+    ) as writer:
+        for _ in range(4):
+            writer.write_table(table)
+    # The same lines many times over: writing numbers takes longer than reading them.
+    some = [json.dumps(row) for row in points[:500].tolist()]
+    (folder / "x.csv").write_text("".join(f"{line[1:-1]}\n" for line in some) * 160)
+    (folder / "x.jsonl").write_text("".join(f"{line}\n" for line in some) * 160)
+    return {"x.npy": 0, "x.npz": 0, "x.csv": 160, "x.jsonl": 160, "x.parquet": -4}
+
+
+@pytest.mark.no_asan
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="asks Linux for the peak")
+def test_a_file_is_never_in_memory_whole(tmp_path):
+    points = np.random.default_rng(0).random((200_000, 25))
+    files = large_files(tmp_path, points)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(WATCH), *(str(tmp_path / name) for name in files)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for (name, repeats), line in zip(files.items(), done.stdout.splitlines(), strict=True):
+        rows, total, grown = line.split()
+        held = points[:500] if repeats > 0 else points
+        assert int(rows) == len(held) * max(abs(repeats), 1)
+        assert float(total) == pytest.approx(held.sum() * max(abs(repeats), 1))
+        size = (tmp_path / name).stat().st_size
+        print(f"{name}: {int(grown):,} bytes for a file of {size:,}")
+        # Arrow's code and pools take some 60 MB once, whatever the file.
+        assert int(grown) < size * (0.7 if repeats < 0 else 0.5)
+
+
+# --- writing ------------------------------------------------------------------------
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("before")
+    file.chmod(0o640)
+
+    def fail() -> None:
+        with whole_file(file) as lent:
+            lent.write_text("half")
+            assert file.read_text() == "before"
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+    with whole_file(file) as lent:
+        assert lent.suffix == ".txt"
+        lent.write_text("after")
+    assert file.read_text() == "after"
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_new_file_gets_the_usual_permissions(tmp_path):
+    (tmp_path / "usual").touch()
+    with whole_file(tmp_path / "ours") as lent:
+        lent.touch()
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_link_stays_a_link_and_a_device_a_device(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    with whole_file(tmp_path / "link") as lent:
+        lent.write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+    with whole_file("/dev/null") as lent:
+        lent.write_text("gone")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        check_writable(tmp_path / "no" / "file")
+    with pytest.raises(IsADirectoryError, match="it is a folder"):
+        check_writable(tmp_path)
+    check_writable(tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "feather"])
+def test_tables_are_read_back(kind, tmp_path):
+    file = tmp_path / f"t.{kind}"
+    with open_table(file, ["who", "x", "y"]) as table:
+        table.write(WHO[:30], X[:30, 0], X[:30, 1].tolist())
+        table.write(WHO[30:], X[30:, 0], X[30:, 1].tolist())
+    rows, ids, *_ = everything(file, id_column="who")
+    np.testing.assert_array_equal(rows, X[:, :2])
+    assert ids == WHO
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "feather"])
+def test_a_table_that_fails_leaves_nothing(kind, tmp_path):
+    def fail() -> None:
+        with open_table(tmp_path / f"t.{kind}", ["a"]) as table:
+            table.write([1, 2])
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_of_unknown_format_is_refused(tmp_path):
+    with (
+        pytest.raises(
+            ValueError, match=r"ends in one of \.csv, \.tsv, \.jsonl, \.parquet, \.arrow"
+        ),
+        open_table(tmp_path / "t.xls", ["a"]),
+    ):
+        pass
+    with (
+        pytest.raises(ValueError, match="parquet is not text: write it to a file with -o"),
+        open_table(None, ["a"], format="parquet"),
+    ):
+        pass
+
+
+def test_tables_on_standard_output(capsys):
+    with open_table(None, ["a", "b"], format="jsonl") as table:
+        table.write(np.array([1, 2]), np.array([0.1, 1e300]))
+    assert capsys.readouterr().out == '{"a": 1, "b": 0.1}\n{"a": 2, "b": 1e+300}\n'
+    with open_table(None, ["a", "b"]):
+        pass
+    assert capsys.readouterr().out == "a,b\n"

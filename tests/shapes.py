@@ -1,9 +1,11 @@
-"""Shapes of trees for the tests of measures: as arrays of children."""
+"""Shapes of trees: as arrays of children, and as whole hierarchies."""
 
 from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
+
+from ramify import Hierarchy
 
 KINDS = ("chain", "balanced", "random", "lopsided")
 
@@ -59,3 +61,32 @@ def trees(draw, min_size: int = 1, max_size: int = 24) -> np.ndarray:
     kind = draw(st.sampled_from(KINDS), label="kind")
     seed = draw(st.integers(0, 2**32 - 1), label="seed")
     return shape(kind, n, np.random.default_rng(seed))
+
+
+@st.composite
+def hierarchies(draw, min_size: int = 1, max_size: int = 24) -> Hierarchy:
+    """Hierarchies of every shape, with and without ties and inversions."""
+    children = draw(trees(min_size, max_size))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="heights"))
+    kind = draw(st.sampled_from(["rising", "tied", "inverted", "zero"]), label="kind")
+    rows = len(children)
+    heights = {
+        "rising": np.cumsum(rng.exponential(size=rows)),
+        "tied": np.sort(rng.integers(0, 1 + rows // 2, size=rows)).astype(float),
+        "inverted": rng.exponential(size=rows),
+        "zero": np.zeros(rows),
+    }[kind]
+    return Hierarchy.from_children(children, heights)
+
+
+def leaves_below(tree: Hierarchy) -> list[frozenset[int]]:
+    """The points below every node, from the definition."""
+    below = [frozenset([i]) for i in range(tree.n_leaves)]
+    for a, b in tree.children.tolist():
+        below.append(below[a] | below[b])
+    return below
+
+
+def long_chain(n: int, names=None) -> Hierarchy:
+    """A chain of n leaves with heights 1, 2, 3 ..."""
+    return Hierarchy(chain(n), np.arange(1.0, n), names=names)

@@ -308,7 +308,7 @@ def test_cut_returns_an_array_of_ones_own():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({}, ValueError, "one of the two; got n_clusters=None, height=None"),
+        ({}, ValueError, "give one of n_clusters, height, max_size, min_size; got none"),
         ({"n_clusters": 2, "height": 1.0}, ValueError, "got n_clusters=2, height=1.0"),
         ({"n_clusters": 0}, ValueError, "n_clusters=0: expected 1 to 4"),
         ({"n_clusters": 5}, ValueError, "n_clusters=5: expected 1 to 4"),
@@ -453,6 +453,7 @@ object.__setattr__(WRITEABLE, "sizes", np.array([1, 1, 2]))
 
 BROKEN = {
     "float32 heights": (breaks(heights=np.float32([1, 2, 3])), 1),
+    "too many names": (breaks(names=["a", "b", "c", "d", "e"]), 1),
     "short sizes": (breaks(sizes=[1, 1, 1]), 1),
     "not finite": (breaks(heights=[1.0, float("nan"), 3.0]), 1),
     "writeable": (WRITEABLE, 1),

@@ -6,6 +6,8 @@ otd.py       Algorithm 1            hac.py    greedy HAC on a forest, and its re
 ohac.py      Algorithm 2, Naïve₂    revenue.py  what Theorem 1 is about
 neighbours.py  nearest points, to the last bit
 measures.py  revenue, cost, triplets, purity and certificates, from their definitions
+cuts.py      cuts by size, condensed trees
+orders.py    orders of leaves, examples of clusters
 recount.py   every stored number counted again from the points
 
 Nothing here keeps a summary of a cluster: every average runs over all its pairs.

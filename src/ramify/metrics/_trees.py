@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy._linkage import check_linkage, read_children
 
 #: What every measure takes as a tree.
 Tree: TypeAlias = Hierarchy | npt.ArrayLike
@@ -35,11 +36,11 @@ def read_tree(tree: Tree, *, name: str = "tree") -> Hierarchy:
         return tree
     rows = _read_rows(tree, name)
     if rows.shape[1] == 2:
-        children = _read_children(rows, name)
+        children = read_children(rows, name)
         return Hierarchy(children, np.arange(1.0, len(rows) + 1))
-    children = _read_children(rows[:, :2], name)
+    children = read_children(rows[:, :2], name)
     heights = rows[:, 2].astype(np.float64)
-    _check_linkage(rows, children, heights, name)
+    check_linkage(rows, children, heights, name)
     return Hierarchy(*_sorted_by_height(children, heights))
 
 
@@ -108,41 +109,6 @@ def _read_rows(tree: object, name: str) -> npt.NDArray[Any]:
             f"{name}: an array of children holds whole numbers, got {rows.dtype}; are these points?"
         )
     return rows
-
-
-def _read_children(columns: npt.NDArray[Any], name: str) -> IntArray:
-    """The children as int64: each node once, before its parent."""
-    n = len(columns) + 1
-    parents = np.arange(n, 2 * n - 1)[:, np.newaxis]
-    wrong = ~((columns >= 0) & (columns < parents) & (columns == np.floor(columns)))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"{name}: row {row} describes node {n + row} and names {columns[row, column]:g} as a "
-            f"child; expected a whole number from 0 to {n + row - 1}: leaves are 0 to {n - 1}, "
-            f"and children come before their parents"
-        )
-    children = np.ascontiguousarray(columns, dtype=np.int64)
-    times = np.bincount(children.ravel(), minlength=2 * n - 2)
-    if times.max(initial=0) > 1:
-        raise ValueError(f"{name}: node {int(times.argmax())} is the child of more than one row")
-    return children
-
-
-def _check_linkage(
-    rows: npt.NDArray[Any], children: IntArray, heights: FloatArray, name: str
-) -> None:
-    if not np.isfinite(heights).all():
-        row = int(np.flatnonzero(~np.isfinite(heights))[0])
-        raise ValueError(f"{name}: row {row} has height {heights[row]}; expected a finite number")
-    sizes = _core.sizes(children)[len(rows) + 1 :]
-    wrong = np.flatnonzero(rows[:, 3] != sizes)
-    if len(wrong) > 0:
-        row = int(wrong[0])
-        raise ValueError(
-            f"{name}: row {row} says that its cluster has {rows[row, 3]:g} points, but its "
-            f"children have {sizes[row]}; is this a linkage matrix?"
-        )
 
 
 def _sorted_by_height(children: IntArray, heights: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_cuts.py: flat clusters out of a tree."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify import _core
+from ramify.hierarchy._forks import Forks, read_least
+from ramify.hierarchy._labels import by_first_point
+from ramify.hierarchy._tree import Tree
+from ramify.hierarchy._values import IntArray, expect, own
+
+
+class Cuts(Tree):
+    """Cuts: a label for every point."""
+
+    __slots__ = ()
+
+    def cut(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        min_size: int | None = None,
+        small: Literal["join", "noise"] = "join",
+    ) -> IntArray:
+        """Label every point with its cluster. Give one of the first four options.
+
+        O(n), with ``min_size`` O(n log n), also on a chain.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            Undo the last ``n_clusters - 1`` merges, so that this many clusters remain.
+        height : float, optional
+            Keep only merges strictly below this height (of ``monotone_heights``), as
+            scikit-learn's ``distance_threshold`` does.
+        max_size : int, optional
+            The largest branches of at most this many points, wherever they are: from
+            the root down, a branch is split while it is larger.
+        min_size : int, optional
+            As many clusters of at least this many points as the tree has, from the
+            root down. Where both branches are large enough, a cluster is split in two.
+            Where one is smaller, that is no split: the small branch is put aside and
+            the search goes on in the other. A branch in which there is nothing left to
+            split is a cluster, whole, with what was put aside inside it.
+        small : "join" or "noise"
+            What becomes of a branch that was put aside before a later split:
+            it joins the cluster that is found by going down from where it
+            branched off, to the larger side at every split (to the first, if
+            equal); or its points are labelled -1.
+
+        Returns
+        -------
+        array of shape (n,)
+            Labels from 0, numbered in the order of the clusters' first points.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [5.0], [1.0]]).hierarchy()
+        >>> tree.cut(n_clusters=2)
+        array([0, 1, 0])
+        >>> tree.cut(height=1.0)  # 0 and 2 merge at 1.0, which is not below 1.0
+        array([0, 1, 2])
+
+        Two pairs, and a point far away from both:
+
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [9.0], [10.0], [99.0]]).hierarchy()
+        >>> tree.cut(max_size=3)
+        array([0, 0, 1, 1, 2])
+        >>> tree.cut(min_size=2)
+        array([0, 0, 1, 1, 0])
+        >>> tree.cut(min_size=2, small="noise")
+        array([ 0,  0,  1,  1, -1])
+        """
+        options = {
+            "n_clusters": n_clusters,
+            "height": height,
+            "max_size": max_size,
+            "min_size": min_size,
+        }
+        given = {name: value for name, value in options.items() if value is not None}
+        if len(given) != 1:
+            found = ", ".join(f"{name}={value}" for name, value in given.items())
+            raise ValueError(f"give one of {', '.join(options)}; got {found or 'none of them'}")
+        if small not in ("join", "noise"):
+            raise ValueError(f"small={small!r}: expected 'join' or 'noise'")
+        if small == "noise" and min_size is None:
+            raise ValueError("small='noise' goes with min_size; other cuts put no branch aside")
+        if max_size is not None:
+            return self._cut_by_max_size(max_size)
+        if min_size is not None:
+            return self._cut_by_min_size(min_size, small)
+        return own(_core.cut_labels(self.children, self._count(n_clusters, height)))
+
+    def cut_many(
+        self,
+        n_clusters: Sequence[int] | npt.NDArray[np.integer] | None = None,
+        *,
+        heights: Sequence[float] | npt.NDArray[np.floating] | None = None,
+    ) -> IntArray:
+        """Several cuts at once: a column of labels for each, as :meth:`cut` gives them.
+
+        The finest cut is made on the whole tree, the others on its clusters alone.
+
+        Parameters
+        ----------
+        n_clusters : sequence of int, optional
+        heights : sequence of float, optional
+            Give one of the two.
+
+        Returns
+        -------
+        array of shape (n, number of cuts)
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [5.0], [1.0]]).hierarchy()
+        >>> tree.cut_many([1, 2, 3])
+        array([[0, 0, 0],
+               [0, 1, 1],
+               [0, 0, 2]])
+        """
+        if (n_clusters is None) == (heights is None):
+            raise ValueError("give n_clusters or heights, one of the two")
+        if heights is not None:
+            counts = [self._count(None, height) for height in _each(heights, "heights")]
+        else:
+            assert n_clusters is not None
+            counts = [self._count(count, None) for count in _each(n_clusters, "n_clusters")]
+        finest = max(counts, default=1)
+        labels = own(_core.cut_labels(self.children, finest))
+        top = self._merges_of(labels, finest)
+        columns = np.empty((self.n_leaves, len(counts)), dtype=np.int64)
+        for column, count in enumerate(counts):
+            columns[:, column] = _core.cut_labels(top, count)[labels]
+        return columns
+
+    def _count(self, n_clusters: int | None, height: float | None) -> int:
+        """How many clusters a cut leaves."""
+        if height is not None:
+            height = float(expect(Real, "a number", "height", height))
+            if np.isnan(height):
+                raise ValueError("height=nan: expected a number")
+            kept_merges = np.searchsorted(self.monotone_heights, height, side="left")
+            return self.n_leaves - int(kept_merges)
+        wanted = int(expect(Integral, "an int", "n_clusters", n_clusters))
+        if not 1 <= wanted <= self.n_leaves:
+            raise ValueError(
+                f"n_clusters={wanted}: expected 1 to {self.n_leaves}, the number of points"
+            )
+        return wanted
+
+    def _merges_of(self, labels: IntArray, n_clusters: int) -> IntArray:
+        """The merges above a cut, as the children of a tree over its clusters.
+
+        Clusters are numbered by first point, as leaves are, so labels of the one
+        tree's cuts are labels of the other's.
+        """
+        first = 2 * self.n_leaves - n_clusters  # merge above the cut
+        children = self.children[len(self.children) + 1 - n_clusters :]
+        leaves, start = self._leaf_ordering()
+        cluster = labels[leaves[start[children]]]
+        return np.where(children >= first, children - first + n_clusters, cluster)
+
+    def _cut_by_max_size(self, max_size: int) -> IntArray:
+        most = int(expect(Integral, "an int", "max_size", max_size))
+        if most < 1:
+            raise ValueError(f"max_size={most}: expected at least 1")
+        fits = self.sizes <= most
+        too_large_above = ~fits[self.parents]
+        too_large_above[self.root] = True
+        tops = np.flatnonzero(fits & too_large_above)
+        leaves, start = self._leaf_ordering()
+        tops = tops[np.argsort(start[tops])]
+        return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
+
+    def _cut_by_min_size(self, min_size: int, small: str) -> IntArray:
+        forks = Forks.of(self, read_least(self, min_size, lowest=1))
+        kept = np.flatnonzero(forks.is_head & ~forks.above_fork)
+        kept = kept[np.argsort(forks.start[kept])]
+        parts = [kept]
+        groups = [np.arange(len(kept))]
+        aside = np.flatnonzero(~forks.big & forks.above_fork[self.parents])
+        parts.append(aside)
+        if small == "noise":
+            groups.append(np.full(len(aside), -1))
+        else:
+            # The first leaf of the parent is where going to the larger side ends.
+            end = forks.start[self.parents[aside]]
+            groups.append(np.searchsorted(forks.start[kept], end, side="right") - 1)
+        tops = np.concatenate(parts)
+        order = np.argsort(forks.start[tops])
+        return _spread(np.concatenate(groups)[order], self.sizes[tops[order]], forks.leaves)
+
+
+def _each(values: Sequence[float] | npt.NDArray[np.generic], name: str) -> list[Any]:
+    if np.ndim(values) != 1:
+        raise ValueError(f"{name}: expected a flat sequence, got {np.ndim(values)} dimensions")
+    return list(values)
+
+
+def _spread(groups: IntArray, sizes: IntArray, leaves: IntArray) -> IntArray:
+    """Labels of points from the groups of the stretches of leaves that cover them."""
+    group = np.empty(len(leaves), dtype=np.int64)
+    group[leaves] = np.repeat(groups, sizes)
+    labels, _ = by_first_point(group, int(groups.max()) + 1)
+    return labels

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_hierarchy.py: a frozen binary tree over n points, and all it can be asked.
+
+Everything downstream of a live model works on this snapshot, so a reader never
+races a writer. Trees may be chains of a million nodes: nothing here recurses.
+"""
+
+from ramify.hierarchy._condense import Condensing
+from ramify.hierarchy._cuts import Cuts
+from ramify.hierarchy._exports import Exports
+from ramify.hierarchy._files import Files
+from ramify.hierarchy._linkage import Linkages
+from ramify.hierarchy._paths import Paths
+from ramify.hierarchy._rows import WithRows
+
+
+class Hierarchy(Cuts, Condensing, Paths, WithRows, Linkages, Exports, Files):
+    """A frozen binary tree over the points ``0 .. n-1``: the snapshot of a model.
+
+    Invariants, tested by :meth:`check`:
+
+    1. Arrays have the shapes and types listed below, are read-only, and heights
+       are finite.
+    2. Every node but the root is the child of exactly one row.
+    3. Children come before parents: row ``r`` describes node ``n + r``, and both
+       of its children have smaller numbers.
+    4. In a row, the first child holds the point that arrived first.
+    5. ``monotone_heights`` is the running maximum of ``heights`` over children, and
+       rows are sorted by it, then by size, then by earliest point.
+    6. ``sizes`` and ``parents`` agree with ``children``.
+
+    Parameters
+    ----------
+    children : array of shape (n - 1, 2)
+        The two nodes that each merge joined. The constructor refuses arrays that
+        break 2 or 3, so that no method can step outside the tree.
+    heights : array of shape (n - 1,)
+        Linkage of each merge. An online tree may hold inversions: a merge that is
+        lower than one below it.
+    node_ids : array of shape (n - 1,), optional
+        Ids of the inner nodes that survive later inserts, unlike their numbers
+        ``n .. 2n-2``. By default the numbers themselves.
+    names : sequence of str or of int, one for each point, optional
+        What the points are called in exports. All of one kind, no two alike.
+
+    Attributes
+    ----------
+    names : array of shape (n,), or None
+        The names, read-only: int64, or ``str`` objects. They play no part in ``==``.
+    monotone_heights : array of shape (n - 1,)
+        ``heights`` made non-decreasing towards the root; cuts use these.
+    sizes : array of shape (2n - 1,)
+        Number of points below each node.
+    parents : array of shape (2n - 1,)
+        Parent of each node, -1 for the root.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
+    >>> tree
+    <Hierarchy: 3 points, root height 20.5, split 2 | 1>
+    >>> tree.children
+    array([[0, 1],
+           [3, 2]])
+    >>> tree.cut(n_clusters=2)
+    array([0, 0, 1])
+    """
+
+    __slots__ = ()

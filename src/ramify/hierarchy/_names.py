@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_names.py: the names of points, checked."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+#: One name for each point: all strings or all integers, no two alike.
+Names: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[Any]
+
+
+def read_names(names: Names, n: int) -> npt.NDArray[Any]:
+    """Check the names of n points; return them as a read-only array of our own.
+
+    Strings stay Python's own: an array of fixed width would give every name the
+    room of the longest.
+
+    Examples
+    --------
+    >>> read_names([30, 10, 20], 3)
+    array([30, 10, 20])
+    """
+    if isinstance(names, str | bytes):
+        raise TypeError(f"names={names!r}: expected one name for each point, got one text")
+    given: list[Any] = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    if len(given) != n:
+        raise ValueError(f"names: expected {n}, one for each point, got {len(given)}")
+    kind = str if isinstance(given[0], str) else Integral
+    for i, name in enumerate(given):
+        if isinstance(name, bool) or not isinstance(name, kind):
+            raise TypeError(
+                f"names: expected all strings or all integers, got {name!r} "
+                f"({type(name).__name__}) at position {i}"
+            )
+    _refuse_twins(given)
+    try:
+        array = np.array(given, dtype=np.int64 if kind is Integral else object)
+    except OverflowError:
+        raise ValueError("names: expected integers of at most 64 bits; use strings") from None
+    array.setflags(write=False)
+    return array.view(array.dtype)  # whose owner nobody holds: it stays read-only
+
+
+def _refuse_twins(names: list[Any]) -> None:
+    if len(set(names)) == len(names):
+        return
+    seen: dict[Any, int] = {}
+    for i, name in enumerate(names):
+        if name in seen:
+            raise ValueError(f"names: {name!r} stands at positions {seen[name]} and {i}")
+        seen[name] = i

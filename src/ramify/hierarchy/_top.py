@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_top.py: the top of a tree, for JSON and for Graphviz: small enough to look at."""
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ramify import _core
+from ramify.hierarchy._tree import Tree
+from ramify.hierarchy._values import expect
+
+
+def nested(tree: Tree, max_depth: int | None) -> dict[str, Any]:
+    """See :meth:`ramify.Hierarchy.to_dict`."""
+    made: dict[int, dict[str, Any]] = {}
+    for facts, children in top(tree, max_depth):  # children first, so nothing recurses
+        made[facts["node"]] = facts
+        if children:
+            facts["children"] = [made.pop(child) for child in children]
+    return made[tree.root]
+
+
+def dot(tree: Tree, max_depth: int | None) -> str:
+    """See :meth:`ramify.Hierarchy.to_dot`."""
+    lines = []
+    for facts, children in top(tree, max_depth):
+        v = facts["node"]
+        lines += [f"  {v} -> {child};" for child in reversed(children)]
+        lines.append(f'  {v} [label="{_label(facts)}"];')
+    lines += ["  node [shape=box];", "digraph {"]
+    return "\n".join([*reversed(lines), "}", ""])
+
+
+def top(tree: Tree, max_depth: int | None) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """The nodes down to a depth, children first: what is said of each, and which of its
+    children are among them."""
+    everything = tree.n_leaves  # no path is as long as that
+    deepest = everything if max_depth is None else max_depth
+    expect(Integral, "an int or None", "max_depth", deepest)
+    if deepest < 0:
+        raise ValueError(f"max_depth={max_depth}: expected at least 0, the root alone")
+    depth = _core.depths(tree.children)
+    shown = np.flatnonzero(depth <= deepest)
+    is_leaf = shown < tree.n_leaves
+    for v in shown[is_leaf].tolist():
+        name = {} if tree.names is None else {"name": tree.names.item(v)}
+        yield {"node": v, "size": 1, **name}, []
+    inner = shown[~is_leaf]
+    rows = inner - tree.n_leaves
+    opened = (depth[inner] < deepest).tolist()
+    facts = (inner, tree.monotone_heights[rows], tree.sizes[inner], tree.children[rows])
+    for v, height, size, pair, is_open in zip(*map(np.ndarray.tolist, facts), opened, strict=True):
+        yield {"node": v, "height": height, "size": size}, pair if is_open else []
+
+
+def _label(facts: dict[str, Any]) -> str:
+    if facts["size"] == 1:
+        text = str(facts.get("name", facts["node"]))
+        return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f"{facts['size']:,} points\\nheight {facts['height']:.6g}"

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_tree.py: what a tree is: its arrays, and the invariants that they keep.
+
+    n        number of leaves             v < n    a leaf: the point's arrival index
+    v >= n   an inner node, described by row v - n of ``children`` and ``heights``
+
+The questions that a tree answers live in the other files, a mixin each; the
+class :class:`ramify.Hierarchy` puts them together.
+"""
+
+import operator
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Self, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify import _core
+from ramify.errors import BrokenTreeError
+from ramify.hierarchy._names import Names, read_names
+from ramify.hierarchy._values import FloatArray, IntArray, frozen, own, whole
+
+
+class _LeafOrder(NamedTuple):
+    """The leaves from left to right; the leaves of any node are one stretch of them."""
+
+    leaves: IntArray  # the leaf at each position
+    start: IntArray  # position of each node's first leaf
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Tree:
+    """The arrays of a :class:`ramify.Hierarchy`: checked, frozen, compared, copied."""
+
+    children: IntArray
+    heights: FloatArray
+    node_ids: IntArray
+    names: npt.NDArray[Any] | None
+    monotone_heights: FloatArray
+    sizes: IntArray
+    parents: IntArray
+    # Prepared by the first query that needs them. Two threads may both do the
+    # work; they store equal arrays.
+    _leaf_order: _LeafOrder | None
+    _range_maxima: npt.NDArray[np.int32] | None
+
+    def __init__(
+        self,
+        children: npt.ArrayLike,
+        heights: npt.ArrayLike,
+        node_ids: npt.ArrayLike | None = None,
+        names: Names | None = None,
+    ) -> None:
+        merges = frozen(whole(children), np.int64)
+        if merges.ndim != 2 or merges.shape[1] != 2:
+            raise ValueError(f"children: expected shape (n - 1, 2), got {merges.shape}")
+        n = len(merges) + 1
+        linkages = frozen(heights, np.float64)
+        ids = frozen(np.arange(n, 2 * n - 1) if node_ids is None else node_ids, np.int64)
+        for name, array in (("heights", linkages), ("node_ids", ids)):
+            if array.shape != (n - 1,):
+                raise ValueError(f"{name}: expected shape {(n - 1,)}, got {array.shape}")
+        self._store("children", merges)
+        self._store("heights", linkages)
+        self._store("node_ids", ids)
+        self._store("names", None if names is None else read_names(names, n))
+        monotone = frozen(_core.monotone(merges, linkages), np.float64)
+        if not np.isfinite(linkages).all():
+            raise ValueError("heights: expected finite numbers, found NaN or infinity")
+        if (monotone[1:] < monotone[:-1]).any():
+            row = int(np.argmax(monotone[1:] < monotone[:-1])) + 1
+            raise ValueError(
+                f"rows must come in order of monotone height, lowest first, but row {row} "
+                f"({monotone[row]:g}) is below row {row - 1} ({monotone[row - 1]:g})"
+            )
+        self._store("monotone_heights", monotone)
+        self._store("sizes", frozen(_core.sizes(merges), np.int64))
+        self._store("parents", frozen(_core.parents(merges), np.int64))
+        self._store("_leaf_order", None)
+        self._store("_range_maxima", None)
+
+    def _store(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)  # the one way past `frozen`
+
+    def __reduce__(self) -> tuple[type["Tree"], tuple[object, ...]]:
+        return type(self), (self.children, self.heights, self.node_ids, self.names)
+
+    def with_names(self, names: Names | None) -> Self:
+        """The same tree with other names for its points, or with None without names.
+
+        The arrays are shared, not copied.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
+        >>> tree.with_names(["ash", "elm", "oak"]).names.tolist()
+        ['ash', 'elm', 'oak']
+        """
+        named = object.__new__(type(self))
+        for field in fields(self):
+            named._store(field.name, getattr(self, field.name))
+        named._store("names", None if names is None else read_names(names, self.n_leaves))
+        return named
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of points."""
+        return len(self.children) + 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included: ``2n - 1``."""
+        return 2 * self.n_leaves - 1
+
+    @property
+    def root(self) -> int:
+        """Number of the root: ``2n - 2``."""
+        return self.n_nodes - 1
+
+    def __len__(self) -> int:
+        return self.n_leaves
+
+    def __eq__(self, other: object) -> bool:
+        """Same merges at exactly the same heights; node ids and names do not count."""
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return np.array_equal(self.children, other.children) and np.array_equal(
+            self.heights, other.heights
+        )
+
+    def __repr__(self) -> str:
+        if self.n_leaves == 1:
+            return "<Hierarchy: 1 point>"
+        first, second = self.sizes[self.children[-1]]
+        return (
+            f"<Hierarchy: {self.n_leaves:,} points, root height "
+            f"{self.heights[-1]:.6g}, split {first:,} | {second:,}>"
+        )
+
+    # --- for the mixins ----------------------------------------------------------
+
+    def _leaf_ordering(self) -> _LeafOrder:
+        if self._leaf_order is None:
+            leaves, start = _core.leaf_layout(self.children)
+            self._store("_leaf_order", _LeafOrder(own(leaves), own(start)))
+        assert self._leaf_order is not None
+        return self._leaf_order
+
+    def _node_heights(self) -> FloatArray:
+        """Monotone height of every node. Leaves are at 0, or under the dot metric, whose
+        heights may be negative, at the lowest merge: no branch is of negative length."""
+        ground = self.monotone_heights.min(initial=0.0)
+        return np.concatenate([np.full(self.n_leaves, ground), self.monotone_heights])
+
+    def _one_node(self, node: SupportsIndex) -> int:
+        v = operator.index(node)
+        if not 0 <= v < self.n_nodes:
+            raise IndexError(f"node {v}: expected 0 to {self.root}")
+        return v
+
+    def _nodes(self, nodes: npt.ArrayLike) -> npt.NDArray[np.integer[Any]]:
+        array = np.asarray(nodes)
+        if array.dtype.kind not in "iu" and array.size > 0:
+            raise TypeError(f"nodes: expected integers, got {array.dtype}")
+        wrong = (array < 0) | (array >= self.n_nodes)
+        if wrong.any():
+            raise IndexError(f"node {array[wrong].flat[0]}: expected 0 to {self.root}")
+        return array.astype(np.int64, copy=False)
+
+    # --- trust ------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Test every numbered invariant; raise ``BrokenTreeError`` naming a broken one.
+
+        O(n log n).
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OTD().fit([[0.0], [1.0], [5.0]]).hierarchy().check()
+        """
+        self._check_arrays()
+        inner = np.arange(self.n_leaves, self.n_nodes)
+        named = np.sort(self.children, axis=None)
+        _require(np.array_equal(named, np.arange(self.root)), 2, "a node has two parents, or none")
+        in_front = bool((self.children < inner[:, np.newaxis]).all())
+        _require(in_front, 3, "a parent comes before its child")
+        leaves, start = self._leaf_ordering()
+        earliest = leaves[start]  # by 4, which says that the first leaf is the earliest
+        first, second = self.children.T
+        _require(bool((earliest[first] < earliest[second]).all()), 4, "children are swapped")
+        self._check_order(earliest[self.n_leaves :])
+        inner_sizes = self.sizes[first] + self.sizes[second]
+        _require(np.array_equal(self.sizes[self.n_leaves :], inner_sizes), 6, "wrong size")
+        _require(bool((self.sizes[: self.n_leaves] == 1).all()), 6, "a leaf's size is not 1")
+        _require(self.parents[self.root] == -1, 6, "the root has a parent")
+        agree = (self.parents[first] == inner) & (self.parents[second] == inner)
+        _require(bool(agree.all()), 6, "wrong parent")
+
+    def _check_arrays(self) -> None:
+        n = self.n_leaves
+        expected: list[tuple[str, type, tuple[int, ...]]] = [
+            ("children", np.int64, (n - 1, 2)),
+            ("heights", np.float64, (n - 1,)),
+            ("node_ids", np.int64, (n - 1,)),
+            ("monotone_heights", np.float64, (n - 1,)),
+            ("sizes", np.int64, (2 * n - 1,)),
+            ("parents", np.int64, (2 * n - 1,)),
+        ]
+        for name, dtype, shape in expected:
+            array = getattr(self, name)
+            _require(array.dtype == dtype and array.shape == shape, 1, f"{name} is misshapen")
+            _require(not array.flags.writeable, 1, f"{name} can be written to")
+        _require(bool(np.isfinite(self.heights).all()), 1, "a height is not finite")
+        if self.names is not None:
+            _require(self.names.shape == (n,), 1, "names is misshapen")
+            _require(not self.names.flags.writeable, 1, "names can be written to")
+
+    def _check_order(self, earliest: IntArray) -> None:
+        below = np.concatenate([np.full(self.n_leaves, -np.inf), self.monotone_heights])
+        running = np.maximum(self.heights, below[self.children].max(axis=1, initial=-np.inf))
+        _require(np.array_equal(self.monotone_heights, running), 5, "wrong monotone height")
+        key = (earliest, self.sizes[self.n_leaves :], self.monotone_heights)
+        in_order = np.array_equal(np.lexsort(key), np.arange(self.n_leaves - 1))
+        _require(in_order, 5, "rows are not sorted")
+
+
+def _require(holds: bool | np.bool, invariant: int, what: str) -> None:
+    if not holds:
+        raise BrokenTreeError(f"hierarchy breaks invariant {invariant}: {what}")

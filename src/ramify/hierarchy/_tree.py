@@ -9,19 +9,16 @@ class :class:`ramify.Hierarchy` puts them together.
 """
 
 import operator
-import os
 from dataclasses import dataclass, fields
-from importlib.metadata import version
 from typing import Any, NamedTuple, Self, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify import _core, container
+from ramify import _core
 from ramify.errors import BrokenTreeError
 from ramify.hierarchy._names import Names, read_names
 from ramify.hierarchy._values import FloatArray, IntArray, frozen, own, whole
-from ramify.ids import kind_of, pack
 
 
 class _LeafOrder(NamedTuple):
@@ -105,29 +102,6 @@ class Tree:
             named._store(field.name, getattr(self, field.name))
         named._store("names", None if names is None else read_names(names, self.n_leaves))
         return named
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tree to one file, which ``ramify.load`` reads; as a model's ``save``.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import ramify
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
-        >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
-        >>> tree.save(path)
-        >>> ramify.load(path) == tree
-        True
-        """
-        content = {
-            "kind": "hierarchy",
-            "library": version("ramify"),
-            "points": self.n_leaves,
-            "ids": None if self.names is None else kind_of(self.names),
-        }
-        arrays = {"children": self.children, "heights": self.heights, "node_ids": self.node_ids}
-        named = {} if self.names is None else pack(self.names)
-        container.write(path, content, {**arrays, **named})
 
     @property
     def n_leaves(self) -> int:

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_files.py: a tree as a file of our own; saving.py reads it."""
+
+from importlib.metadata import version
+from os import PathLike
+
+from ramify import container
+from ramify.hierarchy._tree import Tree
+from ramify.ids import kind_of, pack
+
+
+class Files(Tree):
+    """Saving."""
+
+    __slots__ = ()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the tree to one file, which ``ramify.load`` reads; as a model's ``save``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom with the ending ``.ramify``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import ramify
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
+        >>> tree.save(path)
+        >>> ramify.load(path) == tree
+        True
+        """
+        content = {
+            "kind": "hierarchy",
+            "library": version("ramify"),
+            "points": self.n_leaves,
+            "ids": None if self.names is None else kind_of(self.names),
+        }
+        arrays = {"children": self.children, "heights": self.heights, "node_ids": self.node_ids}
+        named = {} if self.names is None else pack(self.names)
+        container.write(path, content, {**arrays, **named})

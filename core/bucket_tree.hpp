@@ -190,7 +190,7 @@ class BucketTree {
   // Items on their way into a newly built subtree.
   struct Load {
     std::vector<Item> items;
-    std::vector<Real> rows;  // dim an item
+    std::vector<Real> rows;       // dim an item
     std::vector<double> weights;  // if the rule has them
   };
 

@@ -93,7 +93,8 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
         scout_.clear();
       }
       if (i % kStride == 0) breathe();
-      for (std::size_t next = std::max(i + 1, scout_.sent()); next < ahead.slice_end() && scout_.has_room(i); ++next)
+      for (std::size_t next = std::max(i + 1, scout_.sent());
+           next < ahead.slice_end() && scout_.has_room(i); ++next)
         scout_.send(tree_, next, ahead.neighbours(next));
       scout_.walk(tree_, i);
       found_.clear();
@@ -156,9 +157,8 @@ template <class Real>
 bool Live<Real>::insert_beside(NodeId leaf, const Pulse& pulse) {
   if (options_.algorithm == Algorithm::kOhac) return ohac_.insert(tree_, leaf, found_, pulse);
   stale_ = true;
-  found_.empty()
-      ? tree_.set_root(leaf)
-      : static_cast<void>(tree_.attach(leaf, NodeId::leaf(found_.front().point)));
+  found_.empty() ? tree_.set_root(leaf)
+                 : static_cast<void>(tree_.attach(leaf, NodeId::leaf(found_.front().point)));
   return true;
 }
 

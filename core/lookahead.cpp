@@ -78,9 +78,9 @@ void Lookahead<Real>::look_up(std::size_t piece) {
   std::vector<PointId> found(count * k_);
   index_.nearest_before(points_, queries, k_, found.data());
   for (std::size_t q = 0; q < count; ++q)
-    std::copy_n(found.begin() + static_cast<std::ptrdiff_t>(q * k_), k_,
-                coming_.found.begin() +
-                    static_cast<std::ptrdiff_t>((queries[q] - coming_.begin) * k_));
+    std::copy_n(
+        found.begin() + static_cast<std::ptrdiff_t>(q * k_), k_,
+        coming_.found.begin() + static_cast<std::ptrdiff_t>((queries[q] - coming_.begin) * k_));
 }
 
 template class Lookahead<float>;

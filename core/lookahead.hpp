@@ -52,8 +52,8 @@ class Lookahead {
  public:
   /// For points begin .. end-1 of `points`, k neighbours each; all of them are
   /// there already, and nobody else may use the index until this one is done.
-  Lookahead(Neighbours<Real>& index, const Points<Real>& points, std::size_t begin,
-            std::size_t end, std::size_t k, Helpers& helpers);
+  Lookahead(Neighbours<Real>& index, const Points<Real>& points, std::size_t begin, std::size_t end,
+            std::size_t k, Helpers& helpers);
   ~Lookahead() { helpers_.abandon(); }
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;

@@ -112,15 +112,34 @@ class ProjectedNeighbours final : public Neighbours<Real> {
         [&] { return best.limit(); });
   }
 
-  bool gains_by_loading(std::size_t) const override { return false; }
+  bool gains_by_loading(std::size_t) const override { return true; }
   void load(const Points<Real>& points, std::size_t end) override {
-    while (size() < end) add(points);
+    short_rows_.extend(end, [&](std::size_t i) { return points.row(static_cast<PointId>(i)); });
   }
   std::vector<PointId> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, size());
   }
-  void nearest_before(const Points<Real>&, std::span<const PointId>, std::size_t,
-                      PointId*) const override {}
+  void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
+                      PointId* out) const override {
+    std::vector<std::vector<Neighbour>> found(queries.size());
+    std::vector<Nearest> best;
+    best.reserve(queries.size());
+    for (std::vector<Neighbour>& mine : found) best.emplace_back(k, mine);
+    const auto offer = [&](std::size_t q, std::size_t i) {
+      const auto point = static_cast<PointId>(i);
+      best[q].offer(squared_distance(points.row(queries[q]), points.row(point), dim_), point);
+    };
+    if (short_rows_.can_sweep()) {
+      typename ShortRows<Real>::Batch batch;
+      short_rows_.search_before(queries, batch, offer,
+                                [&](std::size_t q) { return best[q].limit(); });
+    } else {
+      for (std::size_t q = 0; q < queries.size(); ++q)
+        for (std::size_t i = 0; i < queries[q]; ++i) offer(q, i);
+    }
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      for (std::size_t i = 0; i < found[q].size(); ++i) out[q * k + i] = found[q][i].point;
+  }
 
  private:
   std::size_t dim_;

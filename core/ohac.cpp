@@ -32,7 +32,7 @@ bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour
     if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
       return false;
   }
-  settle(tree, remade);
+  settle(remade);
   rebuild(tree);
   inherit_names(tree);
   if (kept_.empty()) {
@@ -49,8 +49,7 @@ bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour
 template <class Real>
 bool Ohac<Real>::merge_below_the_settled(std::size_t dim, std::size_t& remade) {
   const bool fit = one_path_ && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
-                   dim < kLanes && forest_.size() >= kWorthAsking &&
-                   forest_.size() <= kMatrixLimit;
+                   forest_.size() >= kWorthAsking && forest_.size() <= kMatrixLimit;
   if (!fit) return false;
   remade = settled_.unrest(forest_);
   while (4 * remade <= 3 * taken_.size()) {
@@ -66,14 +65,13 @@ bool Ohac<Real>::merge_below_the_settled(std::size_t dim, std::size_t& remade) {
 
 /// Put aside what stays: taken-out nodes from `remade` on, and what hangs there.
 template <class Real>
-void Ohac<Real>::settle(const Tree<Real>& tree, std::size_t remade) {
+void Ohac<Real>::settle(std::size_t remade) {
   kept_.assign(taken_.begin() + static_cast<std::ptrdiff_t>(remade), taken_.end());
   if (kept_.empty()) {
     owner_.push_back(kNowhere);
     return;
   }
   kept_child_ = remade == 0 ? trees_.front() : NodeId::inner(taken_[remade - 1]);
-  static_cast<void>(tree);
   taken_.resize(remade);
   const NodeId x = trees_.back();
   trees_.resize(remade + 1);

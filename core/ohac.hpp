@@ -39,7 +39,7 @@ class Ohac {
   void split_path(const Tree<Real>& tree, NodeId y);
   void split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
   bool merge_below_the_settled(std::size_t dim, std::size_t& remade);
-  void settle(const Tree<Real>& tree, std::size_t remade);
+  void settle(std::size_t remade);
   void rebuild(Tree<Real>& tree);
   void inherit_names(Tree<Real>& tree);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels.hpp"
 
@@ -39,6 +40,19 @@ void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, s
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t d = 0; d < dim_; ++d)
       rows[i * dim_ + d] = static_cast<double>(row(i)[d]) - centre_[d];
+  sweep_ = kCoarse;
+  has_fine_ = dim_ >= kVeryLongRow;
+  directions_ = (has_fine_ ? kFine : kCoarse) - 1;
+  fit_basis(rows, count);
+  if (coarse_will_do(row, count)) return;
+  sweep_ = std::min(kBroad, dim_ + 1);
+  has_fine_ = false;
+  directions_ = sweep_ - 1;
+  fit_basis(rows, count);
+}
+
+template <class Real>
+void Projection<Real>::fit_basis(const std::vector<double>& rows, std::size_t count) {
   // Start from rows spread over the sample; each round multiplies by the
   // covariance, which turns the span towards the leading directions.
   basis_.assign(directions_ * dim_, 0);
@@ -62,23 +76,47 @@ void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, s
   }
 }
 
+/// Of some rows of the sample: does the coarse vector rule out most others as
+/// nearest neighbours?
 template <class Real>
-void Projection<Real>::apply(const Real* row, ShortRow& out) {
-  centred_.resize(dim_);
-  for (std::size_t d = 0; d < dim_; ++d) centred_[d] = static_cast<double>(row[d]) - centre_[d];
-  out.radius = dot(centred_.data(), centred_.data(), dim_);
+bool Projection<Real>::coarse_will_do(const std::function<const Real*(std::size_t)>& row,
+                                      std::size_t count) const {
+  constexpr std::size_t kAsked = 32;
+  std::vector<ShortRow> shortened(count);
+  for (std::size_t i = 0; i < count; ++i) apply(row(i), shortened[i]);
+  std::size_t left = 0, asked = 0;
+  for (std::size_t a = 0; a < count; a += (count + kAsked - 1) / kAsked, ++asked) {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < count; ++i)
+      if (i != a) nearest = std::min(nearest, squared_distance(row(a), row(i), dim_));
+    for (std::size_t i = 0; i < count; ++i) {
+      const float gap = gap_kernels().of_pair(shortened[a].sweep, shortened[i].sweep, kCoarse);
+      left += i != a && static_cast<double>(gap) <= nearest;
+    }
+  }
+  return 8 * left <= asked * count;
+}
+
+template <class Real>
+void Projection<Real>::apply(const Real* row, ShortRow& out) const {
+  std::vector<double> centred(dim_);
+  for (std::size_t d = 0; d < dim_; ++d) centred[d] = static_cast<double>(row[d]) - centre_[d];
+  out.radius = dot(centred.data(), centred.data(), dim_);
   const auto rest = [&](double inside) {
     return static_cast<float>(std::sqrt(std::max(0.0, out.radius - inside)));
   };
   double inside = 0;
   for (std::size_t b = 0; b < directions_; ++b) {
-    if (b == kCoarse - 1) out.coarse[b] = rest(inside);
-    const double along = dot(centred_.data(), basis_.data() + b * dim_, dim_);
+    if (b == sweep_ - 1) out.sweep[b] = rest(inside);
+    const double along = dot(centred.data(), basis_.data() + b * dim_, dim_);
     inside += along * along;
-    if (b < kCoarse - 1) out.coarse[b] = static_cast<float>(along);
-    out.fine[b] = static_cast<float>(along);
+    if (b < sweep_ - 1) out.sweep[b] = static_cast<float>(along);
+    if (has_fine_) out.fine[b] = static_cast<float>(along);
   }
-  (has_fine() ? out.fine[kFine - 1] : out.coarse[kCoarse - 1]) = rest(inside);
+  (has_fine_ ? out.fine[kFine - 1] : out.sweep[sweep_ - 1]) = rest(inside);
+  out.length = 0;
+  for (std::size_t j = 0; j < sweep_; ++j)
+    out.length += static_cast<double>(out.sweep[j]) * static_cast<double>(out.sweep[j]);
 }
 
 template class Projection<float>;

@@ -10,10 +10,12 @@
 // nearest neighbour, and the answer stays exact. A basis fitted to the data makes
 // the bound tight; any other would only make it slow.
 //
-// There are two: a coarse vector of kCoarse floats, for everybody, and for very
-// long rows a fine one of kFine, of a basis that begins with the coarse one's.
-// slack() is what rounding can have added to a squared distance of two of them;
-// it is ten times what the roundings add up to.
+// There are up to two. The *sweep* vector is compared with everybody's: kCoarse
+// floats where the leading directions tell rows apart, kBroad where they do not.
+// Behind a coarse one, very long rows have a *fine* one of kFine floats, for those
+// the sweep did not rule out. slack() is what rounding can have added to a squared
+// distance of two of them; it is several times what the roundings add up to, also
+// where the distance is computed as |z_x|^2 + |z_y|^2 - 2 z_x.z_y.
 #pragma once
 
 #include <cstddef>
@@ -23,48 +25,54 @@
 
 namespace ramify {
 
-/// From these dimensions on, coarse and fine vectors are worth their keep.
+/// From these dimensions on, sweep and fine vectors are worth their keep.
 inline constexpr std::size_t kLongRow = 32;
 inline constexpr std::size_t kVeryLongRow = 192;
 
 inline constexpr std::size_t kCoarse = 32;
 inline constexpr std::size_t kFine = 96;
+inline constexpr std::size_t kBroad = 160;
 
-/// Both short vectors of a row, and |x - c|^2.
+/// Both short vectors of a row, |x - c|^2, and |z|^2 of the sweep vector.
 struct ShortRow {
-  float coarse[kCoarse];
+  float sweep[kBroad];
   float fine[kFine];
   double radius;
+  double length;
 };
 
 template <class Real>
 class Projection {
  public:
-  explicit Projection(std::size_t dim)
-      : dim_(dim), directions_((dim >= kVeryLongRow ? kFine : kCoarse) - 1) {}
+  explicit Projection(std::size_t dim) : dim_(dim) {}
 
   bool fitted() const { return !basis_.empty(); }
+  std::size_t sweep_width() const { return sweep_; }
+  bool has_fine() const { return has_fine_; }
 
   /// Fit centre and basis to `count` rows by a few subspace iterations: near to
-  /// their leading principal directions. O(count * dim * directions).
+  /// their leading principal directions. The sweep vector is coarse, or broad if
+  /// a coarse one would tell too few of the rows apart. O(count * dim * directions).
   void fit(const std::function<const Real*(std::size_t)>& row, std::size_t count);
 
-  bool has_fine() const { return directions_ >= kFine - 1; }
-
-  /// Shorten a row; `fine` only if there is a fine basis. O(dim * directions).
-  void apply(const Real* row, ShortRow& out);
+  /// Shorten a row. O(dim * directions).
+  void apply(const Real* row, ShortRow& out) const;
 
   /// Most that rounding adds to |z_x - z_y|^2, in two parts: one for each of the
   /// rows, from its |x - c|^2.
-  static float slack(double radius) { return static_cast<float>(1e-5 * radius); }
+  static float slack(double radius) { return static_cast<float>(1e-4 * radius); }
 
  private:
-  std::size_t dim_, directions_;
+  void fit_basis(const std::vector<double>& rows, std::size_t count);
+  bool coarse_will_do(const std::function<const Real*(std::size_t)>& row, std::size_t count) const;
+
+  std::size_t dim_;
+  std::size_t directions_ = 0, sweep_ = 0;
+  bool has_fine_ = false;
   // In double for float rows too: the length of the rest is a difference of
   // squares, and a basis that is orthonormal to 1e-7 only would be off by 3e-4.
   std::vector<double> centre_;
-  std::vector<double> basis_;    // directions_ rows of dim
-  std::vector<double> centred_;  // x - c of the row at hand
+  std::vector<double> basis_;  // directions_ rows of dim
 };
 
 }  // namespace ramify

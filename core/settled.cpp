@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "dispatch.hpp"
+#include "tiles.hpp"
 
 namespace ramify {
 namespace {
@@ -16,14 +17,13 @@ constexpr double kFar = 1e200;  // of items that no longer count; its sums stay 
 struct Pairs {
   std::size_t items, stride, dim;
   double reach;
-  const double* columns;     // coordinate j of item b at columns[j * stride + b]
-  const double* x;           // the new point
-  const double* sizes;       // of items
-  const double* variances;   // of items
-  double* open_variances;    // the same, kFar once an item has merged
-  double* sums;              // n * L of Q so far to each item, kFar once it has merged
-  double* rows;              // items + 1 rows of L
-  double* heights;           // L(Q_(i-1), S_i), with reach
+  const double* columns;    // coordinate j of item b at columns[j * stride + b]
+  const double* x;          // the new point
+  const double* sizes;      // of items
+  const double* variances;  // of items
+  double* open_variances;   // the same, kFar once an item has merged
+  double* sums;             // n * L of Q so far to each item, kFar once it has merged
+  double* rows;             // items + 1 rows of L
 };
 
 RAMIFY_INLINE double smaller(double a, double b) { return a < b ? a : b; }
@@ -56,7 +56,6 @@ RAMIFY_INLINE std::size_t highest_unrest(const Pairs& p) {
     const double sum_limit = p.sums[i] * p.reach;
     const double row_limit = sum_limit / points;
     const double n = p.sizes[i];
-    p.heights[i] = row_limit;
     p.sums[i] = p.open_variances[i] = kFar;
     double* row = p.rows + i * p.stride;
     double least_sum[kWidth], least[kWidth];
@@ -97,33 +96,22 @@ std::size_t highest(const Pairs& p) {
 
 }  // namespace
 
+/// Sizes and variances, and arrays of the right length.
 template <class Real>
 void Settled<Real>::gather(std::span<const ForestItem<Real>> forest) {
   items_ = forest.size() - 1;
   stride_ = (items_ + kWidth - 1) / kWidth * kWidth;
-  columns_.resize(dim_ * stride_);
-  x_.resize(dim_);
   sizes_.resize(stride_);
   variances_.resize(stride_);
-  open_variances_.resize(stride_);
   sums_.resize(stride_);
   rows_.resize((items_ + 1) * stride_);
-  heights_.resize(stride_);
   double points = 1;
   for (std::size_t i = 0; i < items_; ++i) {
     const SummaryView<Real>& summary = forest[i].summary;
-    for (std::size_t j = 0; j < dim_; ++j)
-      columns_[j * stride_ + i] = static_cast<double>(summary.mean[j]);
     sizes_[i] = summary.n;
-    variances_[i] = open_variances_[i] = summary.variance();
+    variances_[i] = summary.variance();
     points += summary.n;
   }
-  for (std::size_t i = items_; i < stride_; ++i) {  // padding is computed like the rest
-    for (std::size_t j = 0; j < dim_; ++j) columns_[j * stride_ + i] = 0;
-    sizes_[i] = 1;
-    open_variances_[i] = kFar;
-  }
-  for (std::size_t j = 0; j < dim_; ++j) x_[j] = static_cast<double>(forest.back().summary.mean[j]);
   // A weighted mean of linkages loses a few ulps of the larger one, which the
   // other can outweigh by the number of points; a forest takes so many of them.
   const auto m = static_cast<double>(forest.size());
@@ -133,53 +121,123 @@ void Settled<Real>::gather(std::span<const ForestItem<Real>> forest) {
 template <class Real>
 std::size_t Settled<Real>::unrest(std::span<const ForestItem<Real>> forest) {
   gather(forest);
-  const std::size_t level = highest({items_, stride_, dim_, reach_, columns_.data(), x_.data(),
-                                     sizes_.data(), variances_.data(), open_variances_.data(),
-                                     sums_.data(), rows_.data(), heights_.data()});
-  // The merges below come about as high as the path's own did, with x in them.
-  return spread(level, *std::max_element(heights_.begin(), heights_.begin() + level + 1));
+  return dim_ < kLanes ? narrow_unrest(forest) : wide_unrest(forest);
 }
 
-/// The least level from `level` on above which nothing is within `height` of what
-/// lies below, where the path's own heights count, too.
 template <class Real>
-std::size_t Settled<Real>::spread(std::size_t level, double height) const {
-  const double* x_row = rows_.data() + items_ * stride_;
-  for (;;) {
-    std::size_t top = level;
-    const auto look = [&](const double* row) {
-      std::size_t b = items_ - 1;
-      while (b > top && row[b] > height) --b;
-      top = b;
-    };
-    look(x_row);
-    for (std::size_t i = 0; i <= level; ++i) look(rows_.data() + i * stride_);
-    if (top == level) return level;
-    for (std::size_t i = level + 1; i <= top; ++i) height = std::max(height, heights_[i]);
-    level = top;
+std::size_t Settled<Real>::narrow_unrest(std::span<const ForestItem<Real>> forest) {
+  columns_.resize(dim_ * stride_);
+  x_.resize(dim_);
+  open_variances_.assign(stride_, kFar);
+  std::copy_n(variances_.begin(), items_, open_variances_.begin());
+  for (std::size_t i = 0; i < items_; ++i)
+    for (std::size_t j = 0; j < dim_; ++j)
+      columns_[j * stride_ + i] = static_cast<double>(forest[i].summary.mean[j]);
+  for (std::size_t i = items_; i < stride_; ++i) {  // padding is computed like the rest
+    for (std::size_t j = 0; j < dim_; ++j) columns_[j * stride_ + i] = 0;
+    sizes_[i] = 1;
   }
+  for (std::size_t j = 0; j < dim_; ++j) x_[j] = static_cast<double>(forest.back().summary.mean[j]);
+  return highest({items_, stride_, dim_, reach_, columns_.data(), x_.data(), sizes_.data(),
+                  variances_.data(), open_variances_.data(), sums_.data(), rows_.data()});
+}
+
+/// The same with lower bounds in `rows_` and `sums_`, and the doubts that have
+/// been taken off put back, and more, in `high_sums_`.
+template <class Real>
+std::size_t Settled<Real>::wide_unrest(std::span<const ForestItem<Real>> forest) {
+  if (!bound_linkages(forest)) return items_;
+  const double* x_row = rows_.data() + items_ * stride_;
+  high_sums_.resize(stride_);
+  for (std::size_t b = 0; b < items_; ++b) {
+    sums_[b] = x_row[b];
+    high_sums_[b] = x_row[b] + 2 * doubts_[b];
+  }
+  std::size_t unrest = 0;
+  double points = 1;
+  for (std::size_t i = 0; i < items_; ++i) {
+    const double sum_limit = high_sums_[i] * reach_;
+    const double row_limit = sum_limit / points;
+    const double* row = rows_.data() + i * stride_;
+    const double n = sizes_[i];
+    bool restless = false;
+    for (std::size_t b = i + 1; b < items_; ++b) {
+      restless |= (row[b] <= row_limit) | (sums_[b] <= sum_limit);
+      sums_[b] += n * row[b];
+      high_sums_[b] += n * (row[b] + 2 * (doubts_[i] + doubts_[b]));
+    }
+    if (restless) unrest = i;
+    points += n;
+  }
+  return unrest;
+}
+
+/// Lower bounds of all linkages, from products of means in float, x being the
+/// origin. False where float cannot tell.
+template <class Real>
+bool Settled<Real>::bound_linkages(std::span<const ForestItem<Real>> forest) {
+  const std::size_t width = (dim_ + kLanes - 1) / kLanes * kLanes;
+  const std::size_t count = (items_ + kGram - 1) / kGram * kGram;
+  centred_.assign(count * width, 0);
+  products_.resize(count * count);
+  const Real* x = forest.back().summary.mean;
+  for (std::size_t i = 0; i < items_; ++i) {
+    const Real* mean = forest[i].summary.mean;
+    float* out = centred_.data() + i * width;
+    for (std::size_t j = 0; j < dim_; ++j)
+      out[j] = static_cast<float>(static_cast<double>(mean[j]) - static_cast<double>(x[j]));
+  }
+  tile_kernels().gram(centred_.data(), count, width, products_.data());
+  const auto radius = [&](std::size_t i) { return static_cast<double>(products_[i * count + i]); };
+  // Each lane of a product sums width / kLanes terms, then the lanes are added.
+  const double rounding = 4e-7 * (static_cast<double>(width) / kLanes + 16);
+  doubts_.resize(stride_);
+  double farthest = 0;
+  for (std::size_t i = 0; i < items_; ++i) {
+    doubts_[i] = rounding * radius(i) + 1e-37;
+    farthest = std::max(farthest, radius(i));
+  }
+  if (!(farthest > 1e-24 && farthest < 1e30)) return false;
+  double* x_row = rows_.data() + items_ * stride_;
+  for (std::size_t i = 0; i < items_; ++i) {
+    x_row[i] = std::max(0.0, radius(i) - doubts_[i]) + variances_[i];
+    double* row = rows_.data() + i * stride_;
+    for (std::size_t b = i + 1; b < items_; ++b) {
+      const double gap = radius(i) + radius(b) - 2 * static_cast<double>(products_[i * count + b]);
+      row[b] = std::max(0.0, gap - doubts_[i] - doubts_[b]) + (variances_[i] + variances_[b]);
+    }
+  }
+  return true;
 }
 
 template <class Real>
 std::size_t Settled<Real>::disturbed(std::size_t level, std::span<const Merge> merges,
                                      std::span<const double> linkages) {
-  above_.clear();
+  // L to everything above, for the forest's clusters and then for each union.
+  const std::size_t above = items_ - (level + 1), forest = level + 2;
+  above_.resize((forest + merges.size()) * above);
   weight_.clear();
-  for (std::size_t i = 0; i <= level + 1; ++i) {
+  for (std::size_t i = 0; i < forest; ++i) {
     const bool is_x = i == level + 1;
     const double* row = rows_.data() + (is_x ? items_ : i) * stride_;
-    above_.push_back(*std::min_element(row + level + 1, row + items_));
+    std::copy_n(row + level + 1, above, above_.data() + i * above);
     weight_.push_back(is_x ? 1 : sizes_[i]);
   }
+  std::size_t top = 0;  // of those above that are nearer than the merge partner
   for (std::size_t t = 0; t < merges.size(); ++t) {
     const auto [a, b] = merges[t];
-    if (linkages[t] * reach_ >= std::min(above_[a], above_[b]))
-      return spread(level, *std::max_element(linkages.begin(), linkages.end()) * reach_);
+    const double limit = linkages[t] * reach_;
     const double n = weight_[a] + weight_[b];
-    above_.push_back((weight_[a] * above_[a] + weight_[b] * above_[b]) / n);
+    const double share_a = weight_[a] / n, share_b = weight_[b] / n;
+    const double *row_a = above_.data() + a * above, *row_b = above_.data() + b * above;
+    double* row = above_.data() + (forest + t) * above;
+    for (std::size_t k = 0; k < above; ++k) {
+      row[k] = share_a * row_a[k] + share_b * row_b[k];
+      if ((row_a[k] <= limit) | (row_b[k] <= limit)) top = std::max(top, k + 1);
+    }
     weight_.push_back(n);
   }
-  return level;
+  return level + top;
 }
 
 template class Settled<float>;

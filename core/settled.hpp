@@ -30,27 +30,33 @@ class Settled {
  public:
   explicit Settled(std::size_t dim) : dim_(dim) {}
 
-  /// The level of unrest K of a forest S_0 .. S_l, x; x comes last. Needs 3 to
-  /// kMatrixLimit items and dim < kLanes. O(l^2 dim), but few and flat loops.
+  /// The level of unrest K of a forest S_0 .. S_l, x, or a higher one; x comes
+  /// last. Needs 3 to kMatrixLimit items. O(l^2 dim), but few and flat loops: in
+  /// double below kLanes dimensions, above in float, with room for its rounding.
   std::size_t unrest(std::span<const ForestItem<Real>> forest);
 
-  /// After unrest() has found K, and S_0 .. S_K, x have been merged (forest_hac's
-  /// numbering) with these linkages: K itself if that was not disturbed from above,
-  /// else a higher level to try. O(K l).
+  /// After unrest() has found K, and S_0 .. S_level, x have been merged (forest_hac's
+  /// numbering) with these linkages, level >= K: level itself if that was not
+  /// disturbed from above, else a higher one to try. O(level l).
   std::size_t disturbed(std::size_t level, std::span<const Merge> merges,
                         std::span<const double> linkages);
 
  private:
   void gather(std::span<const ForestItem<Real>> forest);
-  std::size_t spread(std::size_t level, double height) const;
+  std::size_t narrow_unrest(std::span<const ForestItem<Real>> forest);
+  std::size_t wide_unrest(std::span<const ForestItem<Real>> forest);
+  bool bound_linkages(std::span<const ForestItem<Real>> forest);
 
   std::size_t dim_;
   std::size_t items_ = 0;   // S_0 .. S_l
   std::size_t stride_ = 0;  // items_ in whole vectors
   double reach_ = 1;        // 1 + what rounding can do to a linkage
-  std::vector<double> columns_, x_, sizes_, variances_, open_variances_, sums_, heights_;
-  std::vector<double> rows_;   // L(S_i, S_b) for b > i, row by row; x's row is the last
-  std::vector<double> above_;  // for each cluster: at most its linkage to any S_b above K
+  std::vector<double> columns_, x_, sizes_, variances_, open_variances_, sums_;
+  std::vector<double> rows_;               // L(S_i, S_b) for b > i, row by row; x's row is the last
+  std::vector<float> centred_, products_;  // in many dimensions: means - x
+  std::vector<double> doubts_;             // by item: its share of rounding
+  std::vector<double> high_sums_;
+  std::vector<double> above_;  // for each cluster: its linkage to each S_b above K
   std::vector<double> weight_;
 };
 

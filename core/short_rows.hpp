@@ -2,9 +2,11 @@
 // short_rows.hpp: an exact scan of many long rows that looks at few of them.
 //
 // Beside rows that somebody else keeps, it keeps their short vectors
-// (projection.hpp). A search computes all coarse bounds in one sweep, takes the
-// most promising row as a first answer, and then asks for the true value of those
-// rows alone that neither their coarse nor their fine bound rules out.
+// (projection.hpp). A search computes all bounds in one sweep, takes the most
+// promising row as a first answer, and then asks for the true value of those rows
+// alone that neither sweep nor fine bound rules out. A batch of searches sweeps
+// for several rows at a time, a stretch of rows after the other, so that short
+// vectors are fetched from memory once for all of them.
 //
 // Until kFirstFit rows are there, nothing is ruled out. The basis is fitted then
 // and again whenever the number of rows has grown eightfold. Data without leading
@@ -13,14 +15,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "growth.hpp"
 #include "kernels.hpp"
 #include "projection.hpp"
+#include "tiles.hpp"
 
 namespace ramify {
 
@@ -47,13 +52,32 @@ class ShortRows {
     set(size_ - 1, row(size_ - 1));
   }
 
+  /// Take in rows up to `end` at once.
+  template <class RowOf>
+  void extend(std::size_t end, RowOf&& row) {
+    const std::size_t from = size_;
+    size_ = end;
+    if (size_ >= next_fit_) {
+      fit(row);
+      return;
+    }
+    if (!projection_.fitted()) return;
+    make_space(size_);
+    for (std::size_t i = from; i < size_; ++i) set(i, row(i));
+  }
+
+  bool can_sweep() const { return projection_.fitted(); }
+
   /// Row i has changed.
   void set(std::size_t i, const Real* row) {
     if (!projection_.fitted()) return;
     ShortRow shortened;
     projection_.apply(row, shortened);
     slack_[i] = Projection<Real>::slack(shortened.radius);
-    for (std::size_t j = 0; j < kCoarse; ++j) entry(i, j) = shortened.coarse[j];
+    offset_[i] = tells(shortened.radius)
+                     ? static_cast<float>((shortened.length - static_cast<double>(slack_[i])) / 2)
+                     : -std::numeric_limits<float>::infinity();
+    for (std::size_t j = 0; j < width(); ++j) entry(i, j) = shortened.sweep[j];
     if (projection_.has_fine()) std::copy_n(shortened.fine, kFine, fine_.data() + i * kFine);
   }
 
@@ -62,7 +86,8 @@ class ShortRows {
     --size_;
     if (!projection_.fitted() || i == size_) return;
     slack_[i] = slack_[size_];
-    for (std::size_t j = 0; j < kCoarse; ++j) entry(i, j) = entry(size_, j);
+    offset_[i] = offset_[size_];
+    for (std::size_t j = 0; j < width(); ++j) entry(i, j) = entry(size_, j);
     if (projection_.has_fine())
       std::copy_n(fine_.data() + size_ * kFine, kFine, fine_.data() + i * kFine);
   }
@@ -84,11 +109,10 @@ class ShortRows {
     ShortRow mine;
     projection_.apply(x, mine);
     const float own = Projection<Real>::slack(mine.radius);
-    bounds_.resize(columns_.size() / kCoarse);
+    bounds_.resize(slack_.size());
     const GapKernels& gaps = gap_kernels();
     for (std::size_t block = 0; block * kBlock < size_; ++block)
-      gaps.of_block(mine.coarse, columns_.data() + block * kBlock * kCoarse, kCoarse,
-                    bounds_.data() + block * kBlock);
+      gaps.of_block(mine.sweep, block_columns(block), width(), bounds_.data() + block * kBlock);
     const auto safe = [&](float gap, std::size_t i) {
       // Near the ends of float's range a gap says nothing, and rules out nothing.
       const bool telling = gap > 1e-30F && gap < 1e37F;
@@ -119,23 +143,111 @@ class ShortRows {
     if (offered > size_ - size_ / 4) rest_ = kRest;
   }
 
+  /// What a batch of searches keeps between calls; one for each thread.
+  struct Batch {
+    std::vector<float> queries;  // kTile sweep vectors side by side, tile after tile
+    std::vector<float> values;   // of one tile with one stretch of rows
+    std::vector<std::uint32_t> places;
+  };
+
+  /// Searches for rows of its own, each among the rows before it.
+  ///   offer(q, i)  computes the score of row i for queries[q]
+  ///   limit(q)     squared distances above it are of no use to queries[q] any more
+  template <class Id, class Offer, class Limit>
+  void search_before(std::span<const Id> queries, Batch& batch, Offer&& offer,
+                     Limit&& limit) const {
+    const TileKernels& kernels = tile_kernels();
+    const std::size_t tiles = (queries.size() + kTile - 1) / kTile;
+    const std::size_t stretch =
+        std::max(kStretch / (width() * sizeof(float) * kBlock), std::size_t{1}) * kBlock;
+    batch.queries.assign(tiles * kTile * width(), 0);
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      for (std::size_t j = 0; j < width(); ++j)
+        batch.queries[(q / kTile * width() + j) * kTile + q % kTile] = entry(queries[q], j);
+    batch.values.resize(kTile * stretch);
+    batch.places.resize(stretch);
+    const std::size_t end = *std::max_element(queries.begin(), queries.end());
+    // From the last rows backwards: streams tend to resemble what came just before.
+    for (std::size_t s = (end + stretch - 1) / stretch; s-- > 0;) {
+      const std::size_t from = s * stretch, to = std::min(from + stretch, end);
+      for (std::size_t tile = 0; tile < tiles; ++tile) {
+        for (std::size_t block = from / kBlock; block * kBlock < to; ++block)
+          kernels.products(batch.queries.data() + tile * kTile * width(), block_columns(block),
+                           offset_.data() + block * kBlock, width(),
+                           batch.values.data() + block * kBlock - from, stretch);
+        const std::size_t last = std::min(queries.size(), (tile + 1) * kTile);
+        for (std::size_t q = tile * kTile; q < last; ++q)
+          if (queries[q] > from)
+            look_closer(batch, q, queries[q], from, std::min<std::size_t>(to, queries[q]), stretch,
+                        offer, limit);
+      }
+    }
+  }
+
  private:
   static constexpr std::size_t kFirstFit = 1024;  // and the size of a sample
   static constexpr std::uint32_t kRest = 64;
+  static constexpr std::size_t kStretch = std::size_t{1} << 18;  // bytes of sweep vectors
 
+  std::size_t width() const { return projection_.sweep_width(); }
+  const float* block_columns(std::size_t block) const {
+    return columns_.data() + block * kBlock * width();
+  }
   float& entry(std::size_t i, std::size_t j) {
-    return columns_[(i / kBlock * kCoarse + j) * kBlock + i % kBlock];
+    return columns_[(i / kBlock * width() + j) * kBlock + i % kBlock];
+  }
+  float entry(std::size_t i, std::size_t j) const {
+    return columns_[(i / kBlock * width() + j) * kBlock + i % kBlock];
+  }
+
+  /// Near the ends of float's range products say nothing, and rule out nothing.
+  static bool tells(double radius) { return radius > 1e-24 && radius < 1e30; }
+
+  /// Offer query q those rows of a stretch that its sweep did not rule out.
+  template <class Offer, class Limit>
+  void look_closer(Batch& batch, std::size_t q, std::size_t self, std::size_t from, std::size_t to,
+                   std::size_t stretch, Offer&& offer, Limit&& limit) const {
+    const TileKernels& kernels = tile_kernels();
+    const float* values = batch.values.data() + q % kTile * stretch;
+    // |z_x - z_y|^2 - slacks = own - 2 value, which rules a row out above the limit.
+    const double own = -2 * static_cast<double>(offset_[self]);
+    const auto least = [&] {
+      const double value = -(own + limit(q)) / 2;
+      return static_cast<float>(value - 1e-6 * std::fabs(value));  // rounded down for sure
+    };
+    const std::size_t count = to - from;
+    const float most = kernels.largest(values, count);
+    if (!(most >= least())) return;
+    // The most promising one first: it may rule out all others.
+    std::size_t first = 0;
+    while (values[first] != most && first + 1 < count) ++first;
+    offer(q, from + first);
+    const std::size_t found = kernels.at_least(values, count, least(), batch.places.data());
+    for (std::size_t p = 0; p < found; ++p) {
+      const std::size_t i = batch.places[p];
+      if (i == first || !(values[i] >= least())) continue;
+      if (projection_.has_fine() && fine_rules_out(self, from + i, limit(q))) continue;
+      offer(q, from + i);
+    }
+  }
+
+  bool fine_rules_out(std::size_t a, std::size_t b, double limit) const {
+    const float gap =
+        gap_kernels().of_pair(fine_.data() + a * kFine, fine_.data() + b * kFine, kFine);
+    return gap < 1e37F && static_cast<double>(gap - (slack_[a] + slack_[b])) * (1 - 3e-7) > limit;
   }
 
   void make_space(std::size_t rows) {
     const std::size_t blocks = (rows + kBlock - 1) / kBlock;
     if (slack_.size() >= blocks * kBlock) return;
-    make_room(columns_, kBlock * kCoarse);
-    columns_.resize(blocks * kBlock * kCoarse);
+    make_room(columns_, blocks * kBlock * width() - columns_.size());
+    columns_.resize(blocks * kBlock * width());
     make_room(slack_, kBlock);
     slack_.resize(blocks * kBlock);
+    make_room(offset_, kBlock);
+    offset_.resize(blocks * kBlock);
     if (!projection_.has_fine()) return;
-    make_room(fine_, kBlock * kFine);
+    make_room(fine_, blocks * kBlock * kFine - fine_.size());
     fine_.resize(blocks * kBlock * kFine);
   }
 
@@ -143,6 +255,7 @@ class ShortRows {
   void fit(RowOf&& row) {
     const std::size_t sample = std::min(size_, kFirstFit);
     projection_.fit([&](std::size_t i) { return row(i * size_ / sample); }, sample);
+    for (std::vector<float>* old : {&columns_, &fine_, &slack_, &offset_}) old->clear();
     make_space(size_);
     for (std::size_t i = 0; i < size_; ++i) set(i, row(i));
     next_fit_ = 8 * size_;
@@ -152,9 +265,10 @@ class ShortRows {
   std::size_t size_ = 0;
   std::size_t next_fit_ = kFirstFit;
   std::uint32_t rest_ = 0;      // searches for which bounds are not worth computing
-  std::vector<float> columns_;  // coarse vectors: kBlock * kCoarse a block, column by column
+  std::vector<float> columns_;  // sweep vectors: kBlock * width() a block, column by column
   std::vector<float> fine_;     // fine vectors, one after the other, if there are any
   std::vector<float> slack_;    // by row
+  std::vector<float> offset_;   // by row: (|z|^2 - slack) / 2 of the sweep vector
   std::vector<float> bounds_;   // of the search at hand
 };
 

@@ -222,7 +222,7 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
     tree.inner(i).right = link(2);
     if (link(0) == kNone) tree.root_ = node;
   }
-  if (!tree.root_.is_leaf()) tree.inner(tree.root_.slot()).parent = kNone;
+  if (tree.root_ != kNone && !tree.root_.is_leaf()) tree.inner(tree.root_.slot()).parent = kNone;
   if (n > 0) {
     try {
       tree.check_links();
@@ -310,9 +310,9 @@ void Tree<Real>::check_summaries() const {
       gap += step * step;
       const double mean = mean_a[j] + n_b / (n_a + n_b) * step;
       sum[slot * dim() + j] = mean;
-      require(std::fabs(mean - static_cast<double>(mean_at(slot)[j])) <=
-                  slack * (scale[j] + 1e-300),
-              4, "mean");
+      require(
+          std::fabs(mean - static_cast<double>(mean_at(slot)[j])) <= slack * (scale[j] + 1e-300), 4,
+          "mean");
     }
     const auto below = [&](NodeId v) { return v.is_leaf() ? 0.0 : deviation[v.slot()]; };
     deviation[slot] = merged_ssd(n_a, below(a), n_b, below(b), gap);

@@ -13,6 +13,7 @@
 
 #include "bind.hpp"
 #include "breath.hpp"
+#include "helpers.hpp"
 #include "live.hpp"
 
 namespace ramify::bindings {
@@ -95,13 +96,14 @@ class PyLive {
   std::size_t size() const { return live_.size(); }
   std::size_t dim() const { return dim_; }
 
-  std::size_t insert_many(const Rows<Real>& rows, nb::object pulse) {
+  std::size_t insert_many(const Rows<Real>& rows, nb::object pulse, std::size_t threads) {
     require_width(rows.shape(1));
     Breath breath(std::move(pulse));
     std::size_t done = 0;
     {
       const nb::gil_scoped_release release;
-      done = live_.insert_many(rows.data(), rows.shape(0), std::ref(breath));
+      Threads helpers(threads);
+      done = live_.insert_many(rows.data(), rows.shape(0), std::ref(breath), helpers);
     }
     breath.rethrow();
     return done;
@@ -266,7 +268,7 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("__len__", &Self::size)
       .def_prop_ro("dim", &Self::dim, "Width of the rows.")
       .def("insert_many", &Self::insert_many, nb::arg("rows").noconvert(),
-           nb::arg("pulse") = nb::none(),
+           nb::arg("pulse") = nb::none(), nb::arg("threads") = 1,
            "Insert finite rows in order; returns how many. Calls pulse(done) now and then.")
       .def("insert_one", &Self::insert_one, nb::arg("row").noconvert(),
            "Insert one row; returns its id.")

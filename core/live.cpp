@@ -99,7 +99,7 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
       scout_.walk(tree_, i);
       found_.clear();
       for (const PointId point : ahead.neighbours(i)) found_.push_back({0, point});
-      if (!insert_beside(NodeId::leaf(static_cast<PointId>(i)), within)) break;
+      if (!hang_up(NodeId::leaf(static_cast<PointId>(i)), within)) break;
     }
   } catch (const Stopped&) {
   }
@@ -144,7 +144,7 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
     neighbours_->nearest(tree_.points(), x, std::min(wanted, before), found_);
   }
   const NodeId leaf = tree_.add_leaf(x);
-  if (!insert_beside(leaf, pulse)) {
+  if (!hang_up(leaf, pulse)) {
     tree_.truncate(before);
     return false;
   }
@@ -154,7 +154,7 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
 
 /// Hang up a leaf whose neighbours have been found. False when the pulse said stop.
 template <class Real>
-bool Live<Real>::insert_beside(NodeId leaf, const Pulse& pulse) {
+bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
   if (options_.algorithm == Algorithm::kOhac) return ohac_.insert(tree_, leaf, found_, pulse);
   stale_ = true;
   found_.empty() ? tree_.set_root(leaf)

@@ -103,7 +103,7 @@ class Live {
 
  private:
   bool insert(const Real* row, const Pulse& pulse);
-  bool insert_beside(NodeId leaf, const Pulse& pulse);
+  bool hang_up(NodeId leaf, const Pulse& pulse);
   bool gains_by_looking_ahead(std::size_t count) const;
   std::size_t insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
                                Helpers& helpers);

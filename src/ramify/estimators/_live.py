@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
+from ramify.estimators._hnsw import HnswTree
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows, check_not_negative
 from ramify.progress import Pulse
@@ -205,21 +206,28 @@ def _core_class(dtype: np.dtype[Any]) -> Any:
 
 
 def _new_core(settings: Settings, dtype: np.dtype[Any]) -> _Core:
-    if settings.algorithm != "birch":
-        return cast(_Core, _core_class(dtype)(*settings))
-    from ramify.estimators._cf_tree import CFTree  # loads sklearn.cluster
+    if settings.algorithm == "birch":
+        from ramify.estimators._cf_tree import CFTree  # loads sklearn.cluster
 
-    store = _core_class(dtype)(*settings._replace(algorithm="nested", more={}))
-    return CFTree(store, **cast(Any, settings.more))
+        store = _core_class(dtype)(*settings._replace(algorithm="nested", more={}))
+        return CFTree(store, **cast(Any, settings.more))
+    return _with_neighbors(settings, _core_class(dtype)(*settings))
 
 
 def _old_core(
     settings: Settings, dtype: np.dtype[Any], arrays: Mapping[str, npt.NDArray[Any]]
 ) -> _Core:
-    if settings.algorithm != "birch":
-        return cast(_Core, _core_class(dtype).from_state(*settings, arrays))
-    from ramify.estimators._cf_tree import CFTree
+    if settings.algorithm == "birch":
+        from ramify.estimators._cf_tree import CFTree
 
-    plain = settings._replace(algorithm="nested", more={})
-    store = _core_class(dtype).from_state(*plain, arrays)
-    return CFTree.from_state(store, settings.more, arrays)
+        plain = settings._replace(algorithm="nested", more={})
+        store = _core_class(dtype).from_state(*plain, arrays)
+        return CFTree.from_state(store, settings.more, arrays)
+    return _with_neighbors(settings, _core_class(dtype).from_state(*settings, arrays))
+
+
+def _with_neighbors(settings: Settings, store: Any) -> _Core:
+    """The core's tree, which knows exact neighbours, or one that is told approximate ones."""
+    if settings.more.get("neighbors") != "hnsw":
+        return cast(_Core, store)
+    return HnswTree(store, settings.metric, settings.n_neighbors)

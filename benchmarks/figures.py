@@ -10,6 +10,8 @@ from typing import Any
 
 Measurement = dict[str, Any]
 
+SAME_TREE = "the same tree"
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -25,6 +27,8 @@ class Figure:
         value = self.read(ours, peer)
         if value is None:
             return ""
+        if self.words == SAME_TREE:
+            return SAME_TREE if value else "ANOTHER TREE"
         cpu = None if self.by_cpu is None else self.by_cpu(ours, peer)
         more = "" if cpu is None else f" (cpu {cpu:{self.digits}}×)"
         return self.words.format(format(value, self.digits)) + more
@@ -88,7 +92,7 @@ FIGURES: dict[str, Figure] = {
     "p99": Figure(_own("p99"), "p99 {}× the median"),
     "p99.9": Figure(_own("p999"), "p99.9 {}× the median"),
     "worst": Figure(_own("worst"), "worst {}× the median", ",.0f"),
-    "same tree": Figure(_same_tree, "same tree: {}", ".0f"),
+    "same tree": Figure(_same_tree, SAME_TREE),
     "heard": Figure(_own("heard_ms"), "stopped after {} ms"),
     "recall": Figure(_own("recall"), "recall {}", ".4f"),
     "depth": Figure(_own("depth"), "mean depth {}"),
@@ -111,6 +115,8 @@ class Goal:
     @property
     def words(self) -> str:
         """The goal as it is written in the table."""
+        if self.figure == "same tree":
+            return SAME_TREE
         if self.most is not None:
             return f"≤ {self.most:,.3g}"
         return "" if self.least is None else f"≥ {self.least:,.10g}"

@@ -179,9 +179,8 @@ def test_generated_rows_stand_in_only_for_what_is_missing(tmp_path):
 def test_files_that_are_missing_are_a_skipped_row():
     case = next(c for c in all_cases(Plan()) if c.name == "OHAC 55K x 784 MNIST")
     (record,) = measured([case])
-    assert record["ours"] == {
-        "skipped": "needs mnist/train-images-idx3-ubyte.gz: give its folder by --data or RAMIFY_DATA"
-    }
+    why = "needs mnist/train-images-idx3-ubyte.gz: give its folder by --data or RAMIFY_DATA"
+    assert record["ours"] == {"skipped": why}
     assert record["peer"] is None  # nobody to be compared with
     table = tables(results.Results({"scale": 1}, [record]))
     assert not table
@@ -330,6 +329,8 @@ def test_goals():
     )  # fmt: skip
     assert Goal("same tree").value({"digest": "a"}, {"digest": "a"}) == 1
     assert Goal("same tree").value({"digest": "a"}, {"digest": "b"}) == 0
+    assert FIGURES["same tree"].write({"digest": "a"}, {"digest": "b"}) == "ANOTHER TREE"
+    assert FIGURES["same tree"].write({"digest": "a"}, {"digest": "a"}) == "the same tree"
     assert Goal("time per insert").value(quick, {"wall": 1.0, "points": 1}) == pytest.approx(0.1)
 
 

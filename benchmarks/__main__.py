@@ -55,7 +55,7 @@ def measure(cases: list[Case], options: argparse.Namespace) -> Results:
     """Run the cases; what is known is written after each group, so that Ctrl-C loses little."""
     found = results.begin(_command(options), options.scale)
     if options.keep:
-        found.records = results.load(options.out).records
+        found.keep(results.load(options.out))
     every = all_cases(Plan(options.data, options.scale))
     order = {(case.section, case.name): place for place, case in enumerate(every)}
     with Host(options.limit) as host, progress() as told:

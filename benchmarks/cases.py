@@ -146,7 +146,7 @@ def _streams(plan: Plan) -> list[Case]:
     stop = Job("ours.interrupted", plan.rows("hard", 6_000, name="exponentially spaced", width=8))
     return [
         *cases,
-        _stream(plan, "one-hot rows", 5_000, 64, 3.0),
+        replace(_stream(plan, "one-hot rows", 5_000, 64, 3.0), once=True),
         replace(_stream(plan, "one-hot rows", 200_000, 10, 3.0), full=True, once=True),
         replace(chain, note="a true chain: time may grow, memory only with n"),
         Case(STREAMS, "Ctrl-C in such a chain", stop, (Goal("heard", most=500),), once=True),
@@ -182,9 +182,8 @@ def _peers(plan: Plan) -> list[Case]:
                 continue  # minutes
             judge = ("revenue", "recall") if function == "ours.near" else ("revenue",)
             job = Job(function, rows, given, judge)
-            slow = name in _SLOW
-            cases.append(Case(section, name, job, note=note, once=slow or name in _SLOWISH,
-                              full=slow and width == 2))  # fmt: skip
+            once, full = name not in _QUICK, name in _SLOW
+            cases.append(Case(section, name, job, note=note, once=once, full=full))
     return cases
 
 
@@ -193,7 +192,7 @@ def _same(value: Any) -> dict[int, Any]:
 
 
 _SLOW = ("SciPy average", "scikit-learn average", "river CluStream")
-_SLOWISH = ("fastcluster average", "fastcluster ward, O(n) memory", "hdbscan", "usearch HNSW")
+_QUICK = ("Ramify OHAC", "Ramify OTD", "Ramify HAC", "Ramify PERCH", "Ramify GRINCH")
 _ONLINE, _OFFLINE, _FLAT = "online, a tree", "offline, a tree", "flat clusters: no tree"
 
 #: Name, function, options by width, what kind of problem it solves.

@@ -21,6 +21,7 @@ _STYLES = {
 def draw(results: Results, path: Path) -> None:
     """Left, whole streams by size; right, the time of one insert while a tree grows."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     streams, inserts = figure.subplots(1, 2)
@@ -36,6 +37,8 @@ def draw(results: Results, path: Path) -> None:
     _finish(inserts, "points in the tree", "µs for one insert of OHAC")
     inserts.set_yscale("linear")
     inserts.set_ylim(bottom=0)
+    inserts.set_xlim(8e3, 1.2e6)
+    inserts.xaxis.set_minor_formatter(NullFormatter())
     figure.savefig(path, dpi=110)
 
 

@@ -36,10 +36,11 @@ def write(results: Results, page: Path) -> None:
 
 def markdown(results: Results, image: str) -> str:
     """The page as text."""
-    made = tables(results)
     parts = [_INTRO, _facts(results), _verdict(results)]
-    for table in made:
-        parts.append(_section(table, results))
+    said: set[str] = set()  # notes that tables share are said once
+    for table in tables(results):
+        parts.append(_section(table, results, said))
+        said.update(table.notes)
         if table.title == "Scaling":
             parts.append(f"![{picture.WORDS}]({image})\n")
     return "\n".join([*(part for part in parts if part), NOTES.read_text(encoding="utf-8")])
@@ -50,7 +51,7 @@ def _facts(results: Results) -> str:
     stamps = sorted({(record["date"], record["commit"]) for record in results.records})
     commits = list(dict.fromkeys(commit for _, commit in stamps))
     lines = [
-        f"- Command: `{facts['command']}`",
+        *(f"- Command: `{command}`" for command in facts["commands"]),
         f"- Date: {stamps[0][0]} to {stamps[-1][0]}",
         f"- Commit: {', '.join(commits)}",
         f"- Machine: {facts['machine']}",
@@ -80,10 +81,10 @@ def _verdict(results: Results) -> str:
     return "\n".join([f"{words}; missed:\n", *missed, ""] if missed else [f"{words}.", ""])
 
 
-def _section(table: Table, results: Results) -> str:
-    where = " --full --data DATA" if "--full" in results.facts["command"] else ""
+def _section(table: Table, results: Results, said: set[str]) -> str:
+    where = " --full --data DATA" if "--full" in str(results.facts["commands"]) else ""
     rows = [_row(table.head), _row(["---"] * len(table.head)), *map(_row, table.rows)]
-    notes = [line for note in table.notes for line in ("", note)]
+    notes = [line for note in table.notes if note not in said for line in ("", note)]
     command = f'Printed by `python -m benchmarks{where} --only "{table.only}"`.'
     return "\n".join([f"## {table.title}", "", command, "", *rows, *notes, ""])
 

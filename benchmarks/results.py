@@ -6,6 +6,7 @@ says itself when and from which commit it was measured.
 """
 
 import json
+import platform
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -37,6 +38,12 @@ class Results:
             self.records = [old for old in self.records if _name(old) != _name(record)]
             self.records.append(record | stamp)
 
+    def keep(self, earlier: "Results") -> None:
+        """Begin with what an earlier run has found."""
+        commands = [*earlier.facts["commands"], *self.facts["commands"]]
+        self.facts["commands"] = list(dict.fromkeys(commands))
+        self.records = earlier.records
+
     def of(self, section: str) -> list[Record]:
         """The records of a section."""
         return [record for record in self.records if record["section"] == section]
@@ -52,10 +59,10 @@ def begin(command: str, scale: float) -> Results:
     """A new run on this machine."""
     return Results(
         {
-            "command": command,
+            "commands": [command],
             "date": _now(),
             "commit": commit(),
-            "machine": machine(),
+            "machine": machine().removesuffix(f" {platform.release()}"),
             "versions": ", ".join([versions(), *_peers()]),
             "scale": scale,
         }

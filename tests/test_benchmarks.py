@@ -51,7 +51,7 @@ def test_a_tiny_run_says_all_there_is_to_say(tiny_run):
     whole = json.loads(tiny_run.read_text())
     assert whole["format"] == results.FORMAT
     assert whole["scale"] == 0.001
-    assert whole["command"].startswith("python -m benchmarks --only")
+    assert whole["commands"][0].startswith("python -m benchmarks --only")
     for fact in ("date", "commit", "machine", "versions"):
         assert whole[fact]
     assert {record["section"] for record in whole["records"]} == {
@@ -115,7 +115,7 @@ def test_the_data_folder_is_not_written_down(tmp_path):
     out = tmp_path / "out.json"
     command.main([*words, "--repeats", "1", "--out", str(out)])
     assert "secret" not in out.read_text()
-    assert "--data DATA" in json.loads(out.read_text())["command"]
+    assert "--data DATA" in json.loads(out.read_text())["commands"][0]
 
 
 def test_later_runs_join_a_file(tmp_path):
@@ -126,6 +126,7 @@ def test_later_runs_join_a_file(tmp_path):
     assert len(first) > 3
     command.main(["--only", "OTD at 1,000,000", "--keep", *rest])
     both = results.load(out).records
+    assert len(results.load(out).facts["commands"]) == 2
     assert [record["name"] for record in both] == [record["name"] for record in first]
     assert both[0]["ours"] == first[0]["ours"]
     assert both[-1]["ours"] != first[-1]["ours"]
@@ -341,7 +342,7 @@ def test_a_missed_goal_is_said_so():
     case = Case("goals", "slow", job("ours.a"), goals, job("peers.b"), "peer")
     record = runner.record(case, {case.ours.key: found, case.peer.key: found | {"wall": 1.0}})
     stamp = {"date": "then", "commit": "abc"}
-    run = results.Results({"scale": 1, "command": "c", "machine": "m", "versions": "v"},
+    run = results.Results({"scale": 1, "commands": ["c"], "machine": "m", "versions": "v"},
                           [record | stamp])  # fmt: skip
     (table,) = tables(run)
     assert [row[-1] for row in table.rows] == ["MISSED", "met"]

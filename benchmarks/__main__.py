@@ -1,109 +1,118 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run the cases, print one table, write one JSON file.
+"""Speed, memory and quality beside what a user could pick instead.
 
-Each measurement is a process of its own on one thread; the median of several is
-shown. Machines are noisy and differ, so the ratio of two figures of one run is
-what counts, not the seconds.
+Every measurement is a process of its own; both sides of a ratio are measured in
+turns, in this run. Machines are noisy and differ, so the ratios count, not the
+seconds.
 """
 
 import argparse
-import json
 import os
-import platform
-import statistics
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
-from benchmarks.cases import Case, Job, cases
-
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-
-
-def measure(job: Job, repeats: int) -> dict[str, Any]:
-    """Median of the repeats, and their spread."""
-    runs = []
-    for _ in range(repeats):
-        command = [sys.executable, "-m", "benchmarks.worker", job.function]
-        done = subprocess.run(
-            [*command, json.dumps(job.options)],
-            env=os.environ | ONE_THREAD,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            return {"error": done.stderr.strip().splitlines()[-1]}
-        runs.append(json.loads(done.stdout))
-    middle: dict[str, Any] = sorted(runs, key=lambda run: run["wall"])[len(runs) // 2]
-    walls = [run["wall"] for run in runs]
-    return middle | {"wall": statistics.median(walls), "spread": max(walls) / min(walls)}
+from benchmarks import report, results
+from benchmarks.cases import all_cases
+from benchmarks.host import Host
+from benchmarks.plan import Case, Plan
+from benchmarks.results import Results
+from benchmarks.runner import run
+from benchmarks.tables import tables
+from benchmarks.terminal import progress, show
 
 
-def describe(case: Case, ours: dict[str, Any], peer: dict[str, Any] | None) -> str:
-    """One line of the table."""
-    if "error" in ours:
-        return f"{case.name:34} failed: {ours['error']}"
-    line = (
-        f"{case.name:34} {ours['wall']:8.2f} s  cpu {ours['cpu']:7.2f}  {ours['peak_mb']:7.0f} MB"
-    )
-    if "points" in ours:
-        line += f"  {ours['points'] / ours['wall'] / 1e3:8.0f}K pts/s"
-    known = ("wall", "cpu", "peak_mb", "spread", "points")
-    line += "".join(f"  {key} {value:.1f}" for key, value in ours.items() if key not in known)
-    if peer is None:
-        return line
-    if "error" in peer:
-        return f"{line}  | {case.peer_name} failed: {peer['error']}"
-    ratio = ours["wall"] / peer["wall"]
-    goal = (
-        ""
-        if case.goal is None
-        else f" goal {case.goal:g} {'ok' if ratio <= case.goal else 'MISSED'}"
-    )
-    beside = f"{case.peer_name} {peer['wall']:.2f} s {peer['peak_mb']:.0f} MB"
-    return f"{line}  | {beside}: {ratio:.3g}x{goal}"
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return {
-        "machine": platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "commit": commit.stdout.strip(),
-    }
-
-
-def main() -> None:
+def main(words: list[str] | None = None) -> None:
     """Command line."""
+    options = _parser().parse_args(words)
+    if options.report is not None:
+        report.write(results.load(options.out), options.report)
+        print(f"written to {options.report}")
+        return
+    cases = chosen(options)
+    if options.list:
+        for case in cases:
+            print(f"{case.section}: {case.name}{' (full)' if case.full else ''}")
+        return
+    if not cases:
+        raise SystemExit("no case has such a name; --list shows all of them")
+    found = measure(cases, options)
+    names = {(case.section, case.name) for case in cases}
+    fresh = [record for record in found.records if (record["section"], record["name"]) in names]
+    for table in tables(Results(found.facts, fresh)):
+        show(table)
+    print(f"written to {options.out}")
+
+
+def chosen(options: argparse.Namespace) -> list[Case]:
+    """The cases that the options ask for."""
+    cases = all_cases(Plan(options.data, options.scale))
+    if options.only:
+        wanted = [words.lower() for words in options.only]
+        cases = [c for c in cases if any(w in f"{c.section}: {c.name}".lower() for w in wanted)]
+    return [case for case in cases if options.full or options.list or not case.full]
+
+
+def measure(cases: list[Case], options: argparse.Namespace) -> Results:
+    """Run the cases; what is known is written after each group, so that Ctrl-C loses little."""
+    found = results.begin(_command(options), options.scale)
+    if options.keep:
+        found.keep(results.load(options.out))
+    every = all_cases(Plan(options.data, options.scale))
+    order = {(case.section, case.name): place for place, case in enumerate(every)}
+    with Host(options.limit) as host, progress() as told:
+        for records in run(cases, host, options.repeats, told):
+            found.add(records)
+            found.records.sort(key=lambda r: order.get((r["section"], r["name"]), len(order)))
+            found.save(options.out)
+    return found
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command as a reader would type it, without this machine's folders."""
+    words = ["python -m benchmarks"]
+    words += ["--full"] if options.full else []
+    words += ["--data DATA"] if options.data else []
+    words += [f'--only "{only}"' for only in options.only]
+    words += [f"--repeats {options.repeats}"] if options.repeats != 3 else []
+    words += [f"--scale {options.scale:g}"] if options.scale != 1 else []
+    return " ".join(words)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="the large cases too")
-    parser.add_argument("--only", default="", help="cases whose name contains this")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--data", default=os.environ.get("RAMIFY_DATA"), help="folder of real data")
-    parser.add_argument("--out", type=Path, default=Path("build/bench.json"))
-    arguments = parser.parse_args()
-    results: dict[str, Any] = {"machine": machine(), "cases": {}}
-    peers: dict[str, dict[str, Any]] = {}  # several cases share a peer's measurement
-    for case in cases(arguments.data):
-        if arguments.only not in case.name or (case.full and not arguments.full):
-            continue
-        ours = measure(case.ours, arguments.repeats)
-        peer = None
-        if case.peer is not None:
-            key = repr(case.peer)
-            peer = peers.setdefault(key, {}) or measure(case.peer, arguments.repeats)
-            peers[key] = peer
-        print(describe(case, ours, peer), flush=True)
-        results["cases"][case.name] = {"ours": ours, "peer": peer, "goal": case.goal}
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(results, indent=1))
-    print(f"written to {arguments.out}")
+    add = parser.add_argument
+    add("--full", action="store_true", help="the large cases too")
+    add(
+        "--only",
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help="cases whose section or name contains these words; may be given again",
+    )
+    add("--repeats", type=int, default=3, metavar="N", help="rounds (3)")
+    add(
+        "--data",
+        default=os.environ.get("RAMIFY_DATA"),
+        metavar="FOLDER",
+        help="folder of real data: mnist, wcep, ilsvrc12-standin (environment: RAMIFY_DATA)",
+    )
+    add(
+        "--scale",
+        type=float,
+        default=1.0,
+        metavar="SHARE",
+        help="shrink every stream to try things out; goals are then not judged",
+    )
+    add("--limit", type=float, default=1800.0, metavar="SECONDS", help="for one measurement (1800)")
+    add("--out", type=Path, default=Path("build/bench.json"), metavar="FILE")
+    add("--keep", action="store_true", help="keep what FILE holds of other cases")
+    add(
+        "--report",
+        type=Path,
+        metavar="PAGE",
+        help="measure nothing: write FILE as a page, and its picture, for the documentation",
+    )
+    add("--list", action="store_true", help="measure nothing: list the cases")
+    return parser  # fmt: skip
 
 
 if __name__ == "__main__":

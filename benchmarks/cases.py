@@ -1,78 +1,269 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cases.py: every row of the table: our work, the peer's, and the goal."""
+"""cases.py: every row of every table: our work, the peer's, and the goal.
 
-from dataclasses import dataclass, field
+Cases of one group are measured in turns, so that a machine that is slower for a
+minute is so for both sides of a ratio. A job that several cases share is measured
+once for all of them.
+"""
+
+from dataclasses import replace
 from typing import Any
 
+from benchmarks.figures import Goal
+from benchmarks.plan import Case, Job, Plan
+from benchmarks.streams import CALM, HARD
 
-@dataclass(frozen=True)
-class Job:
-    """A function of work.py and its options."""
-
-    function: str
-    options: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row. ``goal`` is the largest ratio ours / peer that is good enough."""
-
-    name: str
-    ours: Job
-    peer_name: str = ""
-    peer: Job | None = None
-    goal: float | None = None
-    full: bool = False  # only in ``make bench-full``
+GOALS, STREAMS, NEAR, SCALING = "goals", "hard streams", "approximate", "scaling"
+PEERS = {2: "peers 20K x 2", 64: "peers 10K x 64"}
 
 
-def _stream(algorithm: str, rows: dict[str, Any], **options: Any) -> Job:
-    return Job("ramify_stream", {"algorithm": algorithm, "rows": rows, **options})
+def all_cases(plan: Plan) -> list[Case]:
+    """Every case there is."""
+    parts = (_small(plan), _million(plan), _wide(plan), _streams(plan), _peers(plan), _near(plan))
+    return [case for part in (*parts, _scaling(plan)) for case in part]
 
 
-def cases(data: str | None) -> list[Case]:
-    """All cases; those on real data only when its folder is given."""
-    gmm = {"stream": "gmm100", "n": 1_000_000}
-    square = {"stream": "uniform", "n": 1_000_000}
-    small = {"stream": "uniform", "n": 20_000}
-    kd, fast = "cKDTree, everyone's neighbour", "fastcluster average"
-    found = [
-        Case("OHAC 1M x 3 gmm-100", _stream("OHAC", gmm), kd, Job("ckdtree", {"rows": gmm}), 1.0),
-        Case("OHAC 1M x 2 uniform", _stream("OHAC", square), kd, Job("ckdtree", {"rows": square}),
-             1.0),
-        Case("OTD 1M x 3", _stream("OTD", gmm)),
-        Case("HAC 1M x 3", Job("ramify_fit", {"rows": gmm}), kd, Job("ckdtree", {"rows": gmm}),
-             1.2),
-        Case("OHAC 20K x 2", _stream("OHAC", small), fast,
-             Job("fastcluster_average", {"rows": small}), 1 / 100),
-        Case("HAC 20K x 2", Job("ramify_fit", {"rows": small}), fast,
-             Job("fastcluster_average", {"rows": small}), 1 / 200),
-        Case("insert, one row from Python", Job("ramify_inserts", {
-            "rows": {"stream": "gmm100", "n": 100_000}, "batch": 100_000})),
-        Case("latency at 1M x 3", Job("ramify_latency", {"rows": gmm, "measured": 100_000})),
+def _fit(algorithm: str, rows: dict[str, Any], *judge: str, **options: Any) -> Job:
+    return Job("ours.fit", rows, {"algorithm": algorithm, **options}, judge)
+
+
+_KD, _BLOCKS, _FAST = "cKDTree, everyone's neighbour", "NumPy block products", "fastcluster average"
+_ONE = "the same on one thread"
+_TIME = Goal("time", most=1.0)
+_THREADS = (Goal("speed-up", least=1.5), Goal("same tree", least=1))
+
+
+# --- the goals ------------------------------------------------------------------------
+
+
+def _million(plan: Plan) -> list[Case]:
+    """1M x 3 and 1M x 2."""
+    gmm, square = plan.rows("gmm100", 1_000_000), plan.rows("uniform", 1_000_000)
+    kd, kd2 = Job("peers.ckdtree", gmm), Job("peers.ckdtree", square)
+    ohac, hac = _fit("OHAC", gmm, "digest"), _fit("HAC", gmm, "digest")
+    flat = _fit("OHAC", square, "digest")
+    measured = {"measured": 100_000}
+    return [
+        Case(GOALS, "OHAC 1M x 3 gmm-100", ohac, (_TIME,), kd, _KD),
+        Case(GOALS, "OHAC 1M x 2 uniform", flat, (_TIME,), kd2, _KD),
+        Case(GOALS, "HAC 1M x 3", hac, (Goal("time", most=1.2), Goal("bytes", most=250)), kd, _KD),
+        Case(GOALS, "OTD 1M x 3", _fit("OTD", gmm), (Goal("points/s", least=5e6),)),
+        Case(GOALS, "growth of OHAC's inserts, 10K to 1M x 2", Job("ours.growth", square),
+             (Goal("exponent", most=0.15),), once=True),
+        Case(GOALS, "growth of OHAC's inserts, 10K to 1M x 3", Job("ours.growth", gmm),
+             (Goal("exponent", most=0.15),), once=True),
+        Case(GOALS, "memory of OHAC 1M x 3 float32", ohac, (Goal("bytes", most=120), Goal("held"))),
+        Case(GOALS, "the same in batches of 1,000",
+             Job("ours.batches", gmm, {"algorithm": "OHAC", "size": 1_000}),
+             (Goal("bytes"), Goal("held")), full=True, once=True),
+        Case(GOALS, "latency of an insert at 1M x 3", Job("ours.latency", gmm, measured),
+             (Goal("median"), Goal("p99", most=5), Goal("p99.9", most=20), Goal("worst")),
+             once=True),
+        Case(GOALS, "two threads: OHAC 1M x 3", _fit("OHAC", gmm, "digest", n_jobs=2), _THREADS,
+             ohac, _ONE),
+        Case(GOALS, "two threads: OHAC 1M x 2", _fit("OHAC", square, "digest", n_jobs=2), _THREADS,
+             flat, _ONE, full=True),
+        Case(GOALS, "two threads: HAC 1M x 3", _fit("HAC", gmm, "digest", n_jobs=2), _THREADS,
+             hac, _ONE, full=True),
     ]  # fmt: skip
-    if data is not None:
-        images, patches = {"stream": "mnist", "data": data}, {"stream": "patches", "data": data}
-        news = {"stream": "news", "data": data}
-        blocks = "NumPy block products"
-        found += [
-            Case("OHAC 55K x 784 MNIST", _stream("OHAC", images), blocks,
-                 Job("block_products", {"rows": images}), 0.5, full=True),
-            Case("OHAC 38,918 x 384 news, cosine", _stream("OHAC", news, metric="cosine"), blocks,
-                 Job("block_products", {"rows": news}), 1.0, full=True),
-            Case("OHAC 1.28M x 10 patches", _stream("OHAC", patches), kd,
-                 Job("ckdtree", {"rows": patches, "sample": 50_000}), 1.0, full=True),
-            Case("HAC 55K x 784 MNIST", Job("ramify_fit", {"rows": images}), blocks,
-                 Job("block_products", {"rows": images}), 1.5, full=True),
+
+
+def _small(plan: Plan) -> list[Case]:
+    """What still fits into fastcluster, and single inserts."""
+    rows = plan.rows("uniform", 20_000)
+    fast = Job("peers.fastcluster_average", rows)
+    least = (Goal("faster", least=100), Goal("memory", most=1 / 50))
+    return [
+        Case(GOALS, "OHAC 20K x 2, whole stream", _fit("OHAC", rows), least, fast, _FAST),
+        Case(GOALS, "HAC 20K x 2", _fit("HAC", rows), (Goal("faster", least=200), Goal("memory")),
+             fast, _FAST),
+        Case(GOALS, "insert of one row from Python, 100K x 3",
+             Job("ours.inserts", plan.rows("gmm100", 100_000)), (Goal("extra", most=2),),
+             note="beside the same rows inside batches"),
+    ]  # fmt: skip
+
+
+def _wide(plan: Plan) -> list[Case]:
+    """Real data, and generated rows of the same shape where it is missing."""
+    cases = []
+    for name, goals in (("MNIST", True), ("generated images (not MNIST)", False)):
+        rows = plan.real("mnist", 55_000) if goals else plan.rows("image_standin", 55_000)
+        blocks, ohac = Job("peers.block_products", rows), _fit("OHAC", rows, "digest")
+        hac = _fit("HAC", rows)
+        cases += [
+            Case(GOALS, f"OHAC 55K x 784 {name}", ohac, (Goal("time", most=0.5),), blocks, _BLOCKS),
+            Case(GOALS, f"HAC 55K x 784 {name}", hac, (Goal("time", most=1.5),), blocks, _BLOCKS),
+            Case(GOALS, f"memory of OHAC 55K x 784 {name}", ohac,
+                 (Goal("input", most=2.1), Goal("held"))),
+            Case(GOALS, f"two threads: OHAC 55K x 784 {name}",
+                 _fit("OHAC", rows, "digest", n_jobs=2), _THREADS, ohac, _ONE),
         ]  # fmt: skip
-    hard = [
-        "shuffled Gaussian", "all identical", "1,000 distinct values", "sorted by one coordinate",
-        "slow drift", "two far clusters, alternating", "integer grid", "one-hot rows", "Cauchy",
-        "half at offset 1e9",
-    ]  # fmt: skip
-    calm = {"stream": "hard", "name": hard[0], "n": 200_000}
-    for name in hard[1:]:
-        rows = {"stream": "hard", "name": name, "n": 200_000}
+    for name, real in (("news embeddings", True), ("generated directions (not news)", False)):
+        rows = plan.real("news", 38_918) if real else plan.rows("news_standin", 38_918)
+        ohac = _fit("OHAC", rows, "digest", metric="cosine")
+        cases += [
+            Case(GOALS, f"OHAC 38,918 x 384 {name}, cosine", ohac, (_TIME,),
+                 Job("peers.block_products", rows), _BLOCKS),
+            Case(GOALS, f"two threads: OHAC 38,918 x 384 {name}, cosine",
+                 _fit("OHAC", rows, "digest", metric="cosine", n_jobs=2), _THREADS, ohac, _ONE),
+        ]  # fmt: skip
+    for name, real in (("image patches", True), ("generated points (not patches)", False)):
+        rows = plan.real("patches", 1_281_167) if real else plan.rows("ilsvrc12_standin", 1_281_167)
+        kd = Job("peers.ckdtree", rows, {"sample": 50_000})
+        ohac = _fit("OHAC", rows, "digest")
+        cases += [
+            Case(GOALS, f"OHAC 1.28M x 10 {name}", ohac, (_TIME,), kd, _KD, once=True,
+                 note="50K of the queries, scaled"),
+            Case(GOALS, f"two threads: OHAC 1.28M x 10 {name}",
+                 _fit("OHAC", rows, "digest", n_jobs=2), _THREADS, ohac, _ONE, once=True),
+        ]  # fmt: skip
+    few = plan.rows("image_standin", 10_000)
+    quick = Case(GOALS, "OHAC 10K x 784 generated images", _fit("OHAC", few), (Goal("time"),),
+                 Job("peers.block_products", few), _BLOCKS)  # fmt: skip
+    return [quick, *(replace(case, full=True) for case in cases if _is_wanted(case, plan))]
+
+
+def _is_wanted(case: Case, plan: Plan) -> bool:
+    """Generated rows stand in only for what is missing."""
+    instead = {"image_standin": "mnist", "news_standin": "wcep"}
+    instead["ilsvrc12_standin"] = "ilsvrc12-standin"
+    stream = case.ours.rows["stream"]
+    return stream not in instead or not plan.has(instead[stream])
+
+
+# --- streams that break naive code ----------------------------------------------------
+
+
+def _streams(plan: Plan) -> list[Case]:
+    """Each beside the shuffled Gaussian of the same size and width."""
+    cases = []
+    for name in HARD:
+        if name in (CALM, "one-hot rows", "exponentially spaced"):
+            continue
         goal = 6.0 if name == "Cauchy" else 3.0
-        found.append(Case(f"OHAC 200K, {name}", _stream("OHAC", rows), f"OHAC, {hard[0]}",
-                          _stream("OHAC", calm), goal, full=True))  # fmt: skip
-    return found
+        cases.append(_stream(plan, name, 200_000, 3, goal))
+    chain = _stream(plan, "exponentially spaced", 2_000, 3, None)
+    stop = Job("ours.interrupted", plan.rows("hard", 6_000, name="exponentially spaced", width=8))
+    return [
+        *cases,
+        replace(_stream(plan, "one-hot rows", 5_000, 64, 3.0), once=True),
+        replace(_stream(plan, "one-hot rows", 200_000, 10, 3.0), full=True, once=True),
+        replace(chain, note="a true chain: time may grow, memory only with n"),
+        Case(STREAMS, "Ctrl-C in such a chain", stop, (Goal("heard", most=500),), once=True),
+    ]
+
+
+def _stream(plan: Plan, name: str, n: int, width: int, goal: float | None) -> Case:
+    rows, calm = (plan.rows("hard", n, name=which, width=width) for which in (name, CALM))
+    size = f"{n // 1000}K x {width}"
+    return Case(
+        STREAMS,
+        f"{name}, {size}",
+        _fit("OHAC", rows),
+        # Below 10 MB a few pages decide; 2 is our reading of "no spike".
+        (Goal("time per insert", most=goal), Goal("memory per point", most=2 if goal else 4)),
+        _fit("OHAC", calm),
+        f"OHAC, {CALM}",
+        group=f"hard {size}",
+    )
+
+
+# --- peers ----------------------------------------------------------------------------
+
+
+def _peers(plan: Plan) -> list[Case]:
+    """Everyone on the same rows: time, memory, and the revenue of what they make."""
+    cases = []
+    for width, section in PEERS.items():
+        rows = plan.rows("mixture", 20_000 if width == 2 else 10_000, width=width)
+        for name, function, options, note in _EVERYONE:
+            given = {key: value[width] for key, value in options.items()}
+            if given.get("algorithm") == "CluStream" and width > 2:
+                continue  # minutes
+            judge = ("revenue", "recall") if function == "ours.near" else ("revenue",)
+            job = Job(function, rows, given, judge)
+            once, full = name not in _QUICK, name in _SLOW
+            cases.append(Case(section, name, job, note=note, once=once, full=full))
+    return cases
+
+
+def _same(value: Any) -> dict[int, Any]:
+    return dict.fromkeys(PEERS, value)
+
+
+_SLOW = ("SciPy average", "scikit-learn average", "river CluStream")
+_QUICK = ("Ramify OHAC", "Ramify OTD", "Ramify HAC", "Ramify PERCH", "Ramify GRINCH")
+_ONLINE, _OFFLINE, _FLAT = "online, a tree", "offline, a tree", "flat clusters: no tree"
+
+#: Name, function, options by width, what kind of problem it solves.
+_EVERYONE: list[tuple[str, str, dict[str, dict[int, Any]], str]] = [
+    ("Ramify OHAC", "ours.fit", {"algorithm": _same("OHAC")}, _ONLINE),
+    ("Ramify OTD", "ours.fit", {"algorithm": _same("OTD")}, _ONLINE),
+    ("Ramify HAC", "ours.fit", {"algorithm": _same("HAC")}, _OFFLINE),
+    ("Ramify PERCH", "ours.fit", {"algorithm": _same("PERCH")}, _ONLINE),
+    ("Ramify GRINCH", "ours.fit", {"algorithm": _same("GRINCH")}, _ONLINE),
+    ("Ramify OHAC, hnsw", "ours.near", {}, "online, a tree; neighbours approximate"),
+    ("fastcluster average", "peers.fastcluster_average", {}, _OFFLINE),
+    ("fastcluster ward, O(n) memory", "peers.fastcluster_ward", {}, _OFFLINE),
+    ("SciPy average", "peers.scipy_average", {}, _OFFLINE),
+    ("scikit-learn average", "peers.sklearn_average", {}, _OFFLINE),
+    ("genieclust Genie", "peers.genie", {}, _OFFLINE + " (single linkage, evened out)"),
+    ("hdbscan", "peers.hdbscan_tree", {}, _OFFLINE + " (single linkage of mutual reachability)"),
+    ("scikit-learn Birch", "peers.sklearn_birch", {"threshold": {2: 0.1, 64: 0.45}},
+     "online summary; " + _FLAT),
+    ("betula-cluster", "peers.betula", {"n_clusters": _same(50)}, "online summary; " + _FLAT),
+    ("river DBSTREAM", "peers.river_stream",
+     {"algorithm": _same("DBSTREAM"), "clustering_threshold": {2: 0.3, 64: 0.7}},
+     "online micro-clusters; " + _FLAT),
+    ("river CluStream", "peers.river_stream",
+     {"algorithm": _same("CluStream"), "n_macro_clusters": _same(50)},
+     "online micro-clusters; " + _FLAT),
+    ("usearch HNSW", "peers.usearch_graph", {}, "neighbours only: no clusters"),
+]  # fmt: skip
+
+
+# --- approximate neighbours -------------------------------------------------------------
+
+
+def _near(plan: Plan) -> list[Case]:
+    """``neighbors="hnsw"`` beside exact neighbours on the same rows."""
+    sets = [
+        ("20K x 64 mixture", plan.rows("mixture", 20_000, width=64), {}, False),
+        ("100K x 64 mixture", plan.rows("mixture", 100_000, width=64), {}, True),
+        ("55K x 784 MNIST", plan.real("mnist", 55_000), {}, True),
+        ("38,918 x 384 news embeddings, cosine", plan.real("news", 38_918),
+         {"metric": "cosine"}, True),
+    ]  # fmt: skip
+    goals = (Goal("time"), Goal("recall"), Goal("revenue"), Goal("memory"))
+    cases = [
+        Case(NEAR, name, Job("ours.near", rows, options, ("recall", "revenue")), goals,
+             _fit("OHAC", rows, "revenue", **options), "OHAC, exact", full=full, once=True)
+        for name, rows, options, full in sets
+    ]  # fmt: skip
+    large = Job("ours.near", plan.rows("mixture", 1_000_000, width=64), {}, ("recall", "revenue"))
+    shown = (Goal("points/s"), Goal("recall"), Goal("bytes"))
+    return [*cases, Case(NEAR, "1M x 64 mixture", large, shown, full=True, once=True)]
+
+
+# --- the picture --------------------------------------------------------------------------
+
+
+def _scaling(plan: Plan) -> list[Case]:
+    """Whole streams of growing size, uniform in the square."""
+    everyone = {
+        "OHAC": ("ours.fit", {"algorithm": "OHAC"}, 1_000_000),
+        "HAC": ("ours.fit", {"algorithm": "HAC"}, 1_000_000),
+        "OTD": ("ours.fit", {"algorithm": "OTD"}, 1_000_000),
+        "cKDTree, neighbours only": ("peers.ckdtree", {}, 1_000_000),
+        "fastcluster average": ("peers.fastcluster_average", {}, 20_000),
+    }
+    cases = []
+    for n in (1_000, 3_000, 10_000, 20_000, 50_000, 100_000, 300_000, 1_000_000):
+        for name, (function, options, most) in everyone.items():
+            if n > most:
+                continue
+            rows = plan.rows("uniform", n)
+            judge = ("digest",) if (name, n) == ("OHAC", 1_000_000) else ()  # then it is shared
+            job = Job(function, rows, options, judge)
+            cases.append(Case(SCALING, f"{name} at {n:,} x 2", job, once=True, full=n == 50_000))
+    return cases

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""streams.py: the rows that cases run on, made from a seed or read from a folder."""
+"""streams.py: the rows that cases run on, made from a seed or read from a folder.
 
-import gzip
+Real data is looked for in the folder given by ``--data``; where it is missing,
+FileNotFoundError says which file, and the case is skipped. Generated rows that
+take its place have names of their own: they are not the real thing.
+"""
+
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,67 +16,182 @@ import numpy.typing as npt
 Rows = npt.NDArray[np.floating]
 
 
-def gmm100(n: int, dtype: str = "float32") -> Rows:
+def rows_of(stream: str, **options: Any) -> Rows:
+    """Rows by the name of a function of this file."""
+    rows: Rows = globals()[stream](**options)
+    return rows
+
+
+# --- made from a seed ---------------------------------------------------------------
+
+
+def gmm100(n: int) -> Rows:
     """n points of 100 Gaussians (sd 0.05) with centres in the unit cube."""
     rng = np.random.default_rng(100)
     centres = rng.random((100, 3))
     points = centres[rng.integers(100, size=n)] + 0.05 * rng.standard_normal((n, 3))
-    return points.astype(dtype)
+    return points.astype(np.float32)
 
 
-def uniform(n: int, dim: int = 2, dtype: str = "float32") -> Rows:
+def uniform(n: int, width: int = 2) -> Rows:
     """n points, uniform in the unit cube."""
-    return np.random.default_rng(2).random((n, dim)).astype(dtype)
+    return np.random.default_rng(2).random((n, width)).astype(np.float32)
 
 
-def mnist(data: str, n: int = 55_000) -> Rows:
+def mixture(n: int, width: int) -> Rows:
+    """Ten clusters of five clusters each, of any width.
+
+    The mean squared distance of two points is 0.3 in one small cluster, 1.3 in one large
+    one and 4.3 overall, so that similarities exp(-|x - y|^2) tell the levels apart.
+    """
+    rng = np.random.default_rng(3)
+
+    def spread(count: int, variance: float) -> Rows:
+        return np.asarray(rng.standard_normal((count, width)) * np.sqrt(variance / width))
+
+    large = np.repeat(spread(10, 1.5), 5, axis=0)
+    centres = large + spread(50, 0.5)
+    return (centres[rng.integers(50, size=n)] + spread(n, 0.15)).astype(np.float32)
+
+
+def image_standin(n: int = 55_000) -> Rows:
+    """Not MNIST: rows of its width in [0, 1], half of them zeros, variance fading as 1/j^1.2."""
+    return np.clip(_fading(n, 784, groups=10, power=1.2, seed=784) * 12, 0, 1)
+
+
+def news_standin(n: int = 38_918) -> Rows:
+    """Not news: unit rows of MiniLM's width around 2,000 directions, variance fading slowly."""
+    rows = _fading(n, 384, groups=2_000, power=0.5, seed=384)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def ilsvrc12_standin(n: int = 1_281_167) -> Rows:
+    """The package's generated points of ILSVRC12's size, 10 wide."""
+    from ramify import datasets
+
+    return datasets.ilsvrc12_standin(n=n).points.astype(np.float32)
+
+
+def _fading(n: int, width: int, groups: int, power: float, seed: int) -> Rows:
+    """Groups of points whose j-th leading direction has variance 1/j^power, in all 1."""
+    rng = np.random.default_rng(seed)
+    scale = (np.arange(1, width + 1) ** -power) ** 0.5
+    scale /= np.linalg.norm(scale)
+    turn, _ = np.linalg.qr(rng.standard_normal((width, width)))
+    basis = (scale[:, np.newaxis] * turn.T).astype(np.float32)
+    centres = rng.standard_normal((groups, width), dtype=np.float32)
+    points = rng.standard_normal((n, width), dtype=np.float32)
+    points += centres[rng.integers(groups, size=n)]
+    return np.asarray(points @ basis)
+
+
+# --- read from a folder -------------------------------------------------------------
+
+
+def mnist(data: str | None, n: int = 55_000) -> Rows:
     """Images 5000..59999 of MNIST's training set, scaled to [0, 1]."""
-    raw = gzip.decompress(Path(data, "mnist", "train-images-idx3-ubyte.gz").read_bytes())
-    pixels = np.frombuffer(raw, np.uint8, offset=16).reshape(-1, 784)[5000 : 5000 + n]
-    return (pixels / 255).astype(np.float32)
+    import gzip
+
+    path = _file(data, "mnist", "train-images-idx3-ubyte.gz")
+    pixels = np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=16)
+    return (pixels.reshape(-1, 784)[5000 : 5000 + n] / 255).astype(np.float32)
 
 
-def patches(data: str, n: int | None = None) -> Rows:
-    """1.28M x 10 image patches, the stand-in for ILSVRC12."""
-    rows = np.load(Path(data, "ilsvrc12-standin", "patches_pca10.f16.npy"), mmap_mode="r")
-    return np.asarray(rows[:n], dtype=np.float32)
+def patches(data: str | None, n: int | None = None) -> Rows:
+    """1.28M x 10: image patches after PCA, of ILSVRC12's size."""
+    return _embeddings(_file(data, "ilsvrc12-standin", "patches_pca10.f16.npy"), n)
 
 
-def news(data: str, n: int | None = None) -> Rows:
-    """38,918 x 384 sentence embeddings of news, in order of time."""
-    rows = np.load(Path(data, "wcep", "wcep_story_minilm.f16.npy"), mmap_mode="r")
-    return np.asarray(rows[:n], dtype=np.float32)
+def news(data: str | None, n: int | None = None) -> Rows:
+    """38,918 x 384: sentence embeddings of news, in order of time."""
+    return _embeddings(_file(data, "wcep", "wcep_story_minilm.f16.npy"), n)
 
 
-HARD: dict[str, Callable[[np.random.Generator, int], Rows]] = {
-    "shuffled Gaussian": lambda rng, n: rng.standard_normal((n, 3)),
-    "all identical": lambda rng, n: np.ones((n, 3)),
-    "1,000 distinct values": lambda rng, n: rng.standard_normal((1000, 3))[
-        rng.integers(1000, size=n)
-    ],
-    "sorted by one coordinate": lambda rng, n: _sorted(rng.standard_normal((n, 3))),
-    "slow drift": lambda rng, n: rng.standard_normal((n, 3)) + np.linspace(0, 1000, n)[:, None],
-    "two far clusters, alternating": lambda rng, n: (
-        rng.standard_normal((n, 3)) + np.where(np.arange(n) % 2, 1e6, 0.0)[:, None]
-    ),
-    "integer grid": lambda rng, n: rng.permutation(_grid(n)),
-    "one-hot rows": lambda rng, n: np.eye(10)[rng.integers(10, size=n)],
-    "Cauchy": lambda rng, n: rng.standard_cauchy((n, 3)),
-    "half at offset 1e9": lambda rng, n: (
-        rng.standard_normal((n, 3)) + np.where(rng.random(n) < 0.5, 1e9, 0.0)[:, None]
-    ),
-}
+def _file(data: str | None, folder: str, name: str) -> Path:
+    if data is None:
+        raise FileNotFoundError(f"needs {folder}/{name}: give its folder by --data or RAMIFY_DATA")
+    path = Path(data, folder, name)
+    if not path.is_file():
+        raise FileNotFoundError(f"needs {folder}/{name}, which the data folder lacks")
+    return path
 
 
-def hard(name: str, n: int) -> Rows:
-    """A stream that breaks naive code."""
-    return np.ascontiguousarray(HARD[name](np.random.default_rng(5), n), dtype=np.float64)
+def _embeddings(path: Path, n: int | None) -> Rows:
+    return np.asarray(np.load(path, mmap_mode="r")[:n], dtype=np.float32)
 
 
-def _sorted(points: Rows) -> Rows:
+# --- streams that break naive code --------------------------------------------------
+
+#: The stream that the others are compared with.
+CALM = "shuffled Gaussian"
+
+
+def hard(name: str, n: int, width: int = 3) -> Rows:
+    """A stream by its name in HARD."""
+    rows = HARD[name](np.random.default_rng(5), n, width)
+    return np.ascontiguousarray(rows, dtype=np.float64)
+
+
+def _normal(rng: np.random.Generator, n: int, width: int) -> Rows:
+    return rng.standard_normal((n, width))
+
+
+def _thousand(rng: np.random.Generator, n: int, width: int) -> Rows:
+    return _normal(rng, 1_000, width)[rng.integers(1_000, size=n)]
+
+
+def _sorted(rng: np.random.Generator, n: int, width: int) -> Rows:
+    points = _normal(rng, n, width)
     return points[np.argsort(points[:, 0])]
 
 
-def _grid(n: int) -> Rows:
-    side = int(np.ceil(n ** (1 / 3)))
-    return np.stack(np.unravel_index(np.arange(n), (side, side, side)), axis=1).astype(np.float64)
+def _drift(rng: np.random.Generator, n: int, width: int) -> Rows:
+    return _normal(rng, n, width) + np.linspace(0, 1_000, n)[:, np.newaxis]
+
+
+def _alternating(rng: np.random.Generator, n: int, width: int) -> Rows:
+    return _normal(rng, n, width) + np.where(np.arange(n) % 2, 1e6, 0.0)[:, np.newaxis]
+
+
+def _grid(rng: np.random.Generator, n: int, width: int) -> Rows:
+    side = int(np.ceil(n ** (1 / width)))
+    places = np.stack(np.unravel_index(np.arange(n), (side,) * width), axis=1)
+    return rng.permutation(places.astype(np.float64))
+
+
+def _one_hot(rng: np.random.Generator, n: int, width: int) -> Rows:
+    return np.eye(width)[rng.integers(width, size=n)]
+
+
+def _far_half(rng: np.random.Generator, n: int, width: int) -> Rows:
+    return _normal(rng, n, width) + np.where(rng.random(n) < 0.5, 1e9, 0.0)[:, np.newaxis]
+
+
+def _exponential(rng: np.random.Generator, n: int, width: int) -> Rows:
+    """Up and down the axes in turn, each point further out than the last; then shuffled.
+
+    The tree is a true chain, and a newcomer's neighbour can be anywhere in it. Points on
+    one side of an axis are a factor of 2.5 apart; those of two sides are farther from each
+    other than from everything below. The numbers fit up to 500 points a side.
+    """
+    sides = 2 * width
+    steps = np.arange(n) / sides
+    radius = 1e-100 * 2.5**steps
+    rows = np.zeros((n, width))
+    rows[np.arange(n), np.arange(n) % width] = np.where(np.arange(n) % sides < width, 1, -1)
+    return np.asarray(rng.permutation(rows * radius[:, np.newaxis]))
+
+
+HARD: dict[str, Callable[[np.random.Generator, int, int], Rows]] = {
+    CALM: _normal,
+    "all identical": lambda rng, n, width: np.ones((n, width)),
+    "1,000 distinct values": _thousand,
+    "sorted by one coordinate": _sorted,
+    "slow drift": _drift,
+    "two far clusters, alternating": _alternating,
+    "integer grid": _grid,
+    "one-hot rows": _one_hot,
+    "Cauchy": lambda rng, n, width: rng.standard_cauchy((n, width)),
+    "half at offset 1e9": _far_half,
+    "exponentially spaced": _exponential,
+}

@@ -110,23 +110,14 @@ class PyLive {
   }
 
   std::size_t insert_one(const Row<Real>& row) {
-    require_width(row.shape(0));
-    const std::span<const Real> values(row.data(), dim_);
-    if (const std::size_t at = first_non_finite(values); at < dim_)
-      throw std::invalid_argument(std::string("Input x contains ") +
-                                  (std::isnan(values[at]) ? "NaN" : "infinity") + " (column " +
-                                  std::to_string(at) + ")");
-    for (std::size_t j = 0; j < dim_; ++j)
-      if (std::fabs(static_cast<double>(values[j])) > kLargest)
-        throw std::invalid_argument("x has a number beyond 1e145 in size (column " +
-                                    std::to_string(j) + "): its square would overflow");
-    if (live_.options().metric == Metric::kCosine && first_zero_row(row.data(), 1, dim_) == 0)
-      throw std::invalid_argument(
-          "x is a row of zeros, which has no direction: metric='cosine' "
-          "needs at least one non-zero number");
-    if (live_.certificate() && std::ranges::any_of(values, [](Real value) { return value < 0; }))
-      throw std::invalid_argument("x has a negative number, and certify=True needs none");
+    require_insertable(row);
     live_.insert_many(row.data(), 1, {});
+    return live_.size() - 1;
+  }
+
+  std::size_t insert_beside(const Row<Real>& row, const Vector<std::uint32_t>& nearest) {
+    require_insertable(row);
+    live_.insert_beside(row.data(), {nearest.data(), nearest.size()});
     return live_.size() - 1;
   }
 
@@ -160,8 +151,9 @@ class PyLive {
             to_numpy(std::move(snapshot.names))};
   }
 
-  Out2<Real> points() const {
-    const auto values = live_.points().values();
+  Out2<Real> points(std::size_t first) const {
+    if (first > live_.size()) throw std::invalid_argument("there are not that many points");
+    const auto values = live_.points().values().subspan(first * dim_);
     return to_numpy(std::vector<Real>(values.begin(), values.end()), dim_);
   }
 
@@ -221,6 +213,25 @@ class PyLive {
                                   std::to_string(width));
   }
 
+  void require_insertable(const Row<Real>& row) const {
+    require_width(row.shape(0));
+    const std::span<const Real> values(row.data(), dim_);
+    if (const std::size_t at = first_non_finite(values); at < dim_)
+      throw std::invalid_argument(std::string("Input x contains ") +
+                                  (std::isnan(values[at]) ? "NaN" : "infinity") + " (column " +
+                                  std::to_string(at) + ")");
+    for (std::size_t j = 0; j < dim_; ++j)
+      if (std::fabs(static_cast<double>(values[j])) > kLargest)
+        throw std::invalid_argument("x has a number beyond 1e145 in size (column " +
+                                    std::to_string(j) + "): its square would overflow");
+    if (live_.options().metric == Metric::kCosine && first_zero_row(row.data(), 1, dim_) == 0)
+      throw std::invalid_argument(
+          "x is a row of zeros, which has no direction: metric='cosine' "
+          "needs at least one non-zero number");
+    if (live_.certificate() && std::ranges::any_of(values, [](Real value) { return value < 0; }))
+      throw std::invalid_argument("x has a negative number, and certify=True needs none");
+  }
+
   Snapshot take_snapshot() {
     if (live_.size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
     const nb::gil_scoped_release release;
@@ -272,11 +283,15 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Insert finite rows in order; returns how many. Calls pulse(done) now and then.")
       .def("insert_one", &Self::insert_one, nb::arg("row").noconvert(),
            "Insert one row; returns its id.")
+      .def("insert_beside", &Self::insert_beside, nb::arg("row").noconvert(),
+           nb::arg("nearest").noconvert(),
+           "Insert one row under OHAC as if its nearest points were these; returns its id.")
       .def("nearest", &Self::nearest, nb::arg("rows").noconvert(), nb::arg("k") = 1,
            "Ids and distances of the k nearest points of each row, exact, nearest first.")
       .def("snapshot", &Self::snapshot,
            "Children, heights and stable ids of the inner nodes, in canonical numbering.")
-      .def("points", &Self::points, "The rows as stored (unit length under cosine).")
+      .def("points", &Self::points, nb::arg("first") = 0,
+           "The rows as stored (unit length under cosine), from this one on.")
       .def("summaries", &Self::summaries,
            "Size, mean and sum of squared deviations of every node, as stored.")
       .def("certificate", &Self::certificate,

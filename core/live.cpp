@@ -163,6 +163,21 @@ bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
 }
 
 template <class Real>
+void Live<Real>::insert_beside(const Real* row, std::span<const PointId> nearest) {
+  if (options_.algorithm != Algorithm::kOhac)
+    throw std::invalid_argument("only OHAC can be told a row's neighbours");
+  if (nearest.empty() != (size() == 0))
+    throw std::invalid_argument("an empty tree takes no neighbours, and any other at least one");
+  found_.clear();
+  for (const PointId point : nearest) {
+    if (point >= size()) throw std::invalid_argument("a neighbour is not among the points so far");
+    found_.push_back({0, point});  // how near it is, OHAC does not ask
+  }
+  tree_.make_room(1);
+  ohac_.insert(tree_, tree_.add_leaf(scaled(row)), found_, {});
+}
+
+template <class Real>
 NodeId Live<Real>::nearest_leaf(const Real* x) {
   if (size() == 0) return kNone;
   index_all_points();

@@ -83,6 +83,10 @@ class Live {
     return insert_many(rows, count, pulse, alone);
   }
 
+  /// Under kOhac: insert one such row as if its nearest points were these. There must
+  /// be none in an empty tree, and at least one of the points so far in any other.
+  void insert_beside(const Real* row, std::span<const PointId> nearest);
+
   /// The k nearest points of x, which is scaled under cosine like any other row.
   /// Distances are squared Euclidean, 1 - cosine, or minus inner products.
   void nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out);

@@ -58,13 +58,18 @@ class LiveF32:
     def dim(self) -> int:
         """Width of the rows."""
 
-    def insert_many(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None) -> int:
+    def insert_many(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, threads: int = 1) -> int:
         """
         Insert finite rows in order; returns how many. Calls pulse(done) now and then.
         """
 
     def insert_one(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Insert one row; returns its id."""
+
+    def insert_beside(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """
+        Insert one row under OHAC as if its nearest points were these; returns its id.
+        """
 
     def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
@@ -76,8 +81,8 @@ class LiveF32:
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
 
-    def points(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
-        """The rows as stored (unit length under cosine)."""
+    def points(self, first: int = 0) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+        """The rows as stored (unit length under cosine), from this one on."""
 
     def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
@@ -111,13 +116,18 @@ class LiveF64:
     def dim(self) -> int:
         """Width of the rows."""
 
-    def insert_many(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None) -> int:
+    def insert_many(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, threads: int = 1) -> int:
         """
         Insert finite rows in order; returns how many. Calls pulse(done) now and then.
         """
 
     def insert_one(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Insert one row; returns its id."""
+
+    def insert_beside(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """
+        Insert one row under OHAC as if its nearest points were these; returns its id.
+        """
 
     def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
@@ -129,8 +139,8 @@ class LiveF64:
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
 
-    def points(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """The rows as stored (unit length under cosine)."""
+    def points(self, first: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """The rows as stored (unit length under cosine), from this one on."""
 
     def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""

@@ -55,7 +55,7 @@ class CFTree:
         point: int = self._store.insert_one(row)
         return point
 
-    def insert_many(self, rows: Rows, pulse: Pulse | None = None) -> int:
+    def insert_many(self, rows: Rows, pulse: Pulse | None = None, threads: int = 1) -> int:
         """Keep rows, and feed the CF tree when enough of them have come together."""
         done = 0
         while done < len(rows):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
+from ramify.estimators._hnsw import HnswTree
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows, check_not_negative, chunks
@@ -54,7 +55,7 @@ class _Core(Protocol):
     """What LiveF32 and LiveF64 have in common."""
 
     def __len__(self) -> int: ...
-    def insert_many(self, rows: Any, pulse: Any = ...) -> int: ...
+    def insert_many(self, rows: Any, pulse: Any = ..., threads: int = ...) -> int: ...
     def insert_one(self, row: Any) -> int: ...
     def nearest(self, rows: Any, k: int) -> tuple[Any, Any]: ...
     def snapshot(self) -> tuple[Any, Any, Any]: ...
@@ -131,14 +132,14 @@ class Live:
             known.expect(known.read_one(id))
         return self.insert_one(row)
 
-    def insert_many(self, rows: Rows | SparseRows, pulse: Pulse | None) -> None:
+    def insert_many(self, rows: Rows | SparseRows, pulse: Pulse | None, threads: int = 1) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
         with self._at_work():
             done = 0
             for chunk in chunks(rows):
                 if pulse is not None and done > 0:  # a chunk may be too short for a pulse inside
                     pulse(done)
-                self._core.insert_many(chunk, _later(pulse, done))
+                self._core.insert_many(chunk, _later(pulse, done), threads)
                 done += len(chunk)
 
     def nearest(self, rows: Rows | SparseRows) -> tuple[IntArray, FloatArray]:
@@ -287,21 +288,28 @@ def _core_class(dtype: np.dtype[Any]) -> Any:
 
 
 def _new_core(settings: Settings, dtype: np.dtype[Any]) -> _Core:
-    if settings.algorithm != "birch":
-        return cast(_Core, _core_class(dtype)(*settings))
-    from ramify.estimators._cf_tree import CFTree  # loads sklearn.cluster
+    if settings.algorithm == "birch":
+        from ramify.estimators._cf_tree import CFTree  # loads sklearn.cluster
 
-    store = _core_class(dtype)(*settings._replace(algorithm="nested", more={}))
-    return CFTree(store, **cast(Any, settings.more))
+        store = _core_class(dtype)(*settings._replace(algorithm="nested", more={}))
+        return CFTree(store, **cast(Any, settings.more))
+    return _with_neighbors(settings, _core_class(dtype)(*settings))
 
 
 def _old_core(
     settings: Settings, dtype: np.dtype[Any], arrays: Mapping[str, npt.NDArray[Any]]
 ) -> _Core:
-    if settings.algorithm != "birch":
-        return cast(_Core, _core_class(dtype).from_state(*settings, arrays))
-    from ramify.estimators._cf_tree import CFTree
+    if settings.algorithm == "birch":
+        from ramify.estimators._cf_tree import CFTree
 
-    plain = settings._replace(algorithm="nested", more={})
-    store = _core_class(dtype).from_state(*plain, arrays)
-    return CFTree.from_state(store, settings.more, arrays)
+        plain = settings._replace(algorithm="nested", more={})
+        store = _core_class(dtype).from_state(*plain, arrays)
+        return CFTree.from_state(store, settings.more, arrays)
+    return _with_neighbors(settings, _core_class(dtype).from_state(*settings, arrays))
+
+
+def _with_neighbors(settings: Settings, store: Any) -> _Core:
+    """The core's tree, which knows exact neighbours, or one that is told approximate ones."""
+    if settings.more.get("neighbors") != "hnsw":
+        return cast(_Core, store)
+    return HnswTree(store, settings.metric, settings.n_neighbors)

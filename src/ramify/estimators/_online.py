@@ -16,6 +16,7 @@ from ramify.estimators._base import HierarchicalClusterer, IdsLike
 from ramify.estimators._live import Live, Settings
 from ramify.estimators._options import check_cut
 from ramify.ids import Id
+from ramify.jobs import thread_count
 from ramify.points import Rows, by_name, read_row
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
@@ -62,6 +63,7 @@ class OnlineClusterer(HierarchicalClusterer):
         3
         """
         check_progress(progress)
+        threads = thread_count(getattr(self, "n_jobs", None), none=1)
         with self._lock():
             if self._live is not None:
                 self._live.require_idle()
@@ -69,7 +71,7 @@ class OnlineClusterer(HierarchicalClusterer):
             self._require_enough(batch.rows)
             live = batch.begin()
             self._adopt(live, batch.names)
-            _grow(live, batch.rows, progress)
+            _grow(live, batch.rows, progress, threads)
         return self
 
     def partial_fit(
@@ -106,6 +108,7 @@ class OnlineClusterer(HierarchicalClusterer):
         array([0, 1, 0])
         """
         check_progress(progress)
+        threads = thread_count(getattr(self, "n_jobs", None), none=1)
         with self._lock():
             if self._live is None:
                 batch = self._read_first(X, ids)
@@ -117,7 +120,7 @@ class OnlineClusterer(HierarchicalClusterer):
                 rows = self._read_more(X, live)
                 live.settings.check_signs(rows)
                 live.expect_ids(live.read_ids(ids, len(rows)))
-            _grow(live, rows, progress)
+            _grow(live, rows, progress, threads)
         return self
 
     def insert_many(
@@ -216,12 +219,12 @@ class OnlineClusterer(HierarchicalClusterer):
         live.accepted = asked
 
 
-def _grow(live: Live, rows: Rows | SparseRows, progress: Progress) -> None:
+def _grow(live: Live, rows: Rows | SparseRows, progress: Progress, threads: int) -> None:
     """Insert a batch, and when it is cut short say what the tree holds."""
     before = len(live)
     try:
         with watch(progress, len(rows)) as pulse:
-            live.insert_many(rows, pulse)
+            live.insert_many(rows, pulse, threads)
     except BaseException as error:
         story = (
             f"interrupted after {len(live) - before:,} of {len(rows):,} rows; "
@@ -234,9 +237,9 @@ def _grow(live: Live, rows: Rows | SparseRows, progress: Progress) -> None:
 
 
 def _reader(kind: Any) -> Callable[[object], tuple[object, ...]]:
-    """Reads the options that shape the tree, all but the cuts, off a model of this class."""
-    cuts = ("n_clusters", "distance_threshold")
-    return attrgetter(*(name for name in kind._get_param_names() if name not in cuts), "__class__")
+    """Reads the options that shape the tree, not how it is cut or made, off such a model."""
+    free = ("n_clusters", "distance_threshold", "n_jobs")
+    return attrgetter(*(name for name in kind._get_param_names() if name not in free), "__class__")
 
 
 _shaping: Callable[[Any], Callable[[object], tuple[object, ...]]] = cache(_reader)

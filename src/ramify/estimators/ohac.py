@@ -3,7 +3,9 @@
 
 from typing import ClassVar
 
+from ramify.estimators._hnsw import require_usearch
 from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._options import check_choice
 
 
 class OHAC(OnlineClusterer):
@@ -36,6 +38,17 @@ class OHAC(OnlineClusterer):
     n_neighbors : int, default=1
         Take out the paths of this many nearest leaves: more is slower and closer to
         offline HAC.
+    neighbors : {"exact", "hnsw"}, default="exact"
+        How the nearest leaves, and those of ``predict``, are found. ``"hnsw"`` looks
+        them up in a graph that leads to the nearest point most of the time, not
+        always: for streams so long and wide that the exact search, which there
+        compares a row with all earlier ones, takes too long. It needs
+        ``pip install "ramify[hnsw]"`` and a second copy of the rows. One stream still
+        gives one tree, but another version of usearch or another processor may give
+        another.
+    n_jobs : int, optional
+        Threads that take part in a batch: None for one, -1 for one a processor. They
+        look up the neighbours of rows to come; the tree is the same for any number.
 
     Attributes
     ----------
@@ -77,9 +90,19 @@ class OHAC(OnlineClusterer):
         metric: str = "sqeuclidean",
         linkage: str = "average",
         n_neighbors: int = 1,
+        neighbors: str = "exact",
+        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
         self.linkage = linkage
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
+        self.n_jobs = n_jobs
+
+    def _more_options(self) -> dict[str, int | float | str | None]:
+        neighbors = check_choice("neighbors", self.neighbors, ("exact", "hnsw"))
+        if neighbors == "hnsw":
+            require_usearch()
+        return {"neighbors": neighbors}

@@ -8,8 +8,6 @@
 (n - 2) times the sum of w; cost + revenue is n times that sum for every tree.
 """
 
-import os
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +15,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.hierarchy import FloatArray, Hierarchy
+from ramify.jobs import thread_count
 from ramify.metrics._measure import (
     Measure,
     RandomState,
@@ -238,7 +237,7 @@ def _read(
 
 def _sum_up(tree: Hierarchy, judge: Judge, n_jobs: int | None, progress: Progress) -> _Sums:
     """Exactly, over all pairs."""
-    threads = _threads(n_jobs)
+    threads = thread_count(n_jobs, none=-1)
     with watch(progress, judge.n, "measuring") as pulse:
         if judge.name == "rbf":
             return _Sums(*_core.rbf_sums(tree.children, judge.rows, judge.gamma, threads, pulse))
@@ -274,14 +273,3 @@ def _ratio(earned: float, most: float, whence: str) -> float:
     if earned == 0:
         return 1.0  # nothing to be had, and nothing missed
     raise ValueError(f"the similarities of {whence} add up to 0; there is no maximum to compare to")
-
-
-def _threads(n_jobs: object) -> int:
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
-        raise TypeError(f"n_jobs={n_jobs!r}: expected an int or None, got {type(n_jobs).__name__}")
-    if n_jobs is None or n_jobs == -1:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if n_jobs < 1:
-        raise ValueError(f"n_jobs={n_jobs!r}: expected at least 1, or -1 or None for all cores")
-    return int(n_jobs)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ours.py: the work of ours that is timed.
+
+Each function takes the rows, gets ready, and returns the part to be timed: a
+function without arguments, whose figures are added to the measurement. A figure
+named ``tree`` is a function that makes the tree; it is called after the clock
+has stopped, by those who want to judge it.
+"""
+
+import inspect
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import ramify
+from benchmarks.streams import Rows
+
+Figures = dict[str, Any]
+Timed = Callable[[], Figures]
+
+
+class SkippedError(Exception):
+    """This cannot be measured here; the message says why."""
+
+
+def _model(algorithm: str, options: dict[str, Any]) -> Any:
+    """One of our estimators, on one thread unless told otherwise."""
+    kind = getattr(ramify, algorithm)
+    known = inspect.signature(kind).parameters
+    if "n_jobs" in known:
+        options = {"n_jobs": 1, **options}
+    elif "n_jobs" in options:
+        raise SkippedError(f"{algorithm} has no option n_jobs")
+    return kind(**options)
+
+
+def fit(X: Rows, algorithm: str, **options: Any) -> Timed:
+    """All rows in one call of ``fit``."""
+    model = _model(algorithm, options)
+
+    def work() -> Figures:
+        model.fit(X)
+        return {"tree": model.hierarchy}
+
+    return work
+
+
+def batches(X: Rows, algorithm: str, size: int) -> Timed:
+    """All rows, in calls of ``partial_fit`` with ``size`` rows each."""
+    model = _model(algorithm, {})
+
+    def work() -> Figures:
+        for start in range(0, len(X), size):
+            model.partial_fit(X[start : start + size])
+        return {"tree": model.hierarchy}
+
+    return work
+
+
+def inserts(X: Rows, block: int = 2_000) -> Timed:
+    """Single ``insert`` calls, block by block in turns with ``partial_fit`` of the same rows.
+
+    By the processor's clock, which a busy machine stretches less.
+    """
+    single, whole = _model("OHAC", {}), _model("OHAC", {})
+    rows = list(X)
+
+    def work() -> Figures:
+        extra = []
+        for start in range(0, len(X), block):
+            some, clock, insert = rows[start : start + block], time.process_time, single.insert
+            begin = clock()
+            whole.partial_fit(X[start : start + block])
+            between = clock()
+            for row in some:
+                insert(row)
+            extra.append(((clock() - between) - (between - begin)) / len(some))
+        return {"extra_us": float(np.median(extra)) * 1e6, "tree": single.hierarchy}
+
+    return work
+
+
+def latency(X: Rows, measured: int) -> Timed:
+    """How long each of the last single inserts of a stream takes."""
+    measured = min(measured, len(X) // 2)
+    model = _model("OHAC", {})
+    model.partial_fit(X[:-measured])
+    model.insert(X[-measured])
+    rows = list(X[1 - measured :])
+
+    def work() -> Figures:
+        insert, clock = model.insert, time.perf_counter
+        took = []
+        for row in rows:
+            start = clock()
+            insert(row)
+            took.append(clock() - start)
+        median, p99, p999 = np.quantile(took, [0.5, 0.99, 0.999])
+        return {
+            "points": len(rows),
+            "median_us": float(median) * 1e6,
+            "p99": float(p99 / median),
+            "p999": float(p999 / median),
+            "worst": max(took) / float(median),
+        }
+
+    return work
+
+
+def growth(X: Rows, algorithm: str = "OHAC", first: int = 10_000) -> Timed:
+    """Time per insert while the tree grows: a curve, and the exponent of n that fits it.
+
+    By the processor's clock, which a busy machine stretches less.
+    """
+    model = _model(algorithm, {})
+    first = min(first, len(X) // 10)
+    steps = int(np.ceil(4 * np.log10(len(X) / first)))  # four a decade
+    marks = np.geomspace(first, len(X), steps + 1).astype(int)
+
+    def work() -> Figures:
+        model.partial_fit(X[:first])
+        curve = []
+        for start, stop in pairwise(marks.tolist()):
+            begin = time.process_time()
+            model.partial_fit(X[start:stop])
+            took = time.process_time() - begin
+            curve.append([float(np.sqrt(start * stop)), took / (stop - start) * 1e6])
+        n, cost = np.log(np.array(curve)).T
+        return {"curve": curve, "exponent": float(np.polyfit(n, cost, 1)[0])}
+
+    return work
+
+
+def interrupted(X: Rows, after: float = 0.3) -> Timed:
+    """Press Ctrl-C in the middle of a batch: how long until it is heard, and is the tree valid?"""
+    model = _model("OHAC", {})
+
+    def work() -> Figures:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+        begin = time.perf_counter()
+        timer.start()
+        try:
+            model.fit(X)
+            timer.cancel()
+        except KeyboardInterrupt:
+            model.check()
+            return {"heard_ms": (time.perf_counter() - begin - after) * 1e3, "points": len(model)}
+        return {}  # the batch was over before the signal
+
+    return work
+
+
+def near(X: Rows, metric: str = "sqeuclidean") -> Timed:
+    """OHAC with approximate neighbours; afterwards, how many of them were the nearest."""
+    from ramify.estimators import _hnsw, _live
+
+    given: list[Any] = []
+
+    class Watched(_hnsw.HnswTree):
+        """Keeps which neighbour each row was given."""
+
+        def _search(self, rows: Any, k: int) -> tuple[Any, Any]:
+            ids, distances = super()._search(rows, k)
+            given.append(ids[0, 0] if k > 0 else None)
+            return ids, distances
+
+    model = _model("OHAC", {"neighbors": "hnsw", "metric": metric})
+    vars(_live)["HnswTree"] = Watched  # this process is the benchmark's own
+
+    def work() -> Figures:
+        model.fit(X)
+        return {"tree": model.hierarchy, "recall": lambda: _recall(X, given[: len(X)], metric)}
+
+    return work
+
+
+def _recall(X: Rows, given: list[Any], metric: str, sample: int = 1_000) -> float:
+    """Share of a sample of rows whose neighbour, when they came, was the nearest there was."""
+    chosen = np.random.default_rng(0).choice(len(X) - 1, min(sample, len(X) - 1), replace=False)
+    right = 0
+    for i in (chosen + 1).tolist():
+        earlier, row = X[:i], X[i]
+        if metric == "sqeuclidean":
+            distances = ((earlier - row) ** 2).sum(axis=1, dtype=np.float64)
+        else:
+            distances = -(earlier @ row).astype(np.float64)
+        if metric == "cosine":
+            distances /= np.linalg.norm(earlier, axis=1)
+        # A tie, or a difference below float32's digits, is no mistake.
+        least = distances.min()
+        right += bool(distances[given[i]] <= least + 1e-5 * abs(least))
+    return right / len(chosen)

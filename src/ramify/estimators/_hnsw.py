@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_hnsw.py: approximate neighbours, by the HNSW graph of usearch, for OHAC's tree.
+
+A row's nearest points are looked up in the graph instead of in the core's exact
+index; the rest of an insert is the core's. The graph holds the rows as the core
+stores them (unit length under cosine), in order of arrival.
+
+The same rows in the same order always give the same graph: usearch draws levels
+from a fixed seed, and we use one thread. So the graph need not be stored: a copy
+or a loaded model makes it again from its rows when it needs it, and grows on
+exactly as the first one would have. Another version of usearch, or another
+processor, may give another graph, and so another tree.
+"""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.points import FLOAT32, Rows
+from ramify.progress import Pulse
+
+#: Links a node, and how many candidates an insert and a search keep.
+_LINKS, _WIDTH_ADD, _WIDTH_SEARCH = 16, 128, 64
+#: Rows added to the graph between two looks for Ctrl-C.
+_STEP = 256
+
+
+def require_usearch() -> None:
+    """Refuse to begin without the library."""
+    if find_spec("usearch") is None:
+        raise ImportError(
+            "neighbors='hnsw' needs usearch, which is not installed: pip install \"ramify[hnsw]\""
+        )
+
+
+class HnswTree:
+    """OHAC's tree in the core, and a graph of its first rows, by which new ones find theirs.
+
+    Invariant: node i of the graph is row i; rows that it lacks are added before it is asked.
+    """
+
+    def __init__(self, store: Any, metric: str, n_neighbors: int) -> None:
+        self._store = store
+        self._metric = metric
+        self._k = n_neighbors
+        self._graph: Any = None
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def insert_one(self, row: Rows) -> int:
+        """Insert one row; returns its id."""
+        nearest = self._search(row[np.newaxis], min(self._k, len(self)))[0]
+        point: int = self._store.insert_beside(row, nearest[0].astype(np.uint32))
+        return point
+
+    def insert_many(self, rows: Rows, pulse: Pulse | None = None, threads: int = 1) -> int:
+        """Insert rows in order; returns how many. One thread does it all."""
+        for done, row in enumerate(rows):
+            if pulse is not None and done % _STEP == 0:
+                pulse(done)
+            self.insert_one(row)
+        return len(rows)
+
+    def nearest(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Ids and distances of k near points of each row: most likely the nearest."""
+        ids, distances = self._search(rows, k)
+        if self._metric == "cosine":
+            distances /= 2  # of unit rows: |x - y|^2 = 2 (1 - cos)
+        elif self._metric == "dot":
+            distances -= 1  # usearch gives 1 - x.y
+        return ids, distances
+
+    def snapshot(self) -> Any:
+        """Children, heights and stable ids of the inner nodes."""
+        return self._store.snapshot()
+
+    def points(self, first: int = 0) -> Any:
+        """The rows as stored (unit length under cosine), from this one on."""
+        return self._store.points(first)
+
+    def summaries(self) -> Any:
+        """Size, mean and sum of squared deviations of every node."""
+        return self._store.summaries()
+
+    def check(self) -> None:
+        """Raise RuntimeError when the tree or the graph breaks an invariant."""
+        self._store.check()
+        if self._graph is not None and len(self._graph) > len(self):
+            raise RuntimeError("the graph of neighbours holds rows that the tree lacks")
+
+    def state(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Everything needed to continue, as plain arrays; the graph can be made again."""
+        arrays: Mapping[str, npt.NDArray[Any]] = self._store.state()
+        return arrays
+
+    def _search(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """The k points that the graph leads to from each row, and their distances in it."""
+        self._catch_up(rows.dtype)
+        queries = _unit(rows) if self._metric == "cosine" else rows
+        ids = np.empty((len(rows), k), dtype=np.int64)
+        distances = np.empty((len(rows), k))
+        for i, query in enumerate(queries if k > 0 else ()):
+            found = self._graph.search(query, k, threads=1)
+            if len(found) < k:  # parts of a graph can get lost, of heaps of equal rows say
+                return self._store_nearest(rows, k)
+            ids[i], distances[i] = found.keys, found.distances
+        return ids, distances
+
+    def _store_nearest(self, rows: Rows, k: int) -> tuple[Any, Any]:
+        """The exact answer, in the graph's units."""
+        ids, distances = self._store.nearest(rows, k)
+        distances = {"cosine": 2 * distances, "dot": distances + 1}.get(self._metric, distances)
+        return ids, distances
+
+    def _catch_up(self, dtype: np.dtype[Any]) -> None:
+        """Add the rows that the graph lacks: the last one, or all of a loaded model."""
+        if self._graph is None:
+            self._graph = _new_graph(self._store.dim, self._metric, dtype)
+        held = len(self._graph)
+        if held == len(self):
+            return
+        rows = self._store.points(held)
+        for step in range(0, len(rows), _STEP):
+            some = rows[step : step + _STEP]
+            self._graph.add(np.arange(held + step, held + step + len(some)), some, threads=1)
+
+
+def _new_graph(width: int, metric: str, dtype: np.dtype[Any]) -> Any:
+    require_usearch()  # a model may have been loaded where the library is missing
+    from usearch.index import Index
+
+    return Index(
+        ndim=width,
+        metric="ip" if metric == "dot" else "l2sq",
+        dtype="f32" if dtype == FLOAT32 else "f64",
+        connectivity=_LINKS,
+        expansion_add=_WIDTH_ADD,
+        expansion_search=_WIDTH_SEARCH,
+    )
+
+
+def _unit(rows: Rows) -> Rows:
+    """Rows at unit length; the largest entry is divided out first, as the core does."""
+    wide = rows.astype(np.float64)
+    wide /= np.abs(wide).max(axis=1, keepdims=True)
+    wide /= np.linalg.norm(wide, axis=1, keepdims=True)
+    unit: Rows = np.empty_like(rows)
+    unit[:] = wide
+    return unit

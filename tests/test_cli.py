@@ -62,6 +62,21 @@ def test_the_command_knows_its_version():
     assert done("--version").out == f"ramify {ramify.__version__}\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("ramify ev", ["evaluate"]),
+        ("ramify fit --algorithm p", ["perch"]),
+        ("ramify cut --n", ["--noise"]),
+    ],
+)
+def test_the_shell_completes_words(words, expected, monkeypatch):
+    monkeypatch.setenv("_RAMIFY_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    assert done().out.split() == expected
+
+
 def test_without_the_extra_one_sentence_names_it(monkeypatch):
     monkeypatch.setattr(cli, "find_spec", lambda name: None if name == "typer" else object())
     with pytest.raises(SystemExit) as caught:
@@ -266,12 +281,11 @@ def test_a_file_larger_than_what_it_is_used_for(tmp_path):
 
 
 @pytest.mark.no_asan
-@pytest.mark.parametrize("save", [False, True])
-def test_ctrl_c_for_real(save, tmp_path):
+def test_ctrl_c_for_real(tmp_path):
     out = tmp_path / "tree.ramify"
-    more = ["--save-on-interrupt"] if save else []
     pipe = subprocess.PIPE
-    fit = start("fit", "-", "-o", out, *more, stdin=pipe, stdout=pipe, stderr=pipe)
+    words = ("fit", "-", "-o", out, "--save-on-interrupt")
+    fit = start(*words, stdin=pipe, stdout=pipe, stderr=pipe)
     fit.stdin.write(b"who,x,y\nann,1,2\nbob,3,4\ncid,5,6\n")
     fit.stdin.flush()
     assert fit.stderr.readline() == b"standard input: left out, not numbers: who\n"
@@ -282,24 +296,20 @@ def test_ctrl_c_for_real(save, tmp_path):
     assert out_ == b""
     assert b"ramify fit: interrupted when 3 points were in" in err
     assert b"Traceback" not in err
-    if save:
-        assert len(ramify.load(out)) == 3
-    else:
-        assert b"nothing was written" in err
-        assert files(tmp_path) == []
+    assert len(ramify.load(out)) == 3
 
 
 @pytest.mark.no_asan
 @pytest.mark.parametrize("colour", [True, False])
 def test_a_bar_on_a_terminal(colour, tmp_path):
-    points = np.random.default_rng(0).random((60_000, 8))
+    points = np.random.default_rng(0).random((30_000, 8))
     np.save(tmp_path / "x.npy", points)
     ours, theirs = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
     environment |= {"TERM": "xterm-256color", "COLUMNS": "120"}
     environment |= {} if colour else {"NO_COLOR": "1"}
     fit = start(
-        *("fit", tmp_path / "x.npy", "-o", tmp_path / "t", "--batch-size", 2_000, "--json"),
+        *("fit", tmp_path / "x.npy", "-o", tmp_path / "t", "--batch-size", 1_000, "--json"),
         stdout=subprocess.PIPE,
         stderr=theirs,
         env=environment,
@@ -317,7 +327,7 @@ def test_a_bar_on_a_terminal(colour, tmp_path):
     os.close(ours)
     text = seen.decode()
     assert fit.wait(timeout=60) == 0
-    assert b'"points": 60000' in fit.stdout.read()
+    assert b'"points": 30000' in fit.stdout.read()
     fit.stdout.close()
     assert re.search(r"[\d,]+ points, [\d,]+ points/s, depth [\d,]+", text)
     colours = re.findall(r"\x1b\[[0-9;]*?(?:3[0-7]|38;5;\d+|9[0-7])m", text)

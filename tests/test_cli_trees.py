@@ -219,6 +219,9 @@ def test_fit_cosine_refuses_a_row_of_zeros(tmp_path):
     (tmp_path / "data.csv").write_text("1,2\n0,0\n")
     sentence = fails("fit", tmp_path / "data.csv", "-o", tmp_path / "t", "--metric", "cosine")
     assert "only zeros in row 1" in sentence
+    more = ("--metric", "cosine", "--batch-size", 1)
+    sentence = fails("fit", tmp_path / "data.csv", "-o", tmp_path / "t", *more)
+    assert "in the batch after 1 rows: Input X has only zeros in row 0" in sentence
 
 
 def test_fit_an_array_field(tmp_path):

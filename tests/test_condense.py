@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -222,6 +223,8 @@ def test_everything_is_frozen():
             getattr(condensed, field)[0] = 1
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(condensed, field, None)
+    again = pickle.loads(pickle.dumps(condensed))
+    assert again.stabilities.tolist() == condensed.stabilities.tolist()
     assert repr(condensed) == "<CondensedTree: 20 points, 1 cluster of at least 3 points>"
 
 

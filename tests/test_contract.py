@@ -141,9 +141,9 @@ def test_in_a_pipeline(Estimator):
 
 
 ROOMS = ["errors", "points", "progress"]
-ROOMS += [
-    f"hierarchy.{room}" for room in ("_hierarchy", "_tree", "_names", "_paths", "_cuts", "_linkage")
-]
+ROOMS += [f"hierarchy.{room}" for room in ("_hierarchy", "_tree", "_names", "_paths", "_labels")]
+ROOMS += [f"hierarchy.{room}" for room in ("_cuts", "_condense", "_rows", "_linkage")]
+ROOMS += [f"hierarchy.{room}" for room in ("_exports", "_newick", "_tables")]
 ROOMS += [
     f"estimators.{room}" for room in ("_options", "_base", "_online", "hac", "ohac", "otd", "naive")
 ]

@@ -232,9 +232,17 @@ def test_the_page_of_a_large_tree_is_small_and_soon_made(maker):
     data = payload_in(page)
     kept = numbers(data["index"]["points"], 4)
     assert 30_000 < len(kept) == len(data["index"]["names"]) < n
-    assert set(kept[:1000]) | {i for some in data["members"][:500] for i in some} <= set(kept)
+    assert (np.diff(kept) > 0).all()  # the page looks points up by halving
+    assert {i for some in data["members"][:500] for i in some} <= set(kept.tolist())
     for at in range(0, len(kept), 1000):
         assert data["index"]["names"][at] == names[kept[at]]
+
+
+def test_many_short_names_do_not_fill_the_page_with_numbers(monkeypatch):
+    monkeypatch.setattr(_explore, "_INDEXED", 1000)
+    monkeypatch.setattr(_explore, "_NAME_BYTES", 3500)  # of 4000
+    index = payload_in(explore(tree_of(balanced(1000)), names=["x"] * 1000))["index"]
+    assert len(index["names"]) == len(numbers(index["points"], 4)) == 500
 
 
 def test_points_beyond_the_index_are_left_out_by_chance(monkeypatch):
@@ -242,6 +250,7 @@ def test_points_beyond_the_index_are_left_out_by_chance(monkeypatch):
     data = payload_in(explore(tree_of(balanced(300))))
     kept = numbers(data["index"]["points"], 4)
     assert len(kept) == len(numbers(data["index"]["owner"], 2)) == 50
+    assert (np.diff(kept) > 0).all()
     assert data["index"]["names"] is None
 
 
@@ -600,6 +609,24 @@ def test_a_large_tree_opens_at_once(maker, window, tmp_path):
         assert "point number 123 (point 123) is in here" in window.text("#details .found")
     window.press("#icicle", Keys.HOME, Keys.ARROW_DOWN, Keys.ENTER)
     assert len(window.crumbs()) == 2
+
+
+def test_a_part_of_the_points_can_be_searched_and_the_page_says_so(window, tmp_path, monkeypatch):
+    from selenium.webdriver.common.keys import Keys
+
+    monkeypatch.setattr(_explore, "_NAME_BYTES", 800)
+    page = explore(tree_of(balanced(300)), names=[f"tree {i:03}" for i in range(300)])
+    kept = numbers(payload_in(page)["index"]["points"], 4)
+    window.open(page, tmp_path)
+    assert f"Search covers {len(kept)} of 300 points" in window.text("#note")
+    for point in kept[[0, len(kept) // 2, -1]].tolist():
+        window.press("#search", Keys.CONTROL + "a", str(point), Keys.ENTER)
+        assert window.facts()["point"] == str(point)
+        assert window.text("#details h2") == f"tree {point:03}"
+    missing = min(set(range(300)) - set(kept.tolist()))
+    window.press("#search", Keys.CONTROL + "a", f"tree {missing:03}")
+    time.sleep(0.3)
+    assert window.text("#results li") == "nothing found"
 
 
 def test_a_small_screen_has_room_for_everything(three_groups, window, tmp_path):

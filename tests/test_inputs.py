@@ -227,7 +227,9 @@ def test_another_width_in_a_frame():
 # --- without the optional libraries ------------------------------------------------
 
 
-@pytest.mark.parametrize("wrap", [FRAMES["pandas"], FRAMES["polars"]])
+@pytest.mark.parametrize(
+    "wrap", [FRAMES["pandas"], FRAMES["polars"], NAMELESS["pandas without names"]]
+)
 def test_frames_are_read_without_narwhals(wrap, monkeypatch):
     frame = wrap()
 
@@ -236,7 +238,10 @@ def test_frames_are_read_without_narwhals(wrap, monkeypatch):
 
     # Not from sys.modules: scikit-learn itself needs it there, from 1.9 on.
     monkeypatch.setattr("ramify.frames.import_module", missing)
-    assert OHAC().fit(frame).hierarchy() == OHAC().fit(X).hierarchy()
+    model = OHAC().fit(frame)
+    assert model.hierarchy() == OHAC().fit(X).hierarchy()
+    names = getattr(model, "feature_names_in_", None)
+    assert names is None or names.tolist() == COLUMNS
 
 
 def test_arrow_without_pyarrow_names_the_extra(monkeypatch):
@@ -278,6 +283,12 @@ def test_a_tensor_that_cannot_be_read_says_why():
 
     with pytest.raises(ValueError, match="cannot read it: it requires grad"):
         OHAC().fit(Broken(X))
+
+
+def test_types_that_numpy_has_no_numbers_for():
+    for rows in (np.zeros((2, 2), dtype="V4"), np.zeros((2, 2), dtype=[("a", "f8")])):
+        with pytest.raises(ValueError, match=r"values of type .*; convert them to float32"):
+            OHAC().fit(rows)
 
 
 def test_masked_values_are_refused():

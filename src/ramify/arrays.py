@@ -30,7 +30,7 @@ def to_array(X: object, owner: str) -> npt.NDArray[np.generic]:
         if array.dtype.kind == "O":  # a list that holds None, say
             array = array.astype(np.float64)
     except ValueError as error:
-        reason = _ragged(X) or _text(X)
+        reason = _ragged(X) or _odd_type(X) or _text(X)
         if reason is None:
             raise
         raise ValueError(reason) from error
@@ -110,4 +110,12 @@ def _text(X: object) -> str | None:
                 f"Input X contains text: {value!r} (row {row}, column {column}); "
                 f"convert your data to numbers first"
             )
+    return None
+
+
+def _odd_type(X: object) -> str | None:
+    """Say which type it is that NumPy has no numbers for: records, or another library's."""
+    dtype = getattr(X, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind == "V":
+        return f"Input X holds values of type {dtype}; convert them to float32 or float64 first"
     return None

@@ -29,13 +29,11 @@ def open_arrow(X: object) -> object:
     """
     if not (hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")):
         return X
-    if _as_frame(X) is not None:
-        return X
+    if hasattr(X, "__array__") and type(X).__module__.split(".")[0] != "pyarrow":
+        return X  # pandas and polars, which speak Arrow, too
     try:
         return import_module("pyarrow").table(X)
     except ImportError as error:
-        if hasattr(X, "__array__"):
-            return X
         raise ImportError(
             f"reading {type(X).__name__} needs pyarrow, which is not installed: "
             f'pip install "ramify[arrow]"'
@@ -61,11 +59,11 @@ def read_table(X: object) -> Table | None:
     columns = list(frame.columns)
     if len(columns) == 0 or len(frame) == 0:
         return Table(np.empty((len(frame), len(columns))), columns)
+    if all(dtype.is_float() for dtype in frame.schema.values()):
+        array = frame.to_numpy()  # at once, and often the memory of the frame itself
+        if array.dtype.kind == "f":
+            return Table(array, columns)  # in which nulls are NaN
     checked = [_column(one, j, columns) for j, one in enumerate(frame.iter_columns())]
-    if len({one.dtype for one in checked}) == 1:
-        array = frame.to_numpy()  # often the memory of the frame itself
-        if array.dtype == checked[0].dtype:
-            return Table(array, columns)
     return Table(_side_by_side(checked), columns)
 
 

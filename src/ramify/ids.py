@@ -20,7 +20,7 @@ import numpy.typing as npt
 Id: TypeAlias = str | int
 IdArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.object_]
 
-_INT64 = np.iinfo(np.int64)
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class Ids:
@@ -55,7 +55,9 @@ class Ids:
         left to do is worked out anew next time.
         """
         done = len(self._place)
-        if n > done:
+        if n == done + 1:  # one by one, which should be fast
+            self._place[self._coming[0]] = done
+        elif n > done:
             self._place.update(zip(islice(self._coming, n - done), range(done, n), strict=True))
         self._coming = []
 
@@ -70,6 +72,14 @@ class Ids:
     def array(self) -> IdArray:
         """All ids in order of arrival, read-only: int64, or ``str`` objects."""
         return as_array(list(self._place))
+
+    def read_one(self, one: object) -> list[Any]:
+        """Check the id of one new row, as :meth:`read` does for many."""
+        kind = type(one)
+        plain = kind is str or (kind is int and _SMALLEST <= one <= _LARGEST)  # type: ignore[operator]
+        if plain and one not in self._place and kind is type(next(iter(self._place), one)):
+            return [one]
+        return self.read([one], 1)  # which finds the words
 
     def read(self, ids: object, n: int) -> list[Any]:
         """Check the ids of n new rows against each other and all earlier ones."""
@@ -162,8 +172,8 @@ def _of_one_kind(ids: list[Any], earlier: type | None) -> list[Any]:
             f"ids: expected all strings or all integers, got {ids[0]!r} (row 0) and "
             f"{ids[row]!r} (row {row})"
         )
-    if int in kinds and not (_INT64.min <= min(ids) and max(ids) <= _INT64.max):
-        row = next(row for row, one in enumerate(ids) if not _INT64.min <= one <= _INT64.max)
+    if int in kinds and not (min(ids) >= _SMALLEST and max(ids) <= _LARGEST):
+        row = next(row for row, one in enumerate(ids) if not _SMALLEST <= one <= _LARGEST)
         raise ValueError(f"ids: {ids[row]} (row {row}) does not fit 64 bits; use strings")
     return ids
 

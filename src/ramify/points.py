@@ -308,7 +308,8 @@ def _check_values(
         value = array[row, column]
         at = where(row, column, columns)
         if np.isnan(value):
-            raise ValueError(f"Input X contains NaN {at}; every number must be finite")
+            missing = "NaN" if columns is None else "NaN or null"
+            raise ValueError(f"Input X contains {missing} {at}; every number must be finite")
         if np.isinf(value):
             raise ValueError(f"Input X contains infinity {at}; every number must be finite")
         raise ValueError(

@@ -4,7 +4,8 @@
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -59,7 +60,11 @@ class Grown:
 def new_model(algorithm: Algorithm, settings: Sequence[str] | None, **options: Any) -> Any:
     """An estimator without points; options that are None are left at their defaults."""
     kind = CLASSES[algorithm]
-    chosen = {name: value for name, value in options.items() if value is not None}
+    chosen = {
+        name: value.value if isinstance(value, StrEnum) else value
+        for name, value in options.items()
+        if value is not None
+    }
     chosen |= _settings(settings or ())
     offered = options_of(kind())
     for name in chosen:
@@ -105,13 +110,27 @@ def grow(
 def _grow_in_batches(
     model: Any, source: Source, meter: Meter, grown: Grown, first: int | None
 ) -> None:
+    done = 0
     for batch in source:
-        ids = batch.ids if first is None else list(range(first, first + len(batch)))
+        ids: Any = batch.ids
         if first is not None:
-            first += len(batch)
+            ids = range(first + done, first + done + len(batch))
         grown.labels += batch.labels or []
-        model.partial_fit(batch.rows, ids=ids, progress=meter.pulse)
+        with in_batch(source, done):
+            model.partial_fit(batch.rows, ids=ids, progress=meter.pulse)
+        done += len(batch)
         meter.batch_done(len(batch), model)
+
+
+@contextmanager
+def in_batch(source: Source, done: int) -> Iterator[None]:
+    """Say where a batch began, if something is wrong with one of its rows."""
+    try:
+        yield
+    except ValueError as error:
+        if done == 0:
+            raise
+        raise ValueError(f"{source.name}, in the batch after {done:,} rows: {error}") from error
 
 
 def _grow_at_once(
@@ -125,7 +144,7 @@ def _grow_at_once(
     grown.labels += [label for batch in batches for label in batch.labels or []]
     del batches
     if first is not None:
-        ids = list(range(first, first + len(rows)))
+        ids = range(first, first + len(rows))
     insert = model.fit if isinstance(model, ramify.HAC) else model.partial_fit
     insert(rows, ids=ids, progress=meter.pulse)
 

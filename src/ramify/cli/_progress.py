@@ -27,7 +27,7 @@ class Meter:
         self._source = source
         self._show = show
         self._begun = self._looked = time.monotonic()
-        self._cost = 0.01  # of the last look at the depth, in seconds
+        self._cost = 0.002  # of the last look at the depth, in seconds
         self._before = 0  # points of earlier batches
         self._depth: int | None = None
 

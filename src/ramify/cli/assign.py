@@ -67,7 +67,8 @@ def run(
     ):
         for batch in source:
             first = range(rows, rows + len(batch)) if batch.ids is None else batch.ids
-            table.write(list(first), *places.of(batch))
+            with _models.in_batch(source, rows):
+                table.write(list(first), *places.of(batch))
             rows += len(batch)
             watch.pulse(rows, rows)
     _report(out, rows, places.n_clusters, quiet=quiet, json=json)

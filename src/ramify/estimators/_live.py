@@ -122,6 +122,15 @@ class Live:
         self._forget()
         return self._core.insert_one(row)
 
+    def insert_named(self, row: Rows, id: object) -> int:
+        """Insert one checked row under an id, or without one if the stream has none."""
+        known = self.known_ids()
+        if known is None or len(known) == 0 or id is None:
+            self.expect_ids(self.read_ids(None if id is None else [id], 1))
+        else:
+            known.expect(known.read_one(id))
+        return self.insert_one(row)
+
     def insert_many(self, rows: Rows | SparseRows, pulse: Pulse | None) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
         with self._at_work():

@@ -173,7 +173,7 @@ class OnlineClusterer(HierarchicalClusterer):
                 try:
                     if live.ids is id:  # type: ignore[comparison-overlap]  # neither has any
                         return live.insert_one(x)
-                    return self._insert_named(live, x, id)
+                    return live.insert_named(x, id)
                 except ValueError:
                     pass  # the slow way finds out which number it was
             return self._insert_checked(x, id)
@@ -188,20 +188,15 @@ class OnlineClusterer(HierarchicalClusterer):
             metric, width = live.settings.metric, live.settings.width
             row = read_row(x, owner=owner, metric=metric, dtype=live.dtype, width=width)
             live.settings.check_signs(row)
-            return self._insert_named(live, row[0], id)
+            return live.insert_named(row[0], id)
         options = self._options()
         row = read_row(x, owner=owner, metric=options["metric"])
         settings = Settings(self._algorithm, row.shape[1], **options)
         settings.check_signs(row)
         live = Live(settings, row.dtype)
-        point = self._insert_named(live, row[0], id)
+        point = live.insert_named(row[0], id)
         self._adopt(live, names)
         return point
-
-    def _insert_named(self, live: Live, row: Rows, id: Id | None) -> int:
-        """Insert one checked row under its id, if it has one."""
-        live.expect_ids(live.read_ids(None if id is None else [id], 1))
-        return live.insert_one(row)
 
     def _require_same_options(self, live: Live) -> None:
         """A tree cannot change its metric half way; cut options may change freely."""

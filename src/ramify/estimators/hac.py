@@ -54,6 +54,8 @@ class HAC(HierarchicalClusterer):
         Width of the rows.
     feature_names_in_ : array of shape (d,)
         Column names, if the first batch was a frame with string names.
+    ids_ : array of shape (n,)
+        Ids of the points, if they were given any.
 
     Examples
     --------

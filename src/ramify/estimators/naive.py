@@ -48,6 +48,8 @@ class NaiveHAC(OnlineClusterer):
         Width of the rows.
     feature_names_in_ : array of shape (d,)
         Column names, if the first batch was a frame with string names.
+    ids_ : array of shape (n,)
+        Ids of the points, if they were given any.
 
     Examples
     --------
@@ -115,6 +117,8 @@ class NaiveNN(OnlineClusterer):
         Width of the rows.
     feature_names_in_ : array of shape (d,)
         Column names, if the first batch was a frame with string names.
+    ids_ : array of shape (n,)
+        Ids of the points, if they were given any.
 
     Examples
     --------

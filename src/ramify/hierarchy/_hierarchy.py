@@ -10,9 +10,10 @@ from ramify.hierarchy._cuts import Cuts
 from ramify.hierarchy._exports import Exports
 from ramify.hierarchy._linkage import Linkages
 from ramify.hierarchy._paths import Paths
+from ramify.hierarchy._rows import WithRows
 
 
-class Hierarchy(Cuts, Condensing, Paths, Linkages, Exports):
+class Hierarchy(Cuts, Condensing, Paths, WithRows, Linkages, Exports):
     """A frozen binary tree over the points ``0 .. n-1``: the snapshot of a model.
 
     Invariants, tested by :meth:`check`:

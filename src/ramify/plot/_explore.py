@@ -5,9 +5,9 @@ The page holds the outline of the tree (at most `max_blocks` blocks), for each
 block a few of its points, and an index that says for each point in which block
 it is. All three are bounded, so that the page of any tree opens at once:
 
-    blocks   10,000 by default, at most 150 bytes each        1.5 MB
-    index    all of a million points, or half a million of more    4 MB
-    names    as many as fit                                     4 MB
+    blocks   10,000 by default, of 150 bytes at most      1.5 MB
+    index    all points, or half a million of them        4 MB
+    names    as many as fit                               4 MB
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import base64
 import json
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +36,7 @@ _MEMBERS = 5
 _CANDIDATES = 512
 #: Turns of a path that the page spells out.
 _TURNS = 64
-#: All points are in the index up to this many, and half as many of more.
+#: All points are in the index up to this many, or else half as many.
 _INDEXED = 1_000_000
 #: Room for names.
 _NAME_BYTES = 4_000_000
@@ -147,13 +147,12 @@ def _payload(
     }
 
 
-class _Stretches:
+class _Stretches(NamedTuple):
     """The leaves from left to right, in pieces that belong to one innermost block each."""
 
-    def __init__(self, start: IntArray, length: IntArray, block: IntArray) -> None:
-        self.start = start
-        self.length = length
-        self.block = block
+    start: IntArray  # position of the first leaf
+    length: IntArray
+    block: IntArray
 
 
 def _stretches(top: Outline, order: LeafOrder) -> _Stretches:
@@ -306,7 +305,7 @@ def _named(
     texts = _names_that_fit(wanted.tolist(), names)
     if len(texts) == n:
         return None, [texts[point] for point in range(n)]
-    kept = sorted(texts)
+    kept = sorted(list(texts)[: _INDEXED // 2])
     return np.array(kept, dtype=np.int64), [texts[point] for point in kept]
 
 

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_rows.py: what needs the tree and the rows that it was grown on."""
+
+from numbers import Integral
+from typing import Any, Literal, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.hierarchy._ends import leaves_end_to_end, way
+from ramify.hierarchy._tree import Tree
+from ramify.hierarchy._values import IntArray, expect
+
+Metric = Literal["sqeuclidean", "cosine"]
+
+
+class WithRows(Tree):
+    """Examples of a cluster, and an order of the points."""
+
+    __slots__ = ()
+
+    def representatives(
+        self,
+        node: SupportsIndex,
+        X: npt.ArrayLike,
+        k: int = 3,
+        *,
+        metric: Metric = "sqeuclidean",
+        max_points: int = 10_000,
+    ) -> IntArray:
+        """A few points that show what is below a node, the most central one first.
+
+        The first is the medoid: the point with the smallest sum of squared distances to
+        all others, which is the one nearest to their mean. Each further one is as far
+        as can be from those before it, among the half of the points that is nearer to
+        the mean: they show how wide the cluster is, and outliers are not among them.
+        Ties go to the more central point, then to the earlier one.
+
+        Parameters
+        ----------
+        node : int
+            A leaf's only representative is itself.
+        X : array-like of shape (n, d)
+            The rows that the tree was grown on, in the same order.
+        k : int
+            How many; all points of a node that has fewer.
+        metric : "sqeuclidean" or "cosine"
+            With ``"cosine"`` only the directions of rows count.
+        max_points : int
+            A node of more points is looked at through this many of them, evenly spread
+            over its branches, so that the root of a large tree costs no more.
+
+        Returns
+        -------
+        array of at most k points
+
+        Examples
+        --------
+        >>> import ramify
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [30.0]]
+        >>> tree = ramify.HAC().fit(X).hierarchy()
+        >>> tree.representatives(tree.root, X, k=2)
+        array([4, 2])
+        """
+        v = self._one_node(node)
+        wanted = _at_least_one("k", k)
+        most = _at_least_one("max_points", max_points)
+        leaves, start = self._leaf_ordering()
+        below = leaves[start[v] : start[v] + self.sizes[v]]
+        if len(below) > most:
+            below = below[np.arange(most) * len(below) // most]
+        points = np.sort(below)
+        rows = _read(X, self.n_leaves, metric, points).astype(np.float64, copy=False)
+        return points[_central_and_apart(rows, wanted)]
+
+    def leaf_order(
+        self, X: npt.ArrayLike | None = None, *, metric: Metric = "sqeuclidean"
+    ) -> IntArray:
+        """The points from left to right, for the rows of a heat map or under a dendrogram.
+
+        Every subtree is in one piece. With X, neighbours are put together: from the
+        leaves up, two branches are turned so that the nearest of their ends meet (the
+        method of Gruvaeus and Wainer, 1972). The sum of distances between neighbours is
+        never larger than without X. O(n d), where SciPy's ``optimal_leaf_ordering``
+        needs all distances.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), optional
+            The rows that the tree was grown on, in the same order. Without them,
+            first children come first.
+        metric : "sqeuclidean" or "cosine"
+            With ``"cosine"`` only the directions of rows count.
+
+        Returns
+        -------
+        array of shape (n,)
+            ``X[tree.leaf_order(X)]`` are the rows in order.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> X = [[0.0], [12.0], [1.0], [10.0], [3.0]]
+        >>> tree = ramify.HAC().fit(X).hierarchy()
+        >>> tree.leaf_order()
+        array([0, 2, 4, 1, 3])
+        >>> tree.leaf_order(X)
+        array([0, 2, 4, 3, 1])
+        """
+        plain = self._leaf_ordering().leaves
+        if X is None:
+            return plain.copy()
+        rows = _read(X, self.n_leaves, metric, None)
+        turned = leaves_end_to_end(self, rows)
+        return turned if way(rows, turned) <= way(rows, plain) else plain.copy()
+
+
+def _at_least_one(name: str, value: int) -> int:
+    number = int(expect(Integral, "an int", name, value))
+    if number < 1:
+        raise ValueError(f"{name}={number}: expected at least 1")
+    return number
+
+
+def _read(
+    X: npt.ArrayLike, n: int, metric: str, points: IntArray | None
+) -> npt.NDArray[np.floating[Any]]:
+    """Check the rows of some points, or of all; only these are looked at."""
+    if metric not in ("sqeuclidean", "cosine"):
+        raise ValueError(f"metric={metric!r}: expected 'sqeuclidean' or 'cosine'")
+    array = np.asarray(X)
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X: expected a dense array of numbers of shape ({n}, d), "
+            f"got {array.dtype} of shape {array.shape}"
+        )
+    if len(array) != n:
+        raise ValueError(f"X: expected {n} rows, one for each point of the tree, got {len(array)}")
+    rows = array if points is None else array[points]
+    is_single = rows.dtype.kind == "f" and rows.dtype.itemsize <= 4
+    rows = rows.astype(np.float32 if is_single else np.float64, copy=False)
+    wrong, what = ~np.isfinite(rows).all(axis=1), "a number that is not finite"
+    if metric == "cosine" and not wrong.any():
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        wrong, what = lengths[:, 0] == 0, "only zeros, which has no direction"
+        rows = rows / np.where(lengths == 0, 1, lengths)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"X: row {row if points is None else points[row]} holds {what}")
+    return rows
+
+
+def _central_and_apart(rows: npt.NDArray[np.floating[Any]], k: int) -> IntArray:
+    """Positions of the most central row, and of others far apart in the central half."""
+    from_mean = ((rows - rows.mean(axis=0)) ** 2).sum(axis=1)
+    half = max(k, (len(rows) + 1) // 2)
+    pool = np.argsort(from_mean, kind="stable")[:half]
+    chosen = [0]  # positions in the pool
+    apart = np.full(len(pool), np.inf)
+    while len(chosen) < min(k, len(pool)):
+        apart = np.minimum(apart, ((rows[pool] - rows[pool[chosen[-1]]]) ** 2).sum(axis=1))
+        apart[chosen] = -1  # not again, also among duplicates
+        chosen.append(int(np.argmax(apart)))
+    return pool[chosen]

@@ -18,6 +18,8 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
 from ramify.metrics import RevenueScorer, revenue_fraction
 
+pytestmark = pytest.mark.no_asan  # processes, and nothing new for the core
+
 ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
 every_estimator = pytest.mark.parametrize("Estimator", ESTIMATORS)
 

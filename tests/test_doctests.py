@@ -5,12 +5,14 @@ import importlib
 import inspect
 import pkgutil
 import re
+import shlex
 from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 
 import ramify
+from tests.commands import done
 
 pytestmark = pytest.mark.no_asan  # other libraries at work, and nothing new for the core
 
@@ -57,7 +59,7 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
 def run(test: doctest.DocTest) -> int:
     """Run the examples of one docstring or page; fail with doctest's own story."""
     story: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     runner.run(test, out=story.append)
     assert runner.failures == 0, "".join(story)
     return runner.tries
@@ -140,3 +142,26 @@ def test_pages(page):
     text = re.sub(r"^```.*$", "", page.read_text(), flags=re.MULTILINE)
     test = doctest.DocTestParser().get_doctest(text, {}, page.stem, str(page), 0)
     assert run(test) > 0
+
+
+def commands() -> list[str]:
+    """What the page of the command line shows, line by line."""
+    blocks = re.findall(r"```console\n(.*?)```", (DOCS / "cli.md").read_text(), re.DOTALL)
+    return [line.removeprefix("$ ramify ") for block in blocks for line in block.splitlines()]
+
+
+def test_the_commands_of_the_page_work():
+    """All in one folder, one after the other: later ones read what earlier ones wrote."""
+    pytest.importorskip("typer")
+    lines = commands()
+    verbs = {line.split()[0] for line in lines}
+    assert verbs == set(click_names())  # every verb has an example
+    for line in lines:
+        done(*shlex.split(line))
+
+
+def click_names() -> list[str]:
+    """The verbs of the command."""
+    from typer.main import get_command
+
+    return list(get_command(load("ramify.cli.app").make_app("ramify")).commands)

@@ -52,8 +52,8 @@ class Growth:
     >>> import ramify
     >>> from ramify.plot import measure_growth
     >>> grown = measure_growth(ramify.OHAC().fit([[0.0], [1.0], [5.0], [6.0]]))
-    >>> grown.n_points[-1], grown.max_depth[-1]
-    (np.int64(4), np.int64(2))
+    >>> int(grown.n_points[-1]), int(grown.max_depth[-1])
+    (4, 2)
     """
 
     n_points: IntArray

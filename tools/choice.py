@@ -4,14 +4,16 @@
     python tools/choice.py           # measure anew, then draw
     python tools/choice.py --draw    # draw what docs/pictures/choice.csv holds
 
-Writes docs/pictures/choice.csv and choice.svg. Seconds are the best of three runs of
-``fit`` on one shuffled stream; quality is exact where it can be, else sampled.
+Writes docs/pictures/choice.csv, choice.inc (the same for the page) and choice.svg.
+Seconds are the best of three runs of ``fit`` on one shuffled stream; purity is exact,
+revenue sampled.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import re
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,9 +78,26 @@ def measure() -> None:
             print(*line, sep=", ", flush=True)
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         today = datetime.now(UTC).date()
-        file.write(f"# python tools/choice.py, {today}, {machine()}\n")
+        file.write(f"# {today}, {re.sub(r'Linux .*', 'Linux', machine())}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([FIELDS, *lines])
+
+
+def tell() -> None:
+    """The table for the page."""
+    head, *rows = read()
+    shown = ["data", "algorithm", "seconds", "revenue", "purity"]
+    lines = [f"| {' | '.join(shown)} |", "|---|---|---:|---:|---:|"]
+    for row in csv.DictReader(rows):
+        numbers = [f"{float(row[name]):.3g}" for name in shown[2:]]
+        lines.append(f"| {row['data']} | {row['algorithm']} | {' | '.join(numbers)} |")
+    lines += ["", f"Measured on {head.removeprefix('# ').strip()}."]
+    (PICTURES / "choice.inc").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read() -> list[str]:
+    """The lines of the table, the one about the machine first."""
+    return TABLE.read_text(encoding="utf-8").splitlines()
 
 
 def draw() -> None:
@@ -91,8 +110,7 @@ def draw() -> None:
 
     from ramify.palette import PALETTE
 
-    with TABLE.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    rows = list(csv.DictReader(read()[1:]))
     names = list(dict.fromkeys(row["data"] for row in rows))
     figure, axes = plt.subplots(1, len(names), figsize=(10, 4.2), layout="constrained")
     for ax, data in zip(axes, names, strict=True):
@@ -117,4 +135,5 @@ if __name__ == "__main__":
     parser.add_argument("--draw", action="store_true", help="only draw")
     if not parser.parse_args().draw:
         measure()
+    tell()
     draw()

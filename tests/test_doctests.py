@@ -165,3 +165,29 @@ def click_names() -> list[str]:
     from typer.main import get_command
 
     return list(get_command(load("ramify.cli.app").make_app("ramify")).commands)
+
+
+# --- the README -------------------------------------------------------------------------
+
+
+def test_the_first_lines_of_the_readme_run(tmp_path):
+    text = (DOCS.parent / "README.md").read_text()
+    first = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert first is not None
+    names: dict = {}
+    exec(compile(first.group(1), "README.md", "exec"), names)
+    assert len(names["model"]) == 1000
+    assert names["model"].n_clusters_ == 3
+    assert (tmp_path / "tree.ramify").exists()
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/recipes.md"])
+def test_links_lead_somewhere(page):
+    """Sphinx checks the site; these are read elsewhere, too."""
+    path = DOCS.parent / page
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text())
+    assert links
+    for link in links:
+        assert (path.parent / link).exists(), link
+    for script in re.findall(r"examples/\w+\.py", path.read_text()):
+        assert (DOCS.parent / script).exists(), script

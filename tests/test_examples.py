@@ -6,6 +6,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from sklearn.datasets import make_blobs
 
 import ramify
@@ -55,6 +56,8 @@ def test_example(name, tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(files)
     for file in files:
         assert (tmp_path / file).stat().st_size > 0
+        if file.endswith(".png"):
+            assert imread(tmp_path / file)[..., :3].std() > 0.02  # something was drawn
 
 
 def test_the_news_go_on_from_their_file():

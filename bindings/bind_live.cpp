@@ -204,7 +204,7 @@ class PyLive {
     out["links"] = to_numpy(tree.link_array(), 3);
     out["names"] = to_numpy(tree.names());
     out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_name()});
-    out["mean"] = to_numpy(copy(tree.means()), dim_);
+    out["mean"] = to_numpy(tree.means(), dim_);
     out["ssd"] = to_numpy(tree.ssds());
     Memory memory = live_.memory();
     out["marks"] = to_numpy(std::move(memory.marks));

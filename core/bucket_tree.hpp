@@ -26,6 +26,7 @@
 #include <span>
 #include <vector>
 
+#include "growth.hpp"
 #include "kernels.hpp"
 #include "pulse.hpp"
 
@@ -62,6 +63,7 @@ class BucketTree {
     std::uint32_t v = 0, tilted = kNil;
     for (;;) {
       widen(v, row, weight);
+      nodes_[v].first = std::min(nodes_[v].first, item);
       Node& node = nodes_[v];
       ++node.count;
       if (node.child == kNil) break;
@@ -73,12 +75,35 @@ class BucketTree {
   }
 
   /// Fill an empty tree with items 0, 1, 2, ... at once. O(n log n * dim).
-  void load(std::vector<Real> rows, std::vector<double> weights) {
-    Load load{std::vector<Item>(weights.size()), std::move(rows), std::move(weights)};
+  void load(std::vector<Real> rows, std::vector<double> weights = {}) {
+    Load load{std::vector<Item>(rows.size() / dim_), std::move(rows), std::move(weights)};
     std::iota(load.items.begin(), load.items.end(), Item{0});
     size_ = load.items.size();
     free_blocks_.push_back(nodes_[0].head);
     build(0, load);
+  }
+
+  /// Forget everything.
+  void clear() { *this = BucketTree(dim_, removable_, std::move(breathe_)); }
+
+  /// Call use(item) for every item, leaf by leaf, so that neighbours in space are
+  /// near each other in time.
+  template <class Use>
+  void for_each(Use&& use) const {
+    std::vector<std::uint32_t> todo{0};
+    while (!todo.empty()) {
+      const Node& node = nodes_[todo.back()];
+      todo.pop_back();
+      if (node.child != kNil) {
+        todo.push_back(node.child + 1);
+        todo.push_back(node.child);
+        continue;
+      }
+      std::uint32_t left = node.count;
+      for (std::uint32_t block = node.head; left > 0; block = next_[block])
+        for (std::uint32_t i = 0; i < kBlock && left > 0; ++i, --left)
+          use(items_[block * kBlock + i]);
+    }
   }
 
   /// Take an item out; boxes stay as they were. Only for removable trees. O(1).
@@ -111,8 +136,10 @@ class BucketTree {
   ///   limit()   scores above it are of no use (equal ones may be, by the order)
   ///   offer(score, item)
   ///   equals()  how many of several equal items, earliest first, it could use
+  /// Items from `end` on do not count; with an end, items must have come in
+  /// ascending order, and none may have been removed.
   template <class Best>
-  void search(const Real* x, double weight, Best& best, Stack& stack) const {
+  void search(const Real* x, double weight, Best& best, Stack& stack, Item end = kNil) const {
     if (size_ == 0) return;
     stack.clear();
     std::uint32_t v = 0;
@@ -120,18 +147,20 @@ class BucketTree {
       while (nodes_[v].child != kNil) {
         std::uint32_t near = nodes_[v].child, far = near + 1;
         double near_bound = bound(near, x, weight), far_bound = bound(far, x, weight);
+        if (nodes_[near].first >= end) near_bound = kNever;
+        if (nodes_[far].first >= end) far_bound = kNever;
         if (far_bound < near_bound) {
           std::swap(near, far);
           std::swap(near_bound, far_bound);
         }
-        if (far_bound <= best.limit()) stack.push_back({far, far_bound});
-        if (near_bound > best.limit()) {
+        if (far_bound <= best.limit() && far_bound < kNever) stack.push_back({far, far_bound});
+        if (near_bound > best.limit() || near_bound == kNever) {
           v = kNil;
           break;
         }
         v = near;
       }
-      if (v != kNil) scan(nodes_[v], x, weight, best);
+      if (v != kNil) scan(nodes_[v], x, weight, best, end);
       do {
         if (stack.empty()) return;
         v = stack.back().node;
@@ -143,6 +172,7 @@ class BucketTree {
 
  private:
   static constexpr std::uint32_t kNil = 0xFFFFFFFFU;
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr std::size_t kLarge = 4096;  // entries worth a breath
 
   struct Node {
@@ -153,6 +183,7 @@ class BucketTree {
     std::uint32_t count = 0;  // exact in leaves; above, not lowered by remove()
     std::uint32_t built = 0;  // count when the node was last built
     std::uint32_t axis = 0;
+    Item first = kNil;  // of the items below
     Real split{};
   };
 
@@ -160,7 +191,7 @@ class BucketTree {
   struct Load {
     std::vector<Item> items;
     std::vector<Real> rows;  // dim an item
-    std::vector<double> weights;
+    std::vector<double> weights;  // if the rule has them
   };
 
   // --- boxes -------------------------------------------------------------------
@@ -253,6 +284,7 @@ class BucketTree {
   void make_leaf_empty(std::uint32_t v) {
     nodes_[v].child = kNil;
     nodes_[v].count = nodes_[v].built = 0;
+    nodes_[v].first = kNil;
     nodes_[v].head = nodes_[v].tail = new_block(v, kNil);
     least_weight_[v] = std::numeric_limits<double>::infinity();
   }
@@ -280,7 +312,7 @@ class BucketTree {
   }
 
   template <class Best>
-  void scan(const Node& leaf, const Real* x, double weight, Best& best) const {
+  void scan(const Node& leaf, const Real* x, double weight, Best& best, Item end) const {
     std::uint32_t left = leaf.count;
     if (left > kBlock) {
       const std::size_t useful = best.equals();
@@ -297,7 +329,7 @@ class BucketTree {
       const std::uint32_t base = block * kBlock;
       for (std::uint32_t i = 0; i < here; ++i) {
         const double score = Rule::score(values[i], weight, weight_at(base + i));
-        if (score <= best.limit()) best.offer(score, items_[base + i]);
+        if (score <= best.limit() && items_[base + i] < end) best.offer(score, items_[base + i]);
       }
       left -= here;
     }
@@ -315,7 +347,7 @@ class BucketTree {
     collect(v, load);
     load.items.push_back(item);
     load.rows.insert(load.rows.end(), row, row + dim_);
-    load.weights.push_back(weight);
+    if constexpr (Rule::kWeighted) load.weights.push_back(weight);
     build(v, load);
   }
 
@@ -337,7 +369,7 @@ class BucketTree {
         for (std::uint32_t at = block * kBlock; at < block * kBlock + here; ++at) {
           load.items.push_back(items_[at]);
           for (std::size_t j = 0; j < dim_; ++j) load.rows.push_back(coordinate(at, j));
-          load.weights.push_back(weight_at(at));
+          if constexpr (Rule::kWeighted) load.weights.push_back(weight_at(at));
         }
         left -= here;
         free_blocks_.push_back(block);
@@ -391,6 +423,7 @@ class BucketTree {
     std::fill(lo, lo + dim_, Real{0});
     std::fill(hi, hi + dim_, Real{0});
     least_weight_[v] = std::numeric_limits<double>::infinity();
+    nodes_[v].first = kNil;
     bool first = true;
     for (const std::uint32_t entry : entries) {
       const Real* row = load.rows.data() + entry * dim_;
@@ -399,7 +432,9 @@ class BucketTree {
         hi[j] = first ? row[j] : std::max(hi[j], row[j]);
       }
       first = false;
-      least_weight_[v] = std::min(least_weight_[v], load.weights[entry]);
+      if constexpr (Rule::kWeighted)
+        least_weight_[v] = std::min(least_weight_[v], load.weights[entry]);
+      nodes_[v].first = std::min(nodes_[v].first, load.items[entry]);
     }
   }
 
@@ -410,7 +445,8 @@ class BucketTree {
     nodes_[v].head = nodes_[v].tail = new_block(v, kNil);
     for (std::uint32_t i = 0; i < entries.size(); ++i) {
       const std::uint32_t entry = entries[i];
-      append(v, i, load.items[entry], load.rows.data() + entry * dim_, load.weights[entry]);
+      append(v, i, load.items[entry], load.rows.data() + entry * dim_,
+             Rule::kWeighted ? load.weights[entry] : 0);
     }
   }
 
@@ -448,12 +484,12 @@ class BucketTree {
   bool removable_;
   Breathe breathe_;
   std::size_t size_ = 0;
-  std::vector<Node> nodes_;
-  std::vector<Real> boxes_;           // low then high corner of each node
-  std::vector<double> least_weight_;  // by node
-  std::vector<Real> columns_;         // kBlock * dim a block, column by column
-  std::vector<Item> items_;           // kBlock a block
-  std::vector<double> weights_;       // kBlock a block, if the rule has weights
+  BigVector<Node> nodes_;
+  BigVector<Real> boxes_;           // low then high corner of each node
+  BigVector<double> least_weight_;  // by node
+  BigVector<Real> columns_;         // kBlock * dim a block, column by column
+  BigVector<Item> items_;           // kBlock a block
+  BigVector<double> weights_;       // kBlock a block, if the rule has weights
   std::vector<std::uint32_t> next_, previous_, block_leaf_;  // by block
   std::vector<std::uint32_t> free_blocks_, free_pairs_;
   std::vector<std::uint32_t> location_;  // by item, if removable

@@ -66,6 +66,7 @@ class MatrixSpace {
     s_.closed.assign(stride_, kClosed);
     std::fill_n(s_.closed.begin(), m_, 0.0);
     s_.unions.clear();
+    s_.linkages.clear();
     s_.row_of.resize(2 * m_ - 1);
     s_.at_row.resize(m_);
     for (std::uint32_t i = 0; i < m_; ++i) {
@@ -97,6 +98,7 @@ class MatrixSpace {
     const double n_a = sizes[row_a], n_b = sizes[row_b];
     // A single item's row is right in the columns of items, a union's everywhere.
     const double l_ab = a_was_item && s_.closed[row_b] != 0 ? to_b[row_a] : to_a[row_b];
+    s_.linkages.push_back(l_ab);
     for (std::size_t i = 0; i < stride_; ++i)
       to_a[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
     for (const std::uint32_t other : s_.unions) {

@@ -9,13 +9,18 @@
 #include "otd.hpp"
 
 namespace ramify {
+namespace {
+
+constexpr std::size_t kStride = 8;  // inserts between two looks at the pulse
+
+}  // namespace
 
 template <class Real>
 Live<Real>::Live(std::size_t dim, const Options& options)
     : options_(options),
       tree_(dim),
       neighbours_(make_neighbours<Real>(dim, options.metric)),
-      ohac_(options.metric, options.linkage),
+      ohac_(dim, options.metric, options.linkage),
       perch_(dim, options.perch),
       grinch_(dim, options.metric, options.grinch),
       unit_row_(dim) {
@@ -41,9 +46,11 @@ Memory Live<Real>::memory() const {
 }
 
 template <class Real>
-std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const Pulse& pulse) {
+std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const Pulse& pulse,
+                                    Helpers& helpers) {
   tree_.make_room(count);
   if (options_.algorithm == Algorithm::kNaiveHac) return rebuild_with(rows, count, pulse);
+  if (gains_by_looking_ahead(count)) return insert_looked_up(rows, count, pulse, helpers);
   // OTD inserts in a tenth of a microsecond: ask less often than the others.
   const std::size_t stride = options_.algorithm == Algorithm::kOtd ? 256 : 1;
   for (std::size_t i = 0; i < count; ++i) {
@@ -52,6 +59,58 @@ std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const P
       return i;
   }
   return count;
+}
+
+/// Can all neighbours of a batch be looked up before the first of it is inserted?
+template <class Real>
+bool Live<Real>::gains_by_looking_ahead(std::size_t count) const {
+  const Algorithm algorithm = options_.algorithm;
+  const bool by_points_alone = algorithm == Algorithm::kOhac || algorithm == Algorithm::kNaiveNn;
+  return by_points_alone && count > 1 && neighbours_->gains_by_loading(count);
+}
+
+template <class Real>
+std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
+                                         Helpers& helpers) {
+  struct Tidy {
+    Live& live;
+    ~Tidy() { live.forget_unattached(); }
+  };
+  const Tidy tidy{*this};
+  const std::size_t before = size(), end = before + count;
+  for (std::size_t i = 0; i < count; ++i) tree_.add_leaf(scaled(rows + i * tree_.dim()));
+  const auto goes_on = [&] { return !pulse || pulse(size() - before); };
+  const Breathe breathe = [&] {
+    if (!goes_on()) throw Stopped{};
+  };
+  const Pulse within = pulse ? Pulse([&](std::size_t) { return goes_on(); }) : Pulse{};
+  const std::size_t k = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
+  try {
+    Lookahead<Real> ahead(*neighbours_, tree_.points(), before, end, k, helpers);
+    for (std::size_t i = before; i < end; ++i) {
+      if (i == ahead.slice_end() || i == before) {
+        ahead.advance(breathe);
+        scout_.clear();
+      }
+      if (i % kStride == 0) breathe();
+      for (std::size_t next = std::max(i + 1, scout_.sent()); next < ahead.slice_end() && scout_.has_room(i); ++next)
+        scout_.send(tree_, next, ahead.neighbours(next));
+      scout_.walk(tree_, i);
+      found_.clear();
+      for (const PointId point : ahead.neighbours(i)) found_.push_back({0, point});
+      if (!insert_beside(NodeId::leaf(static_cast<PointId>(i)), within)) break;
+    }
+  } catch (const Stopped&) {
+  }
+  return size() - before;
+}
+
+/// Points of a batch that was cut short, and an index that knows them.
+template <class Real>
+void Live<Real>::forget_unattached() {
+  if (points().size() == size()) return;
+  tree_.truncate(size());
+  neighbours_ = make_neighbours<Real>(tree_.dim(), options_.metric);
 }
 
 template <class Real>
@@ -84,18 +143,22 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
     neighbours_->nearest(tree_.points(), x, std::min(wanted, before), found_);
   }
   const NodeId leaf = tree_.add_leaf(x);
-  if (algorithm == Algorithm::kOhac) {
-    if (!ohac_.insert(tree_, leaf, found_, pulse)) {
-      tree_.truncate(before);
-      return false;
-    }
-  } else if (before == 0) {
-    tree_.set_root(leaf);
-  } else {
-    tree_.attach(leaf, NodeId::leaf(found_.front().point));
-    stale_ = true;
+  if (!insert_beside(leaf, pulse)) {
+    tree_.truncate(before);
+    return false;
   }
   neighbours_->add(tree_.points());
+  return true;
+}
+
+/// Hang up a leaf whose neighbours have been found. False when the pulse said stop.
+template <class Real>
+bool Live<Real>::insert_beside(NodeId leaf, const Pulse& pulse) {
+  if (options_.algorithm == Algorithm::kOhac) return ohac_.insert(tree_, leaf, found_, pulse);
+  stale_ = true;
+  found_.empty()
+      ? tree_.set_root(leaf)
+      : static_cast<void>(tree_.attach(leaf, NodeId::leaf(found_.front().point)));
   return true;
 }
 
@@ -144,6 +207,9 @@ const Real* Live<Real>::scaled(const Real* row) {
 
 template <class Real>
 void Live<Real>::index_all_points() {
+  const std::size_t missing = size() - neighbours_->size();
+  if (missing > 0 && neighbours_->gains_by_loading(missing))
+    neighbours_->load(tree_.points(), size());
   while (neighbours_->size() < size()) neighbours_->add(tree_.points());
 }
 

@@ -3,12 +3,19 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "bucket_tree.hpp"
 #include "short_rows.hpp"
 
 namespace ramify {
 namespace {
+
+std::vector<PointId> in_order_of_arrival(std::size_t begin, std::size_t end) {
+  std::vector<PointId> out(end - begin);
+  std::iota(out.begin(), out.end(), static_cast<PointId>(begin));
+  return out;
+}
 
 /// The k smallest neighbours offered so far, in order.
 class Nearest {
@@ -42,10 +49,30 @@ class ScanNeighbours final : public Neighbours<Real> {
 
   void nearest(const Points<Real>& points, const Real* x, std::size_t k,
                std::vector<Neighbour>& out) override {
+    scan(points, x, size_, k, out);
+  }
+
+  bool gains_by_loading(std::size_t) const override { return true; }
+  void load(const Points<Real>&, std::size_t end) override { size_ = end; }
+  std::vector<PointId> by_place(std::size_t begin) const override {
+    return in_order_of_arrival(begin, size_);
+  }
+  void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
+                      PointId* out) const override {
+    std::vector<Neighbour> found;
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      scan(points, points.row(queries[q]), queries[q], k, found);
+      for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].point;
+    }
+  }
+
+ private:
+  void scan(const Points<Real>& points, const Real* x, std::size_t end, std::size_t k,
+            std::vector<Neighbour>& out) const {
     Nearest best(k, out);
     double values[kStride];
-    for (std::size_t start = 0; start < size_; start += kStride) {
-      const std::size_t count = std::min(kStride, size_ - start);
+    for (std::size_t start = 0; start < end; start += kStride) {
+      const std::size_t count = std::min(kStride, end - start);
       const Real* rows = points.row(static_cast<PointId>(start));
       if constexpr (Rule::kProduct)
         kernels<Real>().dots(x, rows, count, dim_, values);
@@ -58,7 +85,6 @@ class ScanNeighbours final : public Neighbours<Real> {
     }
   }
 
- private:
   static constexpr std::size_t kStride = 256;
   std::size_t dim_;
   std::size_t size_ = 0;
@@ -86,6 +112,16 @@ class ProjectedNeighbours final : public Neighbours<Real> {
         [&] { return best.limit(); });
   }
 
+  bool gains_by_loading(std::size_t) const override { return false; }
+  void load(const Points<Real>& points, std::size_t end) override {
+    while (size() < end) add(points);
+  }
+  std::vector<PointId> by_place(std::size_t begin) const override {
+    return in_order_of_arrival(begin, size());
+  }
+  void nearest_before(const Points<Real>&, std::span<const PointId>, std::size_t,
+                      PointId*) const override {}
+
  private:
   std::size_t dim_;
   ShortRows<Real> short_rows_;
@@ -107,7 +143,37 @@ class BucketNeighbours final : public Neighbours<Real> {
     buckets_.search(x, 0, best, stack_);
   }
 
+  // Loading rebuilds the index, in about a third of the time that searching and
+  // adding point by point takes.
+  bool gains_by_loading(std::size_t count) const override {
+    return count >= kFew && count >= size() / 3;
+  }
+  void load(const Points<Real>& points, std::size_t end) override {
+    buckets_.clear();
+    const Real* values = points.values().data();
+    buckets_.load(std::vector<Real>(values, values + end * points.dim()));
+  }
+  std::vector<PointId> by_place(std::size_t begin) const override {
+    std::vector<PointId> out;
+    out.reserve(size() - begin);
+    buckets_.for_each([&](PointId point) {
+      if (point >= begin) out.push_back(point);
+    });
+    return out;
+  }
+  void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
+                      PointId* out) const override {
+    std::vector<Neighbour> found;
+    typename BucketTree<Real, Rule>::Stack stack;
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      Nearest best(k, found);
+      buckets_.search(points.row(queries[q]), 0, best, stack, queries[q]);
+      for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].point;
+    }
+  }
+
  private:
+  static constexpr std::size_t kFew = 256;
   BucketTree<Real, Rule> buckets_;
   typename BucketTree<Real, Rule>::Stack stack_;
 };

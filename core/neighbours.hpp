@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "linkage.hpp"
@@ -28,6 +29,21 @@ class Neighbours {
   /// all indexed rows. Distances are squared Euclidean, or minus inner products.
   virtual void nearest(const Points<Real>& points, const Real* x, std::size_t k,
                        std::vector<Neighbour>& out) = 0;
+
+  // --- whole batches: a point's neighbours are among the points before it ---------
+  /// Is taking in so many points at once, to look them up afterwards, less work
+  /// than one after the other?
+  virtual bool gains_by_loading(std::size_t count) const = 0;
+  /// Take in all points up to `end` at once.
+  virtual void load(const Points<Real>& points, std::size_t end) = 0;
+  /// The points from `begin` on that are in the index, in an order in which
+  /// neighbours follow each other: lookups in that order are quicker.
+  virtual std::vector<PointId> by_place(std::size_t begin) const = 0;
+  /// For each query, which is in the index: its min(k, query) nearest points among
+  /// those that came before it, nearest first, at out[q * k]. May be called from
+  /// several threads.
+  virtual void nearest_before(const Points<Real>& points, std::span<const PointId> queries,
+                              std::size_t k, PointId* out) const = 0;
 };
 
 /// A bucket k-d tree below kLanes dimensions; above, a scan of all points, which

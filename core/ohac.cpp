@@ -7,6 +7,7 @@ namespace ramify {
 namespace {
 
 constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;        // x hung nowhere before
+constexpr std::size_t kWorthAsking = 6;                // smaller forests are merged as quickly
 constexpr std::uint64_t kUnnamed = ~std::uint64_t{0};  // until inherit_names()
 
 }  // namespace
@@ -18,46 +19,106 @@ bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour
     tree.set_root(leaf);
     return true;
   }
-  split(tree, neighbours);
+  if (neighbours.size() == 1)
+    split_path(tree, NodeId::leaf(neighbours.front().point));
+  else
+    split_paths(tree, neighbours);
   trees_.push_back(leaf);
-  owner_.push_back(kNowhere);
   forest_.clear();
   for (const NodeId v : trees_) forest_.push_back({tree.summary(v), tree.rank(v)});
-  if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
-    return false;
+  std::size_t remade = taken_.size();
+  if (!merge_below_the_settled(tree.dim(), remade)) {
+    remade = taken_.size();
+    if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
+      return false;
+  }
+  settle(tree, remade);
   rebuild(tree);
   inherit_names(tree);
+  if (kept_.empty()) {
+    tree.set_root(trees_.back());
+    return true;
+  }
+  tree.replace_child(NodeId::inner(kept_.front()), kept_child_, trees_.back());
+  for (const Slot slot : kept_) tree.summarise(slot);
   return true;
 }
 
-/// Collect the nodes to take out, and what hangs off them.
+/// Try to merge only what lies below the settled part of the path. `remade` comes
+/// back as the number of taken-out nodes that are to be made anew.
 template <class Real>
-void Ohac<Real>::split(const Tree<Real>& tree, std::span<const Neighbour> neighbours) {
-  is_taken_.resize(tree.slots());
-  one_path_ = neighbours.size() == 1;
-  taken_.clear();
-  trees_.clear();
-  owner_.clear();
-  for (const Neighbour& y : neighbours) {
-    NodeId below = NodeId::leaf(y.point);
-    for (NodeId v = tree.parent(below); v != kNone && !is_taken_[v.slot()];
-         below = v, v = tree.parent(v)) {
-      tree.prefetch(tree.left(v) == below ? tree.right(v) : tree.left(v));
-      is_taken_[v.slot()] = 1;
-      taken_.push_back(v.slot());
-    }
+bool Ohac<Real>::merge_below_the_settled(std::size_t dim, std::size_t& remade) {
+  const bool fit = one_path_ && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
+                   dim < kLanes && forest_.size() >= kWorthAsking &&
+                   forest_.size() <= kMatrixLimit;
+  if (!fit) return false;
+  remade = settled_.unrest(forest_);
+  while (4 * remade <= 3 * taken_.size()) {
+    low_forest_.assign(forest_.begin(), forest_.begin() + static_cast<std::ptrdiff_t>(remade) + 1);
+    low_forest_.push_back(forest_.back());
+    forest_hac<Real>(low_forest_, dim, metric_, linkage_, {}, scratch_, merges_);
+    const std::size_t level = settled_.disturbed(remade, merges_, scratch_.linkages);
+    if (level == remade) return true;
+    remade = level;
   }
-  if (taken_.empty()) {  // a single leaf is root and forest
-    trees_.push_back(tree.root());
+  return false;
+}
+
+/// Put aside what stays: taken-out nodes from `remade` on, and what hangs there.
+template <class Real>
+void Ohac<Real>::settle(const Tree<Real>& tree, std::size_t remade) {
+  kept_.assign(taken_.begin() + static_cast<std::ptrdiff_t>(remade), taken_.end());
+  if (kept_.empty()) {
     owner_.push_back(kNowhere);
     return;
   }
-  // A parent is larger than its child, so this puts children first. One path
-  // comes in that order by itself.
-  if (!one_path_)
-    std::sort(taken_.begin(), taken_.end(), [&](Slot a, Slot b) {
-      return comes_first(tree.rank(NodeId::inner(a)), tree.rank(NodeId::inner(b)));
-    });
+  kept_child_ = remade == 0 ? trees_.front() : NodeId::inner(taken_[remade - 1]);
+  static_cast<void>(tree);
+  taken_.resize(remade);
+  const NodeId x = trees_.back();
+  trees_.resize(remade + 1);
+  owner_.resize(remade + 1);
+  if (remade == 0) owner_.front() = kNowhere;
+  trees_.push_back(x);
+  owner_.push_back(kNowhere);
+}
+
+/// Collect the nodes on y's root path, to be taken out, and what hangs off them,
+/// y first.
+template <class Real>
+void Ohac<Real>::split_path(const Tree<Real>& tree, NodeId y) {
+  one_path_ = true;
+  taken_.clear();
+  trees_.assign(1, y);
+  owner_.assign(1, tree.parent(y) == kNone ? kNowhere : 0);
+  NodeId below = y;
+  for (NodeId v = tree.parent(y); v != kNone; below = v, v = tree.parent(v)) {
+    const NodeId side = tree.left(v) == below ? tree.right(v) : tree.left(v);
+    tree.prefetch(side);
+    owner_.push_back(static_cast<std::uint32_t>(taken_.size()));
+    taken_.push_back(v.slot());
+    trees_.push_back(side);
+  }
+}
+
+/// The same for several root paths, in no special order.
+template <class Real>
+void Ohac<Real>::split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours) {
+  is_taken_.resize(tree.slots());
+  one_path_ = false;
+  taken_.clear();
+  trees_.clear();
+  owner_.clear();
+  for (const Neighbour& y : neighbours)
+    for (NodeId v = tree.parent(NodeId::leaf(y.point)); v != kNone && !is_taken_[v.slot()];
+         v = tree.parent(v)) {
+      is_taken_[v.slot()] = 1;
+      taken_.push_back(v.slot());
+    }
+  // A parent is larger than its child, so this puts children first.
+  std::sort(taken_.begin(), taken_.end(), [&](Slot a, Slot b) {
+    return comes_first(tree.rank(NodeId::inner(a)), tree.rank(NodeId::inner(b)));
+  });
   for (std::uint32_t i = 0; i < taken_.size(); ++i) {
     const NodeId v = NodeId::inner(taken_[i]);
     for (const NodeId child : {tree.left(v), tree.right(v)}) {
@@ -66,7 +127,7 @@ void Ohac<Real>::split(const Tree<Real>& tree, std::span<const Neighbour> neighb
       owner_.push_back(i);
     }
   }
-  if (!one_path_) find_above(tree);
+  find_above(tree);
   for (const Slot slot : taken_) is_taken_[slot] = 0;
 }
 
@@ -100,7 +161,6 @@ void Ohac<Real>::rebuild(Tree<Real>& tree) {
     trees_.push_back(tree.join(trees_[a], trees_[b], slot));
     owner_.push_back(lowest_common(owner_[a], owner_[b]));
   }
-  tree.set_root(trees_.back());
 }
 
 /// The lowest taken-out node that holds both; x, which hung nowhere, fits any.

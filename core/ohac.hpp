@@ -18,6 +18,7 @@
 #include <span>
 
 #include "forest_hac.hpp"
+#include "settled.hpp"
 #include "tree.hpp"
 
 namespace ramify {
@@ -25,7 +26,8 @@ namespace ramify {
 template <class Real>
 class Ohac {
  public:
-  Ohac(Metric metric, Linkage linkage) : metric_(metric), linkage_(linkage) {}
+  Ohac(std::size_t dim, Metric metric, Linkage linkage)
+      : metric_(metric), linkage_(linkage), settled_(dim) {}
 
   /// Insert an unattached leaf whose nearest points are given (none: the tree is
   /// empty). False when the pulse said stop: then the tree is as it was.
@@ -34,7 +36,10 @@ class Ohac {
               const Pulse& pulse);
 
  private:
-  void split(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
+  void split_path(const Tree<Real>& tree, NodeId y);
+  void split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
+  bool merge_below_the_settled(std::size_t dim, std::size_t& remade);
+  void settle(const Tree<Real>& tree, std::size_t remade);
   void rebuild(Tree<Real>& tree);
   void inherit_names(Tree<Real>& tree);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;
@@ -43,6 +48,7 @@ class Ohac {
   Metric metric_;
   Linkage linkage_;
   ForestScratch scratch_;
+  Settled<Real> settled_;
 
   // Of the insert at hand; kept to spare allocations.
   bool one_path_ = true;                 // then taken_[i + 1] is taken_[i]'s parent
@@ -52,7 +58,9 @@ class Ohac {
   std::vector<std::uint64_t> old_name_;  // for each, its name
   std::vector<NodeId> trees_;            // the forest, x last; then each merge
   std::vector<std::uint32_t> owner_;     // where in taken_ each of them hung or fits
-  std::vector<ForestItem<Real>> forest_;
+  std::vector<ForestItem<Real>> forest_, low_forest_;
+  std::vector<Slot> kept_;  // path nodes that stay, lowest first
+  NodeId kept_child_;       // the first one's child on the path
   std::vector<Merge> merges_;
   std::vector<std::uint8_t> is_taken_;  // by slot, all zero between inserts
 

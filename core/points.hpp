@@ -33,7 +33,7 @@ class Points {
 
  private:
   std::size_t dim_;
-  std::vector<Real> values_;
+  BigVector<Real> values_;
 };
 
 /// Scale a row to unit length. The largest entry is divided out first, so that

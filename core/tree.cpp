@@ -12,8 +12,7 @@ template <class Real>
 void Tree<Real>::make_room(std::size_t points) {
   points_.make_room(points);
   ramify::make_room(leaf_parent_, points);
-  ramify::make_room(inner_, points);
-  ramify::make_room(mean_, points * dim());
+  ramify::make_room(records_, points * record_);
 }
 
 template <class Real>
@@ -35,23 +34,22 @@ void Tree<Real>::truncate(std::size_t points) {
 template <class Real>
 void Tree<Real>::clear_inner() {
   std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
-  inner_.clear();
-  mean_.clear();
+  slots_ = 0;
+  records_.clear();
   root_ = kNone;
 }
 
 template <class Real>
 Slot Tree<Real>::new_slot(std::uint64_t name) {
-  const auto slot = static_cast<Slot>(inner_.size());
-  ramify::make_room(mean_, dim());
-  inner_.emplace_back().name = name;
-  mean_.resize(mean_.size() + dim());
-  return slot;
+  ramify::make_room(records_, record_);
+  records_.resize(records_.size() + record_);
+  new (records_.data() + slots_ * record_) Inner{.name = name};
+  return static_cast<Slot>(slots_++);
 }
 
 template <class Real>
 void Tree<Real>::set_parent(NodeId v, NodeId parent) {
-  (v.is_leaf() ? leaf_parent_[v.point()] : inner_[v.slot()].parent) = parent;
+  (v.is_leaf() ? leaf_parent_[v.point()] : inner(v.slot()).parent) = parent;
 }
 
 template <class Real>
@@ -66,27 +64,27 @@ void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child
     set_root(new_child);
     return;
   }
-  Inner& above = inner_[parent.slot()];
+  Inner& above = inner(parent.slot());
   (above.left == old_child ? above.left : above.right) = new_child;
   set_parent(new_child, parent);
 }
 
 template <class Real>
 void Tree<Real>::summarise(Slot slot) {
-  Inner& node = inner_[slot];
+  Inner& node = inner(slot);
   const SummaryView<Real> a = summary(node.left);
   const SummaryView<Real> b = summary(node.right);
   node.size = size(node.left) + size(node.right);
   node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
   node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
-  merged_mean(a, b, dim(), mean_.data() + slot * dim());
+  merged_mean(a, b, dim(), mean_at(slot));
 }
 
 template <class Real>
 NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
   const NodeId node = NodeId::inner(slot);
-  inner_[slot].left = left;
-  inner_[slot].right = right;
+  inner(slot).left = left;
+  inner(slot).right = right;
   set_parent(left, node);
   set_parent(right, node);
   summarise(slot);
@@ -104,8 +102,8 @@ NodeId Tree<Real>::attach(NodeId leaf, NodeId at) {
 template <class Real>
 void Tree<Real>::swap(NodeId a, NodeId b) {
   const NodeId above_a = parent(a), above_b = parent(b);
-  Inner& node_a = inner_[above_a.slot()];
-  Inner& node_b = inner_[above_b.slot()];
+  Inner& node_a = inner(above_a.slot());
+  Inner& node_b = inner(above_b.slot());
   NodeId& place_a = node_a.left == a ? node_a.left : node_a.right;
   NodeId& place_b = node_b.left == b ? node_b.left : node_b.right;
   place_a = b;
@@ -119,15 +117,15 @@ NodeId Tree<Real>::move(NodeId v, NodeId beside) {
   const NodeId node = parent(v);
   replace_child(parent(node), node, sibling(v));
   replace_child(parent(beside), beside, node);
-  inner_[node.slot()].left = beside;
-  inner_[node.slot()].right = v;
+  inner(node.slot()).left = beside;
+  inner(node.slot()).right = v;
   set_parent(beside, node);
   return node;
 }
 
 template <class Real>
 void Tree<Real>::recount(NodeId v) {
-  Inner& node = inner_[v.slot()];
+  Inner& node = inner(v.slot());
   node.size = size(node.left) + size(node.right);
   node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
 }
@@ -135,15 +133,15 @@ void Tree<Real>::recount(NodeId v) {
 template <class Real>
 void Tree<Real>::absorb(NodeId v, const Real* x, double gap) {
   const Slot slot = v.slot();
-  const auto n = static_cast<double>(inner_[slot].size);
+  const auto n = static_cast<double>(inner(slot).size);
   const double share = 1 / (n + 1);
-  Real* mean = mean_.data() + slot * dim();
+  Real* mean = mean_at(slot);
   for (std::size_t j = 0; j < dim(); ++j) {
     const double from = static_cast<double>(mean[j]);
     mean[j] = static_cast<Real>(from + share * (static_cast<double>(x[j]) - from));
   }
-  inner_[slot].ssd += n * share * gap;
-  ++inner_[slot].size;
+  inner(slot).ssd += n * share * gap;
+  ++inner(slot).size;
 }
 
 template <class Real>
@@ -155,10 +153,10 @@ template <class Real>
 std::vector<Slot> Tree<Real>::bottom_up() const {
   std::vector<Slot> order;
   if (root_ == kNone || root_.is_leaf()) return order;
-  order.reserve(inner_.size());
+  order.reserve(slots_);
   order.push_back(root_.slot());
   for (std::size_t i = 0; i < order.size(); ++i)
-    for (const NodeId child : {inner_[order[i]].left, inner_[order[i]].right})
+    for (const NodeId child : {inner(order[i]).left, inner(order[i]).right})
       if (!child.is_leaf()) order.push_back(child.slot());
   std::reverse(order.begin(), order.end());
   return order;
@@ -167,25 +165,33 @@ std::vector<Slot> Tree<Real>::bottom_up() const {
 template <class Real>
 std::vector<std::uint32_t> Tree<Real>::link_array() const {
   std::vector<std::uint32_t> out;
-  out.reserve(3 * inner_.size());
-  for (const Inner& node : inner_)
-    for (const NodeId v : {node.parent, node.left, node.right}) out.push_back(v.raw());
+  out.reserve(3 * slots_);
+  for (std::size_t i = 0; i < slots_; ++i)
+    for (const NodeId v : {inner(i).parent, inner(i).left, inner(i).right}) out.push_back(v.raw());
   return out;
 }
 
 template <class Real>
 std::vector<std::uint64_t> Tree<Real>::names() const {
   std::vector<std::uint64_t> out;
-  out.reserve(inner_.size());
-  for (const Inner& node : inner_) out.push_back(node.name);
+  out.reserve(slots_);
+  for (std::size_t i = 0; i < slots_; ++i) out.push_back(inner(i).name);
   return out;
 }
 
 template <class Real>
 std::vector<double> Tree<Real>::ssds() const {
   std::vector<double> out;
-  out.reserve(inner_.size());
-  for (const Inner& node : inner_) out.push_back(node.ssd);
+  out.reserve(slots_);
+  for (std::size_t i = 0; i < slots_; ++i) out.push_back(inner(i).ssd);
+  return out;
+}
+
+template <class Real>
+std::vector<Real> Tree<Real>::means() const {
+  std::vector<Real> out;
+  out.reserve(slots_ * dim());
+  for (std::size_t i = 0; i < slots_; ++i) out.insert(out.end(), mean_at(i), mean_at(i) + dim());
   return out;
 }
 
@@ -212,11 +218,11 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
         throw std::invalid_argument("a stored tree links to a node that does not exist");
       tree.set_parent(child, node);
     }
-    tree.inner_[i].left = link(1);
-    tree.inner_[i].right = link(2);
+    tree.inner(i).left = link(1);
+    tree.inner(i).right = link(2);
     if (link(0) == kNone) tree.root_ = node;
   }
-  if (!tree.root_.is_leaf()) tree.inner_[tree.root_.slot()].parent = kNone;
+  if (!tree.root_.is_leaf()) tree.inner(tree.root_.slot()).parent = kNone;
   if (n > 0) {
     try {
       tree.check_links();
@@ -225,8 +231,10 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
     }
   }
   tree.summarise();
-  for (std::size_t i = 0; i < slots; ++i) tree.inner_[i].ssd = arrays.ssd[i];
-  tree.mean_.assign(arrays.mean.begin(), arrays.mean.end());
+  for (std::size_t i = 0; i < slots; ++i) {
+    tree.inner(i).ssd = arrays.ssd[i];
+    std::copy_n(arrays.mean.data() + i * dim, dim, tree.mean_at(i));
+  }
   tree.next_name_ = arrays.next_name;
   return tree;
 }
@@ -244,13 +252,13 @@ template <class Real>
 void Tree<Real>::check_links() const {
   const std::size_t n = points_.size();
   if (n == 0) {
-    require(root_ == kNone && inner_.empty(), 1, "an empty tree has a node");
+    require(root_ == kNone && slots_ == 0, 1, "an empty tree has a node");
     return;
   }
   require(root_ != kNone, 1, "no root");
   require(parent(root_) == kNone, 1, "the root has a parent");
-  require(inner_.size() == n - 1, 2, "slots are not points - 1");
-  std::vector<bool> met_slot(inner_.size()), met_point(n);
+  require(slots_ == n - 1, 2, "slots are not points - 1");
+  std::vector<bool> met_slot(slots_), met_point(n);
   std::vector<NodeId> stack{root_};
   std::size_t met = 0;
   while (!stack.empty()) {
@@ -273,7 +281,7 @@ template <class Real>
 void Tree<Real>::check_summaries() const {
   // float32 chains of a million means lose a few thousand roundings on the way.
   const double slack = sizeof(Real) == sizeof(float) ? 1e-3 : 1e-9;
-  std::vector<double> sum(inner_.size() * dim()), deviation(inner_.size());
+  std::vector<double> sum(slots_ * dim()), deviation(slots_);
   std::vector<double> scale(dim());
   for (std::size_t i = 0; i < points_.size(); ++i)
     for (std::size_t j = 0; j < dim(); ++j)
@@ -289,10 +297,10 @@ void Tree<Real>::check_summaries() const {
           v.is_leaf() ? static_cast<double>(points_.row(v.point())[j]) : sum[v.slot() * dim() + j];
   };
   for (const Slot slot : bottom_up()) {
-    const NodeId a = inner_[slot].left;
-    const NodeId b = inner_[slot].right;
-    require(inner_[slot].size == size(a) + size(b), 3, "size");
-    require(inner_[slot].first_leaf == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
+    const NodeId a = inner(slot).left;
+    const NodeId b = inner(slot).right;
+    require(inner(slot).size == size(a) + size(b), 3, "size");
+    require(inner(slot).first_leaf == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
     fresh_mean(a, mean_a);
     fresh_mean(b, mean_b);
     const double n_a = size(a), n_b = size(b);
@@ -302,7 +310,7 @@ void Tree<Real>::check_summaries() const {
       gap += step * step;
       const double mean = mean_a[j] + n_b / (n_a + n_b) * step;
       sum[slot * dim() + j] = mean;
-      require(std::fabs(mean - static_cast<double>(mean_[slot * dim() + j])) <=
+      require(std::fabs(mean - static_cast<double>(mean_at(slot)[j])) <=
                   slack * (scale[j] + 1e-300),
               4, "mean");
     }
@@ -311,9 +319,9 @@ void Tree<Real>::check_summaries() const {
     // A mean wrong by e moves the ssd by up to n e (sqrt(ssd/n) + e).
     const double n = n_a + n_b;
     const double wrong = slack * std::sqrt(spread);
-    require(inner_[slot].ssd >= 0, 4, "negative ssd");
+    require(inner(slot).ssd >= 0, 4, "negative ssd");
     require(
-        std::fabs(deviation[slot] - inner_[slot].ssd) <=
+        std::fabs(deviation[slot] - inner(slot).ssd) <=
             slack * deviation[slot] + n * wrong * (std::sqrt(deviation[slot] / n) + wrong) + 1e-300,
         4, "ssd");
   }

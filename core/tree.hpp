@@ -2,8 +2,9 @@
 // tree.hpp: the live binary tree, an arena of inner nodes over the points.
 //
 // Leaves are points: their mean is their row, their ssd is 0, and only their
-// parent is stored. Inner nodes are slots of an array, their means, whose length
-// is only known at run time, of another.
+// parent is stored. Inner nodes are slots of an array of records: an Inner, then
+// the mean, whose length is only known at run time. In low dimension that is one
+// cache line.
 // Nothing here recurses: trees may be a chain of a million nodes.
 //
 // Invariants, tested by check():
@@ -25,7 +26,7 @@
 
 namespace ramify {
 
-/// What a walk touches of an inner node, in one cache line.
+/// The head of an inner node's record; the mean follows.
 struct Inner {
   NodeId parent;
   NodeId left;
@@ -39,46 +40,59 @@ struct Inner {
 template <class Real>
 class Tree {
  public:
-  explicit Tree(std::size_t dim) : points_(dim) {}
+  explicit Tree(std::size_t dim) : points_(dim), record_(record_bytes(dim)) {}
 
   // --- looking ---------------------------------------------------------------
   std::size_t dim() const { return points_.dim(); }
   const Points<Real>& points() const { return points_; }
-  std::size_t slots() const { return inner_.size(); }
+  std::size_t slots() const { return slots_; }
   NodeId root() const { return root_; }
+  /// Number of points that hang in the tree, always the first ones.
+  std::size_t attached() const { return root_ == kNone ? 0 : slots_ + 1; }
 
   NodeId parent(NodeId v) const {
-    return v.is_leaf() ? leaf_parent_[v.point()] : inner_[v.slot()].parent;
+    return v.is_leaf() ? leaf_parent_[v.point()] : inner(v.slot()).parent;
   }
-  NodeId left(NodeId v) const { return inner_[v.slot()].left; }
-  NodeId right(NodeId v) const { return inner_[v.slot()].right; }
-  std::uint32_t size(NodeId v) const { return v.is_leaf() ? 1 : inner_[v.slot()].size; }
+  NodeId left(NodeId v) const { return inner(v.slot()).left; }
+  NodeId right(NodeId v) const { return inner(v.slot()).right; }
+  std::uint32_t size(NodeId v) const { return v.is_leaf() ? 1 : inner(v.slot()).size; }
   PointId first_leaf(NodeId v) const {
-    return v.is_leaf() ? v.point() : inner_[v.slot()].first_leaf;
+    return v.is_leaf() ? v.point() : inner(v.slot()).first_leaf;
   }
   /// The other child of v's parent; v must have one.
   NodeId sibling(NodeId v) const {
-    const Inner& above = inner_[parent(v).slot()];
+    const Inner& above = inner(parent(v).slot());
     return above.left == v ? above.right : above.left;
   }
   Rank rank(NodeId v) const { return {size(v), first_leaf(v)}; }
-  double ssd(NodeId v) const { return v.is_leaf() ? 0 : inner_[v.slot()].ssd; }
+  double ssd(NodeId v) const { return v.is_leaf() ? 0 : inner(v.slot()).ssd; }
   const Real* mean(NodeId v) const {
-    return v.is_leaf() ? points_.row(v.point()) : mean_.data() + v.slot() * dim();
+    return v.is_leaf() ? points_.row(v.point()) : mean_at(v.slot());
   }
   SummaryView<Real> summary(NodeId v) const {
     return {static_cast<double>(size(v)), mean(v), ssd(v)};
   }
   /// Public id of an inner node: kept while the node keeps most of its points.
-  std::uint64_t name(Slot slot) const { return inner_[slot].name; }
+  std::uint64_t name(Slot slot) const { return inner(slot).name; }
 
   /// Start loading what summary(v) will read. Worth it for cold nodes.
   void prefetch(NodeId v) const {
 #if defined(__GNUC__) || defined(__clang__)
-    if (!v.is_leaf()) __builtin_prefetch(&inner_[v.slot()]);
-    __builtin_prefetch(mean(v));
+    if (v.is_leaf())
+      __builtin_prefetch(mean(v));
+    else
+      __builtin_prefetch(&inner(v.slot()));
 #else
     static_cast<void>(v);
+#endif
+  }
+
+  /// Start loading what parent(leaf) will read.
+  void prefetch_parent(NodeId leaf) const {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(&leaf_parent_[leaf.point()]);
+#else
+    static_cast<void>(leaf);
 #endif
   }
 
@@ -92,7 +106,7 @@ class Tree {
   void clear_inner();
   Slot new_slot(std::uint64_t name);
   std::uint64_t new_name() { return next_name_++; }
-  void rename(Slot slot, std::uint64_t name) { inner_[slot].name = name; }
+  void rename(Slot slot, std::uint64_t name) { inner(slot).name = name; }
   void set_root(NodeId v);
   /// Make `slot` the parent of two trees and compute its summary. O(dim).
   NodeId join(NodeId left, NodeId right, Slot slot);
@@ -107,11 +121,15 @@ class Tree {
   /// not be inside v, nor be v's parent or sibling.
   NodeId move(NodeId v, NodeId beside);
   /// One point more below v, later than all others.
-  void grow(NodeId v) { ++inner_[v.slot()].size; }
+  void grow(NodeId v) { ++inner(v.slot()).size; }
   /// Size and first leaf of an inner node, from its children's.
   void recount(NodeId v);
   /// Add a point to the summary of an inner node, given |x - mean|^2. O(dim).
   void absorb(NodeId v, const Real* x, double gap);
+  /// Put a tree in the place of a child.
+  void replace_child(NodeId parent, NodeId old_child, NodeId new_child);
+  /// Compute the summary of a slot from its children's. O(dim).
+  void summarise(Slot slot);
   /// Compute every summary anew, bottom-up. O(n dim).
   void summarise();
 
@@ -134,23 +152,40 @@ class Tree {
   std::vector<std::uint64_t> names() const;
   std::vector<double> ssds() const;
   std::uint64_t next_name() const { return next_name_; }
-  std::span<const Real> means() const { return mean_; }
+  std::vector<Real> means() const;
   /// A tree from its arrays; throws std::invalid_argument when they do not make
   /// one, so that a damaged file cannot become a damaged tree. O(n dim).
   static Tree from_arrays(std::size_t dim, const Arrays& arrays);
 
  private:
   void set_parent(NodeId v, NodeId parent);
-  void replace_child(NodeId parent, NodeId old_child, NodeId new_child);
-  void summarise(Slot slot);
   void check_links() const;
   void check_summaries() const;
   void check_names() const;
 
   Points<Real> points_;
-  std::vector<NodeId> leaf_parent_;  // by point
-  std::vector<Inner> inner_;         // by slot
-  std::vector<Real> mean_;           // by slot, dim entries each
+  /// Whole cache lines as long as one will do, whole Inners' alignment above.
+  static std::size_t record_bytes(std::size_t dim) {
+    const std::size_t bytes = sizeof(Inner) + dim * sizeof(Real);
+    return bytes <= 64 ? 64 : (bytes + alignof(Inner) - 1) / alignof(Inner) * alignof(Inner);
+  }
+  Inner& inner(std::size_t slot) {
+    return *reinterpret_cast<Inner*>(records_.data() + slot * record_);
+  }
+  const Inner& inner(std::size_t slot) const {
+    return *reinterpret_cast<const Inner*>(records_.data() + slot * record_);
+  }
+  Real* mean_at(std::size_t slot) {
+    return reinterpret_cast<Real*>(records_.data() + slot * record_ + sizeof(Inner));
+  }
+  const Real* mean_at(std::size_t slot) const {
+    return reinterpret_cast<const Real*>(records_.data() + slot * record_ + sizeof(Inner));
+  }
+
+  BigVector<NodeId> leaf_parent_;  // by point
+  std::size_t record_;             // bytes of a record
+  std::size_t slots_ = 0;
+  BigVector<std::byte> records_;  // by slot
   std::uint64_t next_name_ = 0;
   NodeId root_;
 };

@@ -13,7 +13,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from river import checks, cluster, compose, feature_extraction, preprocessing, stream
+from river import (
+    checks,
+    cluster,
+    compose,
+    evaluate,
+    feature_extraction,
+    metrics,
+    preprocessing,
+    stream,
+)
 from river.checks import common
 
 import ramify
@@ -202,6 +211,41 @@ def test_a_threshold():
     assert model.predict_one({"x": 10.0}) == 1
 
 
+def test_the_cut_may_change_at_any_time():
+    model = learn(OnlineHierarchy(n_clusters=2), [{"x": x} for x in (0.0, 1.0, 9.0, 30.0)])
+    assert model.labels.max() == 1
+    model.n_clusters, model.distance_threshold = None, 1.5
+    assert model.labels.tolist() == [0, 0, 1, 2]
+    model.n_clusters, model.distance_threshold = 4, None
+    assert model.labels.tolist() == [0, 1, 2, 3]
+
+
+def test_centers_are_the_means_of_the_clusters():
+    model = OnlineHierarchy(n_clusters=2)
+    assert model.centers is None
+    learn(model, [{"x": 0.0}, {"x": 2.0, "y": 1.0}, {"x": 20.0}])
+    assert model.centers == {0: {"x": 1.0, "y": 0.5}, 1: {"x": 20.0, "y": 0.0}}
+
+
+def test_rivers_evaluation_of_a_stream():
+    """Predict, then learn, then measure: also behind a pipeline."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + 20 * rng.integers(3, size=(60, 1))
+    alone = OnlineHierarchy(n_clusters=3)
+    for model in (alone, preprocessing.MinMaxScaler() | alone.clone()):
+        found = evaluate.progressive_val_score(
+            stream.iter_array(X.tolist()), model, metrics.Silhouette()
+        )
+        assert 0 < found.get() < 0.5  # to the nearest over to another: the smaller the better
+
+
+def test_a_clone_with_attributes_goes_on():
+    model = learn(OnlineHierarchy(n_clusters=2), Points().rows[:20])
+    twin = model.clone(include_attributes=True)
+    twin.learn_one(Points().rows[20])
+    assert (len(model), len(twin)) == (20, 21)
+
+
 def test_features_that_nobody_has_learnt_do_not_count():
     model = learn(OnlineHierarchy("ohac", "cosine", n_clusters=2), [{"a": 1.0}, {"b": 1.0}])
     assert model.predict_one({"b": 2.0, "z": 50.0}) == 1
@@ -244,6 +288,12 @@ def test_clones_are_empty_and_pickles_go_on():
 
 
 # --- mistakes --------------------------------------------------------------------------
+
+
+def test_before_the_first_point_the_answer_is_0():
+    """Also behind a scaler that divides nothing by nothing."""
+    model = preprocessing.MinMaxScaler() | OnlineHierarchy(n_clusters=2)
+    assert model.predict_one({"x": 1.0}) == 0
 
 
 @pytest.mark.parametrize(

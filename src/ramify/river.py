@@ -210,6 +210,9 @@ class OnlineHierarchy(base.Clusterer):
         >>> model.predict_one({"x": 7.0})
         1
         """
+        if self._model is None:  # scalers may not have anything to say yet, either
+            self._require_cut()
+            return 0
         numbers = _numbers(x)
         names, row = list(numbers), np.array([list(numbers.values())], dtype=np.float64)
         return int(self._predict(Table(row, names))[0])
@@ -264,11 +267,28 @@ class OnlineHierarchy(base.Clusterer):
         self._require_cut()
         if self._model is None:
             return np.empty(0, dtype=np.int64)
-        if self.n_clusters is not None:
-            self._model.n_clusters = min(self.n_clusters, len(self._model))
+        k = self.n_clusters
+        self._model.n_clusters = None if k is None else min(k, len(self._model))
         self._model.distance_threshold = self.distance_threshold
         labels: IntArray = self._model.labels_
         return labels
+
+    @property
+    def centers(self) -> dict[int, dict[Hashable, float]] | None:
+        """Mean of each cluster, for river's measures; None before the first point. O(n d).
+
+        Of points as stored: of unit length under cosine.
+        """
+        if self._model is None:
+            return None
+        labels, points = self.labels, self._model.points()[:, : len(self._columns)]
+        sums = np.zeros((labels.max() + 1, points.shape[1]))
+        np.add.at(sums, labels, points)
+        means = sums / np.bincount(labels)[:, np.newaxis]
+        return {
+            label: dict(zip(self._columns, mean, strict=True))
+            for label, mean in enumerate(means.tolist())
+        }
 
     @property
     def features(self) -> list[Hashable]:

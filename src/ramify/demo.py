@@ -63,7 +63,20 @@ class _Stream:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the demo; `arguments` as on the command line."""
+    """Run the demo; `arguments` as on the command line.
+
+    Examples
+    --------
+    >>> import contextlib, io, pathlib, tempfile
+    >>> from ramify import demo
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with contextlib.redirect_stdout(io.StringIO()) as said:
+    ...     demo.main(["--limit", "300", "--out", str(folder)])
+    >>> said.getvalue().splitlines()[0]
+    '300 cities of the world on the unit sphere, in random order'
+    >>> (folder / "explore.html").exists()
+    True
+    """
     options = _parse(arguments)
     if find_spec("matplotlib") is None:  # better now than after all the work
         raise SystemExit('the demo draws with matplotlib: pip install "ramify[demo]"')

@@ -46,6 +46,14 @@ class Cities(Dataset):
         City names in the local spelling GeoNames prefers.
     country_names : mapping
         English name of each country code.
+
+    Examples
+    --------
+    >>> from ramify import datasets
+    >>> cities = datasets.cities()
+    >>> at = cities.names.index("Reykjavík")
+    >>> str(cities.country[at]), str(cities.continent[at]), cities.points.shape[1]
+    ('IS', 'Europe', 3)
     """
 
     latitude: NDArray[np.float64]

@@ -25,6 +25,15 @@ class Dataset:
         True group of each point, if there is one. Never shown to a clusterer.
     description : str
         What it is, how it was made or where it comes from, and its licence.
+
+    Examples
+    --------
+    >>> from ramify import datasets
+    >>> iris = datasets.iris()
+    >>> iris
+    <Dataset iris: 150 points, 4 features, 3 groups>
+    >>> len(iris), iris.labels.shape
+    (150, (150,))
     """
 
     name: str

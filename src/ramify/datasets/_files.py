@@ -91,6 +91,18 @@ def mnist(n: int = _MOST, *, data_home: Folder | None = None, download: bool = T
     ------
     FileNotFoundError
         No files and no download; says which files to put where.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ramify import datasets
+    >>> if datasets.find_mnist() is not None:
+    ...     assert datasets.mnist(100).points.shape == (100, 784)
+    >>> try:
+    ...     datasets.mnist(data_home=tempfile.mkdtemp(), download=False)
+    ... except FileNotFoundError:
+    ...     print("not there, and not to be fetched")
+    not there, and not to be fetched
     """
     check_count(n, _MOST)
     home = data_folder(data_home)
@@ -107,7 +119,15 @@ def mnist(n: int = _MOST, *, data_home: Folder | None = None, download: bool = T
 
 
 def find_mnist(data_home: Folder | None = None) -> Path | None:
-    """The folder with both MNIST files, or None."""
+    """The folder with both MNIST files, or None.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ramify.datasets import find_mnist
+    >>> find_mnist(tempfile.mkdtemp()) is None
+    True
+    """
     home = data_folder(data_home)
     for folder in (home, home / "mnist"):
         if (folder / _IMAGES).is_file() and (folder / _LABELS).is_file():
@@ -133,6 +153,16 @@ def ilsvrc12(features: Folder, *, labels: Folder | None = None) -> Dataset:
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from ramify.datasets import ilsvrc12
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "features.npy")
+    >>> np.save(file, np.ones((5, 10), dtype=np.float16))
+    >>> ilsvrc12(file).points.dtype
+    dtype('float32')
     """
     path = Path(features).expanduser()
     if not path.is_file():

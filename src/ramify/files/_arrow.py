@@ -29,7 +29,13 @@ _OLD_MAGIC = b"FEA1"
 
 
 def require_pyarrow(what: str) -> None:
-    """Say how to get pyarrow, if it is not there."""
+    """Say how to get pyarrow, if it is not there.
+
+    Examples
+    --------
+    >>> from ramify.files import require_pyarrow
+    >>> require_pyarrow("reading rows.parquet")  # ImportError, or nothing
+    """
     if find_spec("pyarrow") is None:
         raise ImportError(
             f'{what} needs pyarrow, which is not installed: pip install "ramify[cli]"'

@@ -17,7 +17,14 @@ _USUAL = "label"
 
 
 class Named(NamedTuple):
-    """A column, and the ids beside it if these were asked for."""
+    """A column, and the ids beside it if these were asked for.
+
+    Examples
+    --------
+    >>> from ramify.files import Named
+    >>> Named(["elm", "oak"], ids=None).names
+    ['elm', 'oak']
+    """
 
     names: list[Name]
     ids: list[Name] | None

@@ -25,7 +25,16 @@ _MOST_BYTES = 1 << 23
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some rows of a file, in order."""
+    """Some rows of a file, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramify.files import Batch
+    >>> batch = Batch(np.zeros((2, 3)), ids=["elm", "oak"])
+    >>> len(batch), batch.labels is None
+    (2, True)
+    """
 
     rows: Rows  #: (n, d), finite
     ids: list[Name] | None = None  #: one a row, if there is a column of ids
@@ -62,6 +71,17 @@ class Wanted:
         unless ``columns`` says otherwise.
     features : bool
         False for rows without numbers: only ids and labels are of interest.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from ramify.files import Wanted, open_rows
+    >>> file = Path(mkdtemp(), "trees.csv")
+    >>> _ = file.write_text("who,x,y\\nelm,0,1\\noak,2,3\\n")
+    >>> with open_rows(file, Wanted(columns=["y"], id_column="who")) as source:
+    ...     [(batch.ids, batch.rows.tolist()) for batch in source]
+    [(['elm', 'oak'], [[1.0], [3.0]])]
     """
 
     columns: Sequence[str] = ()
@@ -76,7 +96,14 @@ class Wanted:
     features: bool = True
 
     def rows_of_a_batch(self, width: int, bytes_a_cell: int = 8) -> int:
-        """How many rows of this width to read at a time."""
+        """How many rows of this width to read at a time.
+
+        Examples
+        --------
+        >>> from ramify.files import Wanted
+        >>> Wanted().rows_of_a_batch(width=3), Wanted(batch_size=10).rows_of_a_batch(width=3)
+        (65536, 10)
+        """
         if self.batch_size is not None:
             return self.batch_size
         return max(1, min(_MOST_ROWS, _MOST_BYTES // (bytes_a_cell * max(width, 1))))
@@ -108,6 +135,17 @@ class Source(ABC):
         Number of rows, where the file says so in advance.
     width : int
         Number of features.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from ramify.files import open_rows
+    >>> file = Path(mkdtemp(), "trees.csv")
+    >>> _ = file.write_text("who,x,y\\nelm,0,1\\noak,2,3\\n")
+    >>> with open_rows(file) as source:
+    ...     source.feature_names, source.left_out, [len(batch) for batch in source]
+    (('x', 'y'), ('who',), [2])
     """
 
     name: str
@@ -130,7 +168,20 @@ class Source(ABC):
         """The batches."""
 
     def fraction(self) -> float | None:
-        """How much of the file has been read, from 0 to 1; None if nobody knows."""
+        """How much of the file has been read, from 0 to 1; None if nobody knows.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> import numpy as np
+        >>> from ramify.files import open_rows
+        >>> file = Path(mkdtemp(), "rows.npy")
+        >>> np.save(file, np.zeros((4, 2)))
+        >>> with open_rows(file) as source:
+        ...     source.fraction(), len(next(iter(source))), source.fraction()
+        (0.0, 4, 1.0)
+        """
         return self._given / self.n_rows if self.n_rows else None
 
     def shuffled(self, seed: int) -> "Source":
@@ -138,6 +189,19 @@ class Source(ABC):
 
         The chosen columns are read into memory, unless the file allows for reading
         any row at any time.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> import numpy as np
+        >>> from ramify.files import open_rows
+        >>> file = Path(mkdtemp(), "rows.npy")
+        >>> np.save(file, np.array([[0.0], [10.0], [20.0]]))
+        >>> with open_rows(file) as source:
+        ...     batch = next(iter(source.shuffled(seed=0)))
+        >>> [row == [10.0 * i] for i, row in zip(batch.ids, batch.rows.tolist())]
+        [True, True, True]
         """
         if self.endless:
             raise ValueError(f"{self.name} cannot be shuffled: its last row may never come")
@@ -146,7 +210,19 @@ class Source(ABC):
         return Shuffled(self, seed)
 
     def close(self) -> None:  # noqa: B027 - not every source holds a file
-        """Close the file."""
+        """Close the file.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> import numpy as np
+        >>> from ramify.files import open_rows
+        >>> file = Path(mkdtemp(), "rows.npy")
+        >>> np.save(file, np.zeros((4, 2)))
+        >>> source = open_rows(file)
+        >>> source.close()  # with ``with``, this happens by itself
+        """
 
     def __enter__(self) -> Self:
         return self

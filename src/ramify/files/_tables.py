@@ -31,15 +31,42 @@ TABLES = {
 
 
 class Table(ABC):
-    """A table that is being written."""
+    """A table that is being written.
+
+    Examples
+    --------
+    >>> from ramify.files import Table, open_table
+    >>> with open_table(None, ["point", "label"]) as table:
+    ...     assert isinstance(table, Table)
+    ...     table.write(["elm"], [0])
+    point,label
+    elm,0
+    """
 
     @abstractmethod
     def write(self, *columns: Any) -> None:
-        """Append rows: one list or array a column, all of one length."""
+        """Append rows: one list or array a column, all of one length.
+
+        Examples
+        --------
+        >>> from ramify.files import open_table
+        >>> with open_table(None, ["point", "label"], format="jsonl") as table:
+        ...     table.write(["elm", "oak"], [0, 1])
+        {"point": "elm", "label": 0}
+        {"point": "oak", "label": 1}
+        """
 
     @abstractmethod
     def close(self) -> None:
-        """Write the end."""
+        """Write the end.
+
+        Examples
+        --------
+        >>> from ramify.files import open_table
+        >>> with open_table(None, ["point", "label"]) as table:
+        ...     table.close()  # open_table does so itself; a table of no rows has a head
+        point,label
+        """
 
 
 @contextmanager

@@ -11,11 +11,13 @@ from ramify.metrics._cuts import CutScores, cut_scores
 from ramify.metrics._measure import Measure
 from ramify.metrics._purity import dendrogram_purity
 from ramify.metrics._revenue import dasgupta_cost, revenue, revenue_fraction
+from ramify.metrics._scorer import RevenueScorer
 from ramify.metrics._triplets import triplet_distance
 
 __all__ = [
     "CutScores",
     "Measure",
+    "RevenueScorer",
     "cophenetic_correlation",
     "cut_scores",
     "dasgupta_cost",

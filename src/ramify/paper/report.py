@@ -16,7 +16,17 @@ _FIGURE_ALT = "Run time of OHAC, OTD, HAC and SciPy's linkage against the number
 
 @dataclass(frozen=True)
 class Report:
-    """All that a reproduction found."""
+    """All that a reproduction found.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from ramify.paper import Options, reproduce
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> report = reproduce(Options(only=["iris", "otd"], seeds=1, out=folder))
+    >>> report.main_tables[0].title
+    "Data sets: ours, and the paper's below"
+    """
 
     columns: Sequence[Column]
     methods: Sequence[str]
@@ -58,7 +68,17 @@ class Report:
 
 
 def write(report: Report, folder: Path) -> list[Path]:
-    """Write report.md, report.html and, if there is a figure, scaling.svg and .png."""
+    """Write report.md, report.html and, if there is a figure, scaling.svg and .png.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from ramify.paper import Options, reproduce, write
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> report = reproduce(Options(only=["iris", "otd"], seeds=1, out=folder))
+    >>> [path.name for path in write(report, folder)]
+    ['report.md', 'report.html']
+    """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / "report.md", folder / "report.html"]
     svg = None

@@ -31,7 +31,14 @@ _SMALL = 5_000  # rows up to which cells run side by side
 
 @dataclass(frozen=True)
 class Options:
-    """What `ramify paper` takes."""
+    """What `ramify paper` takes.
+
+    Examples
+    --------
+    >>> from ramify.paper import Options
+    >>> Options(only=["iris"]).seeds
+    5
+    """
 
     full: bool = False
     only: Sequence[str] = ()
@@ -69,6 +76,15 @@ def reproduce(options: Options, audience: Audience | None = None) -> Report:
     """Run what is not stored yet in `options.out`, and report on everything.
 
     Ctrl-C ends all processes and is passed on; what is complete stays stored.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from ramify.paper import Options, reproduce
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> report = reproduce(Options(only=["iris", "otd"], seeds=1, out=folder))
+    >>> "otd" in [method.lower() for method in report.methods]
+    True
     """
     audience = audience or _Nobody()
     choice = _choose(options)

@@ -46,6 +46,14 @@ class Growth:
         Of what the revenue is.
     gamma : float
         Of the similarity ``"rbf"``: exp(-gamma ‖x - y‖²).
+
+    Examples
+    --------
+    >>> import ramify
+    >>> from ramify.plot import measure_growth
+    >>> grown = measure_growth(ramify.OHAC().fit([[0.0], [1.0], [5.0], [6.0]]))
+    >>> int(grown.n_points[-1]), int(grown.max_depth[-1])
+    (4, 2)
     """
 
     n_points: IntArray

@@ -25,6 +25,14 @@ class Page:
         The whole page.
     path : pathlib.Path or None
         Where it was last written.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> from ramify.plot import explore
+    >>> page = explore(ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy())
+    >>> page.html.startswith("<!doctype html>"), page.path is None
+    (True, True)
     """
 
     html: str

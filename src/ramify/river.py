@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""river.py: the online trees for river, where a point is a dict and comes alone.
+
+river's points are sparse: a feature that is not in the dict is 0, and new ones may
+turn up at any time. Ours are rows of one width. So every feature gets a column when
+it is first learnt, and when the columns run out the tree is grown anew from its own
+points with twice as many. Columns of zeros change no distance and no inner product:
+the tree is the one that would have grown had all features been known at the start.
+
+Importing this module needs river; `import ramify` does not.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import isfinite
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ramify.estimators import BIRCH, GRINCH, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify.estimators._options import check_choice, check_cut
+from ramify.frames import Table, read_table, where
+from ramify.hierarchy import Hierarchy, IntArray
+from ramify.points import Rows
+
+try:
+    import narwhals as nw
+    from river import base
+except ImportError as error:
+    raise ImportError(
+        f'ramify.river needs {error.name}, which is not installed: pip install "ramify[river]"'
+    ) from error
+
+Features: TypeAlias = Mapping[Hashable, Any]
+
+#: The online estimators, by the names that the command line knows them by.
+ALGORITHMS: dict[str, Any] = {
+    "ohac": OHAC,
+    "otd": OTD,
+    "naive-hac": NaiveHAC,
+    "naive-nn": NaiveNN,
+    "perch": PERCH,
+    "grinch": GRINCH,
+    "birch": BIRCH,
+}
+
+
+class OnlineHierarchy(base.Clusterer):
+    """One binary tree over all points of a river stream; clusters are a cut of it.
+
+    Features go by name. One that a point does not have is 0 there, as in river's own
+    clusterers; one that no earlier point had is 0 in all earlier points. (It then costs
+    a regrowth of the tree now and then: each time the number of columns doubles.) The
+    order of the features in a dict does not matter. Values are finite numbers; text,
+    None and NaN are refused by name, so encode and impute before.
+
+    Every point is kept, so memory grows with the stream.
+
+    Parameters
+    ----------
+    algorithm
+        ``"ohac"``, ``"otd"``, ``"perch"``, ``"grinch"``, ``"birch"``, ``"naive-nn"`` or
+        ``"naive-hac"``: the estimator whose tree grows, with its own defaults.
+    metric
+        ``"sqeuclidean"``, ``"cosine"`` or ``"dot"``.
+    linkage
+        ``"average"``, ``"centroid"`` or ``"ward"``; only average for algorithms that
+        have no choice.
+    n_clusters
+        Number of clusters that ``predict_one`` tells apart; as many as there are points
+        while there are fewer. At most one of this and ``distance_threshold`` may be set.
+    distance_threshold
+        Clusters merge only strictly below this height.
+
+    Examples
+    --------
+    >>> from river import stream
+    >>> from ramify.river import OnlineHierarchy
+    >>> model = OnlineHierarchy(n_clusters=2)
+    >>> for x, _ in stream.iter_array([[1, 2], [1, 4], [-4, 2], [-4, 4]]):
+    ...     model.learn_one(x)
+    >>> model.predict_one({0: 0, 1: 3}), model.predict_one({0: -5, 1: 3})
+    (0, 1)
+    >>> model.hierarchy()
+    <Hierarchy: 4 points, root height 27, split 2 | 2>
+    """
+
+    def __init__(
+        self,
+        algorithm: str = "ohac",
+        metric: str = "sqeuclidean",
+        linkage: str = "average",
+        n_clusters: int | None = None,
+        distance_threshold: float | None = None,
+    ) -> None:
+        self.algorithm = algorithm
+        self.metric = metric
+        self.linkage = linkage
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self._model: Any = None
+        self._columns: dict[Hashable, int] = {}
+
+    @classmethod
+    def _unit_test_params(cls) -> Any:
+        yield {"n_clusters": 3}
+
+    def _unit_test_skips(self) -> set[str]:
+        # A tree over all points grows with them: that is what it is for.
+        return {"check_bounded_memory_growth"}
+
+    # --- growing ------------------------------------------------------------------
+
+    def learn_one(self, x: Features) -> None:
+        """Insert one point.
+
+        Parameters
+        ----------
+        x
+            Numbers by the names of their features.
+
+        Examples
+        --------
+        >>> from ramify.river import OnlineHierarchy
+        >>> model = OnlineHierarchy()
+        >>> model.learn_one({"width": 2.0, "height": 1.0})
+        >>> model.learn_one({"width": 2.5, "depth": 4.0})  # no height: 0; depth: new
+        >>> len(model), model.features
+        (2, ['height', 'width', 'depth'])
+        """
+        numbers = _numbers(x)
+        names, row = list(numbers), np.array([list(numbers.values())], dtype=np.float64)
+        self._learn(Table(row, names))
+
+    def learn_many(self, X: Any) -> None:
+        """Insert the rows of a frame, in order: as ``learn_one`` of each, and faster.
+
+        Parameters
+        ----------
+        X
+            A frame of pandas, polars or Arrow, with features as columns.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from ramify.river import OnlineHierarchy
+        >>> model = OnlineHierarchy(n_clusters=2)
+        >>> model.learn_many(pd.DataFrame({"x": [0.0, 9.0, 1.0], "y": [0.0, 9.0, 0.0]}))
+        >>> model.labels
+        array([0, 1, 0])
+        """
+        table = _table(X, "learn_many")
+        if len(table.array) > 0:
+            self._learn(table)
+
+    def _learn(self, table: Table) -> None:
+        """Insert rows; a refused one leaves everything as it was."""
+        model = self._new_model() if self._model is None else self._model
+        columns = _with_new(self._columns, table.columns)
+        width = len(columns)
+        if self._model is not None:
+            width = max(width, model.n_features_in_)
+            if width > model.n_features_in_:
+                width = max(width, 2 * model.n_features_in_)
+                model = _widened(model, width)
+        rows = _spread(table, columns, width)
+        if len(rows) == 1:
+            model.insert(rows[0])
+        else:
+            model.partial_fit(rows)
+        self._model, self._columns = model, columns
+
+    def _new_model(self) -> Any:
+        kind = ALGORITHMS[str(check_choice("algorithm", self.algorithm, tuple(ALGORITHMS)))]
+        check_cut(self.n_clusters, self.distance_threshold)
+        model = kind(metric=self.metric)
+        if "linkage" in model.get_params():
+            model.set_params(linkage=self.linkage)
+        elif self.linkage != "average":
+            raise ValueError(
+                f"linkage={self.linkage!r}: algorithm={self.algorithm!r} has no choice of "
+                f"linkage; leave it at 'average'"
+            )
+        return model
+
+    # --- reading ------------------------------------------------------------------
+
+    def predict_one(self, x: Features) -> int:
+        """Cluster of the learnt point nearest to this one; nothing is inserted.
+
+        Clusters are numbered from 0 in order of their first points; 0 before the first.
+        Features that no learnt point has are left out: all points are equally far there.
+        O(n) for the first call after an insert, then only the search for the neighbour.
+
+        Parameters
+        ----------
+        x
+            Numbers by the names of their features.
+
+        Returns
+        -------
+        A cluster number.
+
+        Examples
+        --------
+        >>> from ramify.river import OnlineHierarchy
+        >>> model = OnlineHierarchy(n_clusters=2)
+        >>> for x in 0.0, 1.0, 9.0:
+        ...     model.learn_one({"x": x})
+        >>> model.predict_one({"x": 7.0})
+        1
+        """
+        if self._model is None:  # scalers may not have anything to say yet, either
+            self._require_cut()
+            return 0
+        numbers = _numbers(x)
+        names, row = list(numbers), np.array([list(numbers.values())], dtype=np.float64)
+        return int(self._predict(Table(row, names))[0])
+
+    def predict_many(self, X: Any) -> Any:
+        """Cluster of the learnt point nearest to each row of a frame.
+
+        Parameters
+        ----------
+        X
+            A frame of pandas, polars or Arrow.
+
+        Returns
+        -------
+        A series of the same library, with the index of the frame if it has one.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from ramify.river import OnlineHierarchy
+        >>> model = OnlineHierarchy(n_clusters=2)
+        >>> model.learn_many(pd.DataFrame({"x": [0.0, 9.0, 1.0]}))
+        >>> model.predict_many(pd.DataFrame({"x": [8.0, 2.0]}, index=["a", "b"])).to_dict()
+        {'a': 1, 'b': 0}
+        """
+        table = _table(X, "predict_many")
+        labels = self._predict(table) if len(table.array) > 0 else np.empty(0, dtype=np.int64)
+        frame = nw.from_native(X, eager_only=True)
+        series = nw.new_series("cluster", labels, nw.Int64, backend=frame.implementation)
+        index = nw.maybe_get_index(frame)
+        if index is not None:
+            series = nw.maybe_set_index(series, index=index)
+        return series.to_native()
+
+    def _predict(self, table: Table) -> IntArray:
+        self._require_cut()
+        if self._model is None:
+            return np.zeros(len(table.array), dtype=np.int64)
+        rows = _spread(table, self._columns, self._model.n_features_in_)
+        labels = self.labels
+        found = np.full(len(rows), labels[0])  # of those that are equally far from all
+        near = np.full(len(rows), True)
+        if self._model.metric == "cosine":  # there is no angle to a row of unknown features
+            near &= np.any(rows != 0, axis=1) | np.all(table.array == 0, axis=1)
+        if near.any():
+            found[near] = labels[self._model.nearest(rows[near])[0]]
+        return found
+
+    @property
+    def labels(self) -> IntArray:
+        """Cluster of every point so far, in order of arrival."""
+        self._require_cut()
+        if self._model is None:
+            return np.empty(0, dtype=np.int64)
+        k = self.n_clusters
+        self._model.n_clusters = None if k is None else min(k, len(self._model))
+        self._model.distance_threshold = self.distance_threshold
+        labels: IntArray = self._model.labels_
+        return labels
+
+    @property
+    def centers(self) -> dict[int, dict[Hashable, float]] | None:
+        """Mean of each cluster, for river's measures; None before the first point. O(n d).
+
+        Of points as stored: of unit length under cosine.
+        """
+        if self._model is None:
+            return None
+        labels, points = self.labels, self._model.points()[:, : len(self._columns)]
+        sums = np.zeros((labels.max() + 1, points.shape[1]))
+        np.add.at(sums, labels, points)
+        means = sums / np.bincount(labels)[:, np.newaxis]
+        return {
+            label: dict(zip(self._columns, mean, strict=True))
+            for label, mean in enumerate(means.tolist())
+        }
+
+    @property
+    def features(self) -> list[Hashable]:
+        """Names of the features learnt so far; those that came together are sorted."""
+        return list(self._columns)
+
+    def hierarchy(self) -> Hierarchy:
+        """Frozen snapshot of the tree; later points do not change it.
+
+        Examples
+        --------
+        >>> from ramify.river import OnlineHierarchy
+        >>> model = OnlineHierarchy()
+        >>> for x in 0.0, 1.0, 9.0:
+        ...     model.learn_one({"x": x})
+        >>> model.hierarchy().cut(height=4.0)
+        array([0, 0, 1])
+        """
+        if self._model is None:
+            raise ValueError("this OnlineHierarchy holds no points yet; call learn_one first")
+        tree: Hierarchy = self._model.hierarchy()
+        return tree
+
+    def __len__(self) -> int:
+        return 0 if self._model is None else len(self._model)
+
+    def __bool__(self) -> bool:
+        return True  # a model without points is still a model
+
+    def _require_cut(self) -> None:
+        check_cut(self.n_clusters, self.distance_threshold)
+        if self.n_clusters is None and self.distance_threshold is None:
+            raise ValueError(
+                "OnlineHierarchy has no clusters to predict, because neither n_clusters nor "
+                "distance_threshold is set; set one, or use hierarchy().cut(...)"
+            )
+
+
+def _numbers(x: Features) -> dict[Hashable, float]:
+    """A point's values as floats; whatever is none is refused by name."""
+    if not isinstance(x, Mapping):
+        raise TypeError(f"expected a dict of numbers by feature, got {type(x).__name__}")
+    if not x:
+        raise ValueError("expected a dict of numbers by feature, got an empty one")
+    numbers = {}
+    for name, value in x.items():
+        if not isinstance(value, Real | np.bool) or not isfinite(value):
+            raise ValueError(f"feature {name!r} is {value!r}: expected a finite number")
+        numbers[name] = float(value)
+    return numbers
+
+
+def _table(X: object, who: str) -> Table:
+    """A frame as an array of finite numbers, with the names of its columns."""
+    names = list(getattr(X, "columns", ()))
+    if all(isinstance(name, Hashable) for name in names) and len(set(names)) < len(names):
+        raise ValueError(f"{who} expected one column for each feature, got two of one name")
+    table = read_table(X)
+    if table is None:
+        kind = type(X).__name__
+        raise TypeError(f"{who} expected a frame of pandas, polars or Arrow, got {kind}")
+    if len(table.columns) == 0:
+        raise ValueError(f"{who} expected a frame of numbers, got one without columns")
+    finite = np.isfinite(table.array)
+    if not finite.all():
+        row, j = np.argwhere(~finite)[0]
+        at = where(int(row), int(j), table.columns)
+        raise ValueError(f"{who} got {table.array[row, j]} {at}: expected finite numbers")
+    return table
+
+
+def _with_new(columns: Mapping[Hashable, int], names: Iterable[Hashable]) -> dict[Hashable, int]:
+    """The columns of all features, new ones last, sorted, so that no dict's order matters."""
+    new = sorted((name for name in names if name not in columns), key=_by_text)
+    return {**columns, **{name: len(columns) + j for j, name in enumerate(new)}}
+
+
+def _by_text(name: Hashable) -> tuple[str, str]:
+    return str(name), type(name).__name__  # 1 and "1" are two features
+
+
+def _spread(table: Table, columns: Mapping[Hashable, int], width: int) -> Rows:
+    """Rows with each feature in its column, 0 elsewhere; unknown features are left out."""
+    dtype = np.float32 if table.array.dtype == np.float32 else np.float64
+    rows = np.zeros((len(table.array), width), dtype=dtype)
+    known = [j for j, name in enumerate(table.columns) if name in columns]
+    rows[:, _places(table.columns, known, columns)] = table.array[:, known]
+    return rows
+
+
+def _places(
+    names: Sequence[Hashable], known: Sequence[int], columns: Mapping[Hashable, int]
+) -> list[int]:
+    return [columns[names[j]] for j in known]
+
+
+def _widened(model: Any, width: int) -> Any:
+    """The same tree over the same points, with room for more features."""
+    points = model.points()
+    rows = np.zeros((len(points), width), dtype=points.dtype)
+    rows[:, : points.shape[1]] = points
+    return type(model)(**model.get_params()).fit(rows)

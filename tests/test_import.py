@@ -1,0 +1,52 @@
+"""`import ramify` is light: quick, and without any optional library."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+OPTIONAL = {
+    *("pandas", "polars", "pyarrow", "narwhals", "matplotlib", "typer", "rich", "networkx"),
+    *("river", "IPython", "torch", "safetensors"),
+}
+
+# scikit-learn imports pandas where it is installed, so it does not show whether one is
+# loaded; what counts is who asks. And the time is ours only after NumPy's and theirs.
+SCRIPT = """
+import builtins, json, sys, time
+import numpy, sklearn.base, sklearn.utils.validation
+before, asked, real = set(sys.modules), set(), builtins.__import__
+
+def watched(name, globals=None, *args, **kwargs):
+    if (globals or {}).get("__name__", "").split(".")[0] == "ramify":
+        asked.add(name.split(".")[0])
+    return real(name, globals, *args, **kwargs)
+
+builtins.__import__ = watched
+start = time.perf_counter()
+import ramify
+seconds = time.perf_counter() - start
+builtins.__import__ = real
+new = {name.split(".")[0] for name in set(sys.modules) - before}
+print(json.dumps({"seconds": seconds, "new": sorted(new), "asked": sorted(asked)}))
+"""
+
+
+def import_once() -> dict:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def test_import_asks_for_no_optional_library():
+    found = import_once()
+    assert "numpy" in found["asked"]  # the watch works
+    assert not OPTIONAL & {*found["new"], *found["asked"]}
+
+
+@pytest.mark.no_asan
+def test_import_takes_less_than_half_a_second():
+    """Beyond NumPy's and scikit-learn's own; the best of three, on a machine that may be busy."""
+    assert min(import_once()["seconds"] for _ in range(3)) < 0.5

@@ -174,6 +174,7 @@ class BucketTree {
   static constexpr std::uint32_t kNil = 0xFFFFFFFFU;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr std::size_t kLarge = 4096;  // entries worth a breath
+  static constexpr std::size_t kSample = 33;   // entries whose median splits a node
 
   struct Node {
     std::uint32_t child = kNil;  // of two, side by side; kNil in a leaf
@@ -192,6 +193,13 @@ class BucketTree {
     std::vector<Item> items;
     std::vector<Real> rows;       // dim an item
     std::vector<double> weights;  // if the rule has them
+
+    const Real* row(std::size_t i, std::size_t dim) const { return rows.data() + i * dim; }
+    void swap(std::size_t a, std::size_t b, std::size_t dim) {
+      std::swap(items[a], items[b]);
+      for (std::size_t j = 0; j < dim; ++j) std::swap(rows[a * dim + j], rows[b * dim + j]);
+      if constexpr (Rule::kWeighted) std::swap(weights[a], weights[b]);
+    }
   };
 
   // --- boxes -------------------------------------------------------------------
@@ -392,68 +400,72 @@ class BucketTree {
     return child;
   }
 
-  void build(std::uint32_t v, const Load& load) {
-    std::vector<std::uint32_t> order(load.items.size());
-    std::iota(order.begin(), order.end(), 0U);
-    struct Range {
-      std::uint32_t node;
-      std::span<std::uint32_t> entries;
-    };
-    std::vector<Range> todo{{v, order}};
+  // A stretch of a load's entries.
+  struct Range {
+    std::uint32_t node;
+    std::size_t begin, end;
+    std::size_t size() const { return end - begin; }
+  };
+
+  void build(std::uint32_t v, Load& load) {
+    std::vector<Range> todo{{v, 0, load.items.size()}};
     while (!todo.empty()) {
-      const auto [u, entries] = todo.back();
+      const Range range = todo.back();
       todo.pop_back();
-      if (breathe_ && entries.size() > kLarge) breathe_();
-      make_box(u, entries, load);
-      nodes_[u].count = nodes_[u].built = static_cast<std::uint32_t>(entries.size());
-      if (entries.size() <= kBlock || is_flat(u)) {
-        fill_leaf(u, entries, load);
+      if (breathe_ && range.size() > kLarge) breathe_();
+      make_box(range, load);
+      const std::uint32_t u = range.node;
+      nodes_[u].count = nodes_[u].built = static_cast<std::uint32_t>(range.size());
+      if (range.size() <= kBlock || is_flat(u)) {
+        fill_leaf(range, load);
         continue;
       }
-      const std::size_t middle = split(u, entries, load);
+      const std::size_t middle = split(range, load);
       const std::uint32_t child = new_pair(u);
       nodes_[u].child = child;
-      todo.push_back({child, entries.first(middle)});
-      todo.push_back({child + 1, entries.subspan(middle)});
+      todo.push_back({child, range.begin, middle});
+      todo.push_back({child + 1, middle, range.end});
     }
   }
 
-  void make_box(std::uint32_t v, std::span<const std::uint32_t> entries, const Load& load) {
+  void make_box(const Range& range, const Load& load) {
+    const std::uint32_t v = range.node;
     Real *lo = low(v), *hi = high(v);
     std::fill(lo, lo + dim_, Real{0});
     std::fill(hi, hi + dim_, Real{0});
     least_weight_[v] = std::numeric_limits<double>::infinity();
     nodes_[v].first = kNil;
-    bool first = true;
-    for (const std::uint32_t entry : entries) {
-      const Real* row = load.rows.data() + entry * dim_;
+    if (range.size() == 0) return;
+    std::copy_n(load.row(range.begin, dim_), dim_, lo);
+    std::copy_n(lo, dim_, hi);
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Real* row = load.row(i, dim_);
       for (std::size_t j = 0; j < dim_; ++j) {
-        lo[j] = first ? row[j] : std::min(lo[j], row[j]);
-        hi[j] = first ? row[j] : std::max(hi[j], row[j]);
+        lo[j] = std::min(lo[j], row[j]);
+        hi[j] = std::max(hi[j], row[j]);
       }
-      first = false;
-      if constexpr (Rule::kWeighted)
-        least_weight_[v] = std::min(least_weight_[v], load.weights[entry]);
-      nodes_[v].first = std::min(nodes_[v].first, load.items[entry]);
+      nodes_[v].first = std::min(nodes_[v].first, load.items[i]);
+      if constexpr (Rule::kWeighted) least_weight_[v] = std::min(least_weight_[v], load.weights[i]);
     }
   }
 
-  void fill_leaf(std::uint32_t v, std::span<std::uint32_t> entries, const Load& load) {
-    std::sort(entries.begin(), entries.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return load.items[a] < load.items[b]; });
+  void fill_leaf(const Range& range, const Load& load) {
+    std::vector<std::size_t> order(range.size());
+    std::iota(order.begin(), order.end(), range.begin);
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return load.items[a] < load.items[b]; });
+    const std::uint32_t v = range.node;
     nodes_[v].child = kNil;
     nodes_[v].head = nodes_[v].tail = new_block(v, kNil);
-    for (std::uint32_t i = 0; i < entries.size(); ++i) {
-      const std::uint32_t entry = entries[i];
-      append(v, i, load.items[entry], load.rows.data() + entry * dim_,
-             Rule::kWeighted ? load.weights[entry] : 0);
-    }
+    for (std::uint32_t i = 0; i < order.size(); ++i)
+      append(v, i, load.items[order[i]], load.row(order[i], dim_),
+             Rule::kWeighted ? load.weights[order[i]] : 0);
   }
 
-  /// Split at the median of the widest side, or at the next value up when all
-  /// below the median are equal; both parts get an entry. Returns the left size.
-  std::size_t split(std::uint32_t v, std::span<std::uint32_t> entries, const Load& load) {
-    const Real *lo = low(v), *hi = high(v);
+  /// Split near the median of the widest side, or at the next value up when all
+  /// below are equal; both parts get an entry. Returns where the right one begins.
+  std::size_t split(const Range& range, Load& load) {
+    const Real *lo = low(range.node), *hi = high(range.node);
     std::uint32_t axis = 0;
     double widest = -1;
     for (std::uint32_t j = 0; j < dim_; ++j) {
@@ -463,21 +475,28 @@ class BucketTree {
         axis = j;
       }
     }
-    const auto value = [&](std::uint32_t entry) { return load.rows[entry * dim_ + axis]; };
-    const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(entries.size() / 2);
-    std::nth_element(entries.begin(), middle, entries.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return value(a) < value(b); });
-    Real at = value(*middle);
+    const auto value = [&](std::size_t i) { return load.rows[i * dim_ + axis]; };
+    // The median of a sample: one pass less than that of all, and as good.
+    Real sample[kSample];
+    const std::size_t taken = std::min(range.size(), kSample);
+    for (std::size_t s = 0; s < taken; ++s)
+      sample[s] = value(range.begin + s * range.size() / taken);
+    std::nth_element(sample, sample + taken / 2, sample + taken);
+    Real at = sample[taken / 2];
     if (at == lo[axis]) {
       at = hi[axis];
-      for (const std::uint32_t entry : entries)
-        if (value(entry) > lo[axis]) at = std::min(at, value(entry));
+      for (std::size_t i = range.begin; i < range.end; ++i)
+        if (value(i) > lo[axis]) at = std::min(at, value(i));
     }
-    nodes_[v].axis = axis;
-    nodes_[v].split = at;
-    const auto cut = std::partition(entries.begin(), entries.end(),
-                                    [&](std::uint32_t entry) { return value(entry) < at; });
-    return static_cast<std::size_t>(cut - entries.begin());
+    nodes_[range.node].axis = axis;
+    nodes_[range.node].split = at;
+    std::size_t left = range.begin, right = range.end;
+    for (;;) {
+      while (left < right && value(left) < at) ++left;
+      while (left < right && !(value(right - 1) < at)) --right;
+      if (left == right) return left;
+      load.swap(left++, --right, dim_);
+    }
   }
 
   std::size_t dim_;

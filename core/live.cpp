@@ -78,7 +78,11 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
   };
   const Tidy tidy{*this};
   const std::size_t before = size(), end = before + count;
-  for (std::size_t i = 0; i < count; ++i) tree_.add_leaf(scaled(rows + i * tree_.dim()));
+  // There is room for the whole batch, so that rows stay where they are.
+  const auto fetch = [&](std::size_t to) {
+    for (std::size_t i = points().size(); i < to; ++i)
+      tree_.add_leaf(scaled(rows + (i - before) * tree_.dim()));
+  };
   const auto goes_on = [&] { return !pulse || pulse(size() - before); };
   const Breathe breathe = [&] {
     if (!goes_on()) throw Stopped{};
@@ -86,7 +90,7 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
   const Pulse within = pulse ? Pulse([&](std::size_t) { return goes_on(); }) : Pulse{};
   const std::size_t k = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
   try {
-    Lookahead<Real> ahead(*neighbours_, tree_.points(), before, end, k, helpers);
+    Lookahead<Real> ahead(*neighbours_, tree_.points(), fetch, before, end, k, helpers);
     for (std::size_t i = before; i < end; ++i) {
       if (i == ahead.slice_end() || i == before) {
         ahead.advance(breathe);

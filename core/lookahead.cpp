@@ -26,9 +26,14 @@ void Alone::finish(const Breathe& breathe) {
 }
 
 template <class Real>
-Lookahead<Real>::Lookahead(Neighbours<Real>& index, const Points<Real>& points, std::size_t begin,
-                           std::size_t end, std::size_t k, Helpers& helpers)
-    : index_(index), points_(points), end_(end), k_(k), helpers_(helpers) {
+Lookahead<Real>::Lookahead(Neighbours<Real>& index, const Points<Real>& points, Fetch fetch,
+                           std::size_t begin, std::size_t end, std::size_t k, Helpers& helpers)
+    : index_(index),
+      points_(points),
+      fetch_(std::move(fetch)),
+      end_(end),
+      k_(k),
+      helpers_(helpers) {
   window_begin_ = window_end_ = begin;
   coming_.end = begin;
   start();
@@ -60,6 +65,7 @@ void Lookahead<Real>::load_window() {
   window_begin_ = window_end_;
   window_end_ = std::min(end_, std::max(2 * window_begin_, kFirstWindow));
   if (end_ - window_end_ < window_end_ / 8) window_end_ = end_;
+  fetch_(window_end_);
   index_.load(points_, window_end_);
   // A stable sort of the window's points by slice, by counting.
   const std::size_t slices = (window_end_ - window_begin_ + kSlice - 1) / kSlice;

@@ -50,10 +50,13 @@ class Alone final : public Helpers {
 template <class Real>
 class Lookahead {
  public:
-  /// For points begin .. end-1 of `points`, k neighbours each; all of them are
-  /// there already, and nobody else may use the index until this one is done.
-  Lookahead(Neighbours<Real>& index, const Points<Real>& points, std::size_t begin, std::size_t end,
-            std::size_t k, Helpers& helpers);
+  /// Have `points` hold all rows up to this one; they must not move.
+  using Fetch = std::function<void(std::size_t end)>;
+
+  /// For points begin .. end-1 of `points`, k neighbours each. Nobody else may use
+  /// the index until this one is done.
+  Lookahead(Neighbours<Real>& index, const Points<Real>& points, Fetch fetch, std::size_t begin,
+            std::size_t end, std::size_t k, Helpers& helpers);
   ~Lookahead() { helpers_.abandon(); }
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
@@ -81,6 +84,7 @@ class Lookahead {
 
   Neighbours<Real>& index_;
   const Points<Real>& points_;
+  Fetch fetch_;
   std::size_t end_, k_;
   Helpers& helpers_;
   std::size_t window_begin_ = 0, window_end_ = 0;

@@ -26,29 +26,73 @@ struct Pairs {
   double* rows;             // items + 1 rows of L
 };
 
-RAMIFY_INLINE double smaller(double a, double b) { return a < b ? a : b; }
-
-/// L between the cluster (here, variance) and kWidth items from `from` on.
-RAMIFY_INLINE void linkages(const Pairs& p, const double* here, std::size_t step, double variance,
-                            std::size_t from, double* out) {
-  double gaps[kWidth] = {};
-  for (std::size_t j = 0; j < p.dim; ++j) {
-    const double* column = p.columns + j * p.stride + from;
-    const double at = here[j * step];
-    for (std::size_t k = 0; k < kWidth; ++k) {
-      const double gap = at - column[k];
-      gaps[k] += gap * gap;
-    }
-  }
+#if defined(__GNUC__) || defined(__clang__)
+typedef double Lanes __attribute__((vector_size(8 * kWidth)));
+RAMIFY_INLINE void lower(Lanes& least, const Lanes& next) { least = next < least ? next : least; }
+#else
+struct Lanes {
+  double lane[kWidth];
+  double operator[](std::size_t k) const { return lane[k]; }
+};
+template <class Each>
+inline Lanes each(Each&& value) {
+  Lanes out;
+  for (std::size_t k = 0; k < kWidth; ++k) out.lane[k] = value(k);
+  return out;
+}
+inline Lanes operator+(const Lanes& a, const Lanes& b) {
+  return each([&](std::size_t k) { return a[k] + b[k]; });
+}
+inline Lanes operator+(double a, const Lanes& b) {
+  return each([&](std::size_t k) { return a + b[k]; });
+}
+inline Lanes operator-(double a, const Lanes& b) {
+  return each([&](std::size_t k) { return a - b[k]; });
+}
+inline Lanes operator*(const Lanes& a, const Lanes& b) {
+  return each([&](std::size_t k) { return a[k] * b[k]; });
+}
+inline Lanes operator*(double a, const Lanes& b) {
+  return each([&](std::size_t k) { return a * b[k]; });
+}
+inline void lower(Lanes& least, const Lanes& next) {
   for (std::size_t k = 0; k < kWidth; ++k)
-    out[k] = AverageSquared::score(gaps[k], variance, p.open_variances[from + k]);
+    if (next[k] < least[k]) least.lane[k] = next[k];
+}
+#endif
+
+// By reference: vectors by value have another calling convention for each set of
+// instructions.
+RAMIFY_INLINE void load(Lanes& lanes, const double* from) {
+  std::memcpy(&lanes, from, sizeof lanes);
+}
+RAMIFY_INLINE void store(const Lanes& lanes, double* to) { std::memcpy(to, &lanes, sizeof lanes); }
+
+/// L between the cluster (here, variance) and kWidth items from `from` on: the sum
+/// of AverageSquared::score, in its order.
+RAMIFY_INLINE void linkages(const Pairs& p, const double* here, std::size_t step, double variance,
+                            std::size_t from, Lanes& out) {
+  Lanes column;
+  load(column, p.columns + from);
+  Lanes gap = here[0] - column;
+  out = gap * gap;
+  for (std::size_t j = 1; j < p.dim; ++j) {
+    load(column, p.columns + j * p.stride + from);
+    gap = here[j * step] - column;
+    out = out + gap * gap;
+  }
+  Lanes variances;
+  load(variances, p.open_variances + from);
+  out = out + (variance + variances);
 }
 
 RAMIFY_INLINE std::size_t highest_unrest(const Pairs& p) {
   double* x_row = p.rows + p.items * p.stride;
   for (std::size_t from = 0; from < p.stride; from += kWidth) {
-    linkages(p, p.x, 1, 0, from, x_row + from);
-    std::memcpy(p.sums + from, x_row + from, kWidth * sizeof(double));
+    Lanes here;
+    linkages(p, p.x, 1, 0, from, here);
+    store(here, x_row + from);
+    store(here, p.sums + from);
   }
   std::size_t unrest = 0;
   double points = 1;  // in Q
@@ -58,18 +102,20 @@ RAMIFY_INLINE std::size_t highest_unrest(const Pairs& p) {
     const double n = p.sizes[i];
     p.sums[i] = p.open_variances[i] = kFar;
     double* row = p.rows + i * p.stride;
-    double least_sum[kWidth], least[kWidth];
-    for (std::size_t k = 0; k < kWidth; ++k) least_sum[k] = least[k] = kFar;
-    for (std::size_t from = i / kWidth * kWidth; from < p.stride; from += kWidth) {
-      double here[kWidth];
+    Lanes least, least_sum, here, sums;
+    const std::size_t first = i / kWidth * kWidth;
+    for (std::size_t from = first; from < p.stride; from += kWidth) {
       linkages(p, p.columns + i, p.stride, p.variances[i], from, here);
-      double* sums = p.sums + from;
-      for (std::size_t k = 0; k < kWidth; ++k) {
-        row[from + k] = here[k];
-        least[k] = smaller(here[k], least[k]);
-        least_sum[k] = smaller(sums[k], least_sum[k]);
-        sums[k] += n * here[k];
+      load(sums, p.sums + from);
+      store(here, row + from);
+      if (from == first) {
+        least = here;
+        least_sum = sums;
+      } else {
+        lower(least, here);
+        lower(least_sum, sums);
       }
+      store(sums + n * here, p.sums + from);
     }
     bool restless = false;
     for (std::size_t k = 0; k < kWidth; ++k)

@@ -267,6 +267,18 @@ def test_a_process_that_dies_is_reported():
     assert json.loads(done.stdout.removeprefix("ready\n")) == {"error": "ended by signal 9"}
 
 
+def test_ours_run_on_one_thread_unless_told_otherwise(monkeypatch):
+    class Threaded:
+        def __init__(self, n_jobs=None):
+            self.n_jobs = n_jobs
+
+    monkeypatch.setattr("ramify.OHAC", Threaded)
+    assert ours._model("OHAC", {}).n_jobs == 1
+    assert ours._model("OHAC", {"n_jobs": 2}).n_jobs == 2
+    with pytest.raises(ours.SkippedError, match="PERCH has no option n_jobs"):
+        ours._model("PERCH", {"n_jobs": 2})
+
+
 def test_memory_counts_the_work_and_not_the_rows():
     rows = {"stream": "uniform", "n": 100_000, "width": 8}
     case = Case("goals", "m", Job("ours.fit", rows, {"algorithm": "OTD"}))

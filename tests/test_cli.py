@@ -265,9 +265,9 @@ HELD = """
 @pytest.mark.no_asan
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the peak")
 def test_a_file_larger_than_what_it_is_used_for(tmp_path):
-    """Two of eighty columns become points: a tree of 6 MB from a file of 64 MB."""
+    """Two of a hundred columns become points: a tree of 10 MB from a file of 80 MB."""
     file = tmp_path / "wide.npy"
-    np.save(file, np.random.default_rng(0).random((100_000, 80)))
+    np.save(file, np.random.default_rng(0).random((100_000, 100)))
     words = ("fit", file, "-o", tmp_path / "t", "--columns", "3,70", "--algorithm", "otd", "-q")
     answer = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(HELD), *map(str, words)],

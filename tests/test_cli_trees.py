@@ -127,7 +127,7 @@ def test_fit_passes_options_on(plain, tmp_path):
     [
         (["--algorithm", "otd", "--linkage", "ward"], "otd has no linkage; it has certify, metric"),
         (["--algorithm", "perch", "--n-neighbors", "2"], "perch has no n_neighbors"),
-        (["--set", "threshold=1"], "ohac has no threshold; it has linkage, metric, n_neighbors"),
+        (["--set", "threshold=1"], "ohac has no threshold; it has linkage, metric, n_jobs, n_neighbors"),
         (["--set", "n_clusters=1"], "ohac has no n_clusters"),
         (["--set", "linkage"], "--set linkage: expected NAME=VALUE"),
         (["--metric", "manhattan"], "'manhattan' is not one of"),
@@ -704,7 +704,13 @@ def test_info_says_what_a_file_holds(tree):
     facts = done("info", tree, "--json").json()
     hierarchy = ramify.load(tree).hierarchy()
     assert facts["algorithm"] == "ohac"
-    assert facts["options"] == {"metric": "sqeuclidean", "linkage": "average", "n_neighbors": 1}
+    assert facts["options"] == {
+        "metric": "sqeuclidean",
+        "linkage": "average",
+        "n_neighbors": 1,
+        "neighbors": "exact",
+        "n_jobs": None,
+    }
     assert facts["points"] == 150
     assert facts["width"] == 4
     assert facts["columns"] == FEATURES
@@ -716,7 +722,7 @@ def test_info_says_what_a_file_holds(tree):
     assert facts["version"] == ramify.__version__
     text = done("info", tree).out
     assert "algorithm    ohac" in text
-    assert "linkage=average, metric=sqeuclidean, n_neighbors=1" in text
+    assert "linkage=average, metric=sqeuclidean, n_jobs=None, n_neighbors=1" in text
 
 
 def test_info_of_one_point(tmp_path):

@@ -82,7 +82,7 @@ def test_no_cut_of_an_otd_tree_into_three_matches_shuffled_blobs():
 
 OWN_OPTIONS = {
     OTD: {"certify": False},
-    OHAC: {"n_neighbors": 1, "neighbors": "exact"},
+    OHAC: {"n_neighbors": 1, "neighbors": "exact", "n_jobs": None},
     PERCH: {
         "bounds": "reference",
         "balance": "reference",

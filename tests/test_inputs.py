@@ -339,7 +339,7 @@ def test_dense_memory_is_bounded():
         def __len__(self):
             return 0
 
-        def insert_many(self, chunk, pulse=None):
+        def insert_many(self, chunk, pulse=None, threads=1):
             seen.append(chunk.nbytes)
 
     live = ramify.estimators._live.Live(

@@ -4,29 +4,26 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lookahead.hpp"
 
 namespace ramify::bindings {
 
-/// `threads` in all, the caller among them. Which of them does which piece is
-/// chance; what a piece computes is not.
+/// Up to `threads` in all, the caller among them; the others come when there is
+/// work for them. Which of them does which piece is chance; what a piece computes
+/// is not.
 class Threads final : public Helpers {
  public:
-  explicit Threads(std::size_t threads) {
-    const std::size_t others = std::max<std::size_t>(threads, 1) - 1;
-    threads_.reserve(others);
-    try {
-      while (threads_.size() < others) threads_.emplace_back([this] { serve(); });
-    } catch (const std::system_error&) {
-      // The machine has no more of them to give: those we have will do.
-    }
-  }
+  explicit Threads(std::size_t threads) : others_(std::max<std::size_t>(threads, 1) - 1) {}
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
   ~Threads() override {
@@ -40,6 +37,7 @@ class Threads final : public Helpers {
   }
 
   void begin(std::size_t pieces, Work work) override {
+    hire(std::min(others_, pieces));
     {
       const std::lock_guard lock(mutex_);
       pieces_ = pieces;
@@ -54,23 +52,41 @@ class Threads final : public Helpers {
     while (next_ < pieces_ && !failed_) {
       const std::size_t piece = next_++;
       lock.unlock();
-      if (breathe) breathe();
-      work_(piece);
+      work_(piece, breathe);
       lock.lock();
     }
-    all_done_.wait(lock, [&] { return at_work_ == 0; });
+    while (!all_done_.wait_for(lock, kPatience, [&] { return at_work_ == 0; })) {
+      lock.unlock();
+      if (breathe) breathe();
+      lock.lock();
+    }
     if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
   }
 
   void abandon() noexcept override {
     std::unique_lock lock(mutex_);
     next_ = pieces_ = 0;
+    stop_ = true;
     all_done_.wait(lock, [&] { return at_work_ == 0; });
+    stop_ = false;
     failed_ = nullptr;
   }
 
  private:
+  static constexpr std::chrono::milliseconds kPatience{20};
+
+  void hire(std::size_t wanted) {
+    try {
+      while (threads_.size() < wanted) threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      others_ = threads_.size();  // the machine has no more of them to give
+    }
+  }
+
   void serve() {
+    const Breathe breathe = [this] {
+      if (stop_.load(std::memory_order_relaxed)) throw Stopped{};
+    };
     std::unique_lock lock(mutex_);
     for (;;) {
       something_to_do_.wait(lock, [&] { return closing_ || (next_ < pieces_ && !failed_); });
@@ -80,7 +96,7 @@ class Threads final : public Helpers {
       lock.unlock();
       std::exception_ptr failed;
       try {
-        work_(piece);
+        work_(piece, breathe);
       } catch (...) {
         failed = std::current_exception();
       }
@@ -90,7 +106,9 @@ class Threads final : public Helpers {
     }
   }
 
+  std::size_t others_;  // than the caller
   std::vector<std::thread> threads_;
+  std::atomic<bool> stop_ = false;
   std::mutex mutex_;  // guards what follows
   std::condition_variable something_to_do_, all_done_;
   Work work_;  // changed only while nobody is at work

@@ -75,13 +75,13 @@ class BucketTree {
   }
 
   /// Fill an empty tree with items 0, 1, 2, ... at once. O(n log n * dim).
-  void load(BigVector<Real> rows, BigVector<double> weights = {}) {
+  void load(BigVector<Real> rows, BigVector<double> weights, const Breathe& breathe) {
     Load load{BigVector<Item>(rows.size() / dim_), std::move(rows), std::move(weights)};
     std::iota(load.items.begin(), load.items.end(), Item{0});
     size_ = load.items.size();
     free_blocks_.push_back(nodes_[0].head);
     reserve(size_);
-    build(0, load);
+    build(0, load, breathe);
   }
 
   /// Forget everything.
@@ -362,7 +362,7 @@ class BucketTree {
   void rebuild(std::uint32_t v) {
     Load load;
     collect(v, load);
-    build(v, load);
+    build(v, load, breathe_);
   }
 
   void rebuild(std::uint32_t v, Item item, const Real* row, double weight) {
@@ -371,7 +371,7 @@ class BucketTree {
     load.items.push_back(item);
     load.rows.insert(load.rows.end(), row, row + dim_);
     if constexpr (Rule::kWeighted) load.weights.push_back(weight);
-    build(v, load);
+    build(v, load, breathe_);
   }
 
   /// Move all items below v into `load`, and free what lies below v.
@@ -422,12 +422,12 @@ class BucketTree {
     std::size_t size() const { return end - begin; }
   };
 
-  void build(std::uint32_t v, Load& load) {
+  void build(std::uint32_t v, Load& load, const Breathe& breathe) {
     std::vector<Range> todo{{v, 0, load.items.size()}};
     while (!todo.empty()) {
       const Range range = todo.back();
       todo.pop_back();
-      if (breathe_ && range.size() > kLarge) breathe_();
+      if (breathe && range.size() > kLarge) breathe();
       make_box(range, load);
       const std::uint32_t u = range.node;
       nodes_[u].count = nodes_[u].built = static_cast<std::uint32_t>(range.size());

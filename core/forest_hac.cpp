@@ -27,22 +27,22 @@ class Agglomeration {
   }
 
   /// Nearest-neighbour chain. Partners are compared by identity, not by value:
-  /// rounding could otherwise keep two clusters just missing each other.
+  /// rounding could otherwise keep two clusters just missing each other. A chain
+  /// that has been used up goes on from the union it ended in: so clusters that
+  /// are nowhere near it neither change what is merged when, nor how it is rounded
+  /// (settled.hpp).
   RAMIFY_INLINE bool run_chain() {
     chain_.clear();
     std::uint32_t start = 0;
     while (merges_.size() + 1 < m_) {
       if (!goes_on()) return false;
       while (!chain_.empty() && !alive_[chain_.back()]) chain_.pop_back();
-      if (chain_.empty()) {
-        while (!alive_[start]) ++start;
-        chain_.push_back(start);
-      }
+      if (chain_.empty()) chain_.push_back(start);
       const std::uint32_t c = chain_.back();
       const std::uint32_t nearest = space_.nearest(c).cluster;
       if (chain_.size() >= 2 && chain_[chain_.size() - 2] == nearest) {
         chain_.resize(chain_.size() - 2);
-        merge(c, nearest);
+        start = merge(c, nearest);
       } else {
         chain_.push_back(nearest);
       }

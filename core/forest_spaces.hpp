@@ -269,7 +269,7 @@ class BucketSpace {
       weights[i] = weights_.weight<Rule>(i);
       std::copy_n(forest[i].summary.mean, dim, rows.begin() + static_cast<std::ptrdiff_t>(i * dim));
     }
-    buckets_.load(std::move(rows), std::move(weights));
+    buckets_.load(std::move(rows), std::move(weights), breathe);
     built_ = buckets_.size();
   }
 

@@ -88,7 +88,8 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
     if (!goes_on()) throw Stopped{};
   };
   const Pulse within = pulse ? Pulse([&](std::size_t) { return goes_on(); }) : Pulse{};
-  const std::size_t k = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
+  const std::size_t wanted = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
+  const std::size_t k = std::min(wanted, end - 1);  // the last row has no more than that
   try {
     Lookahead<Real> ahead(*neighbours_, tree_.points(), fetch, before, end, k, helpers);
     for (std::size_t i = before; i < end; ++i) {
@@ -228,7 +229,7 @@ template <class Real>
 void Live<Real>::index_all_points() {
   const std::size_t missing = size() - neighbours_->size();
   if (missing > 0 && neighbours_->gains_by_loading(missing))
-    neighbours_->load(tree_.points(), size());
+    neighbours_->load(tree_.points(), size(), {});
   while (neighbours_->size() < size()) neighbours_->add(tree_.points());
 }
 

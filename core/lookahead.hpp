@@ -25,13 +25,14 @@ namespace ramify {
 /// threads; whoever calls it may have some (bindings/crew.hpp).
 class Helpers {
  public:
-  using Work = std::function<void(std::size_t piece)>;
+  /// A piece of work breathes now and then, and may be thrown out of (pulse.hpp).
+  using Work = std::function<void(std::size_t piece, const Breathe& breathe)>;
   virtual ~Helpers() = default;
   /// Start on pieces 0 .. pieces-1 in the background, if there is one.
   virtual void begin(std::size_t pieces, Work work) = 0;
   /// Have all pieces done, with the caller's help; `breathe` may throw.
   virtual void finish(const Breathe& breathe) = 0;
-  /// Forget pieces not yet begun, and wait for those that are.
+  /// Forget pieces not yet begun, and stop those that are.
   virtual void abandon() noexcept = 0;
 };
 
@@ -61,7 +62,8 @@ class Lookahead {
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
 
-  /// Have the next slice of points ready. `breathe` may throw.
+  /// Have the next slice of points ready. `breathe` may throw, and then the index is
+  /// good for nothing but destruction.
   void advance(const Breathe& breathe);
   /// The points that are ready: from slice_begin() to slice_end()-1.
   std::size_t slice_begin() const { return ready_.begin; }
@@ -78,14 +80,15 @@ class Lookahead {
     std::vector<PointId> found;    // k a point, in order of arrival
   };
 
-  void load_window();
-  void start();
-  void look_up(std::size_t piece);
+  void load_window(const Breathe& breathe);
+  void start(const Breathe& breathe);
+  void look_up(std::size_t piece, const Breathe& breathe);
 
   Neighbours<Real>& index_;
   const Points<Real>& points_;
   Fetch fetch_;
   std::size_t end_, k_;
+  std::size_t slice_;  // points in a slice
   Helpers& helpers_;
   std::size_t window_begin_ = 0, window_end_ = 0;
   BigVector<PointId> by_slice_;  // the window's points, slice by slice, each by place

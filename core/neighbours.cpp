@@ -53,14 +53,15 @@ class ScanNeighbours final : public Neighbours<Real> {
   }
 
   bool gains_by_loading(std::size_t) const override { return true; }
-  void load(const Points<Real>&, std::size_t end) override { size_ = end; }
+  void load(const Points<Real>&, std::size_t end, const Breathe&) override { size_ = end; }
   BigVector<PointId> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, size_);
   }
   void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
-                      PointId* out) const override {
+                      PointId* out, const Breathe& breathe) const override {
     std::vector<Neighbour> found;
     for (std::size_t q = 0; q < queries.size(); ++q) {
+      if (breathe) breathe();
       scan(points, points.row(queries[q]), queries[q], k, found);
       for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].point;
     }
@@ -113,14 +114,15 @@ class ProjectedNeighbours final : public Neighbours<Real> {
   }
 
   bool gains_by_loading(std::size_t) const override { return true; }
-  void load(const Points<Real>& points, std::size_t end) override {
-    short_rows_.extend(end, [&](std::size_t i) { return points.row(static_cast<PointId>(i)); });
+  void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) override {
+    short_rows_.extend(
+        end, [&](std::size_t i) { return points.row(static_cast<PointId>(i)); }, breathe);
   }
   BigVector<PointId> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, size());
   }
   void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
-                      PointId* out) const override {
+                      PointId* out, const Breathe& breathe) const override {
     std::vector<std::vector<Neighbour>> found(queries.size());
     std::vector<Nearest> best;
     best.reserve(queries.size());
@@ -131,11 +133,13 @@ class ProjectedNeighbours final : public Neighbours<Real> {
     };
     if (short_rows_.can_sweep()) {
       typename ShortRows<Real>::Batch batch;
-      short_rows_.search_before(queries, batch, offer,
-                                [&](std::size_t q) { return best[q].limit(); });
+      short_rows_.search_before(
+          queries, batch, offer, [&](std::size_t q) { return best[q].limit(); }, breathe);
     } else {
-      for (std::size_t q = 0; q < queries.size(); ++q)
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        if (breathe) breathe();
         for (std::size_t i = 0; i < queries[q]; ++i) offer(q, i);
+      }
     }
     for (std::size_t q = 0; q < queries.size(); ++q)
       for (std::size_t i = 0; i < found[q].size(); ++i) out[q * k + i] = found[q][i].point;
@@ -167,10 +171,10 @@ class BucketNeighbours final : public Neighbours<Real> {
   bool gains_by_loading(std::size_t count) const override {
     return count >= kFew && count >= size() / 3;
   }
-  void load(const Points<Real>& points, std::size_t end) override {
+  void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) override {
     buckets_.clear();
     const Real* values = points.values().data();
-    buckets_.load(BigVector<Real>(values, values + end * points.dim()));
+    buckets_.load(BigVector<Real>(values, values + end * points.dim()), {}, breathe);
   }
   BigVector<PointId> by_place(std::size_t begin) const override {
     BigVector<PointId> out;
@@ -181,7 +185,8 @@ class BucketNeighbours final : public Neighbours<Real> {
     return out;
   }
   void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
-                      PointId* out) const override {
+                      PointId* out, const Breathe& breathe) const override {
+    if (breathe) breathe();
     std::vector<Neighbour> found;
     typename BucketTree<Real, Rule>::Stack stack;
     for (std::size_t q = 0; q < queries.size(); ++q) {

@@ -13,6 +13,7 @@
 #include "linkage.hpp"
 #include "order.hpp"
 #include "points.hpp"
+#include "pulse.hpp"
 
 namespace ramify {
 
@@ -34,8 +35,9 @@ class Neighbours {
   /// Is taking in so many points at once, to look them up afterwards, less work
   /// than one after the other?
   virtual bool gains_by_loading(std::size_t count) const = 0;
-  /// Take in all points up to `end` at once.
-  virtual void load(const Points<Real>& points, std::size_t end) = 0;
+  /// Take in all points up to `end` at once. If `breathe` throws, the index is good
+  /// for nothing but destruction.
+  virtual void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) = 0;
   /// The points from `begin` on that are in the index, in an order in which
   /// neighbours follow each other: lookups in that order are quicker.
   virtual BigVector<PointId> by_place(std::size_t begin) const = 0;
@@ -43,7 +45,7 @@ class Neighbours {
   /// those that came before it, nearest first, at out[q * k]. May be called from
   /// several threads.
   virtual void nearest_before(const Points<Real>& points, std::span<const PointId> queries,
-                              std::size_t k, PointId* out) const = 0;
+                              std::size_t k, PointId* out, const Breathe& breathe) const = 0;
 };
 
 /// A bucket k-d tree below kLanes dimensions; above, a scan of all points, which

@@ -23,6 +23,8 @@
 #include <functional>
 #include <vector>
 
+#include "pulse.hpp"
+
 namespace ramify {
 
 /// From these dimensions on, sweep and fine vectors are worth their keep.
@@ -53,7 +55,9 @@ class Projection {
   /// Fit centre and basis to `count` rows by a few subspace iterations: near to
   /// their leading principal directions. The sweep vector is coarse, or broad if
   /// a coarse one would tell too few of the rows apart. O(count * dim * directions).
-  void fit(const std::function<const Real*(std::size_t)>& row, std::size_t count);
+  /// If `breathe` throws, the projection is good for nothing but destruction.
+  void fit(const std::function<const Real*(std::size_t)>& row, std::size_t count,
+           const Breathe& breathe);
 
   /// Shorten a row. O(dim * directions).
   void apply(const Real* row, ShortRow& out) const;
@@ -63,7 +67,7 @@ class Projection {
   static float slack(double radius) { return static_cast<float>(1e-4 * radius); }
 
  private:
-  void fit_basis(const std::vector<double>& rows, std::size_t count);
+  void fit_basis(const std::vector<double>& rows, std::size_t count, const Breathe& breathe);
   bool coarse_will_do(const std::function<const Real*(std::size_t)>& row, std::size_t count) const;
 
   std::size_t dim_;

@@ -11,7 +11,8 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kWidth = 8;
-constexpr double kFar = 1e200;  // of items that no longer count; its sums stay finite
+constexpr double kFar = 1e200;    // of items that no longer count; its sums stay finite
+constexpr double kTiny = 1e-290;  // linkages below have lost digits, and count as equal
 
 /// The pass over all pairs, as flat arrays.
 struct Pairs {
@@ -97,7 +98,7 @@ RAMIFY_INLINE std::size_t highest_unrest(const Pairs& p) {
   std::size_t unrest = 0;
   double points = 1;  // in Q
   for (std::size_t i = 0; i < p.items; ++i) {
-    const double sum_limit = p.sums[i] * p.reach;
+    const double sum_limit = p.sums[i] * p.reach + points * kTiny;
     const double row_limit = sum_limit / points;
     const double n = p.sizes[i];
     p.sums[i] = p.open_variances[i] = kFar;
@@ -272,7 +273,7 @@ std::size_t Settled<Real>::disturbed(std::size_t level, std::span<const Merge> m
   std::size_t top = 0;  // of those above that are nearer than the merge partner
   for (std::size_t t = 0; t < merges.size(); ++t) {
     const auto [a, b] = merges[t];
-    const double limit = linkages[t] * reach_;
+    const double limit = linkages[t] * reach_ + kTiny;
     const double n = weight_[a] + weight_[b];
     const double share_a = weight_[a] / n, share_b = weight_[b] / n;
     const double *row_a = above_.data() + a * above, *row_b = above_.data() + b * above;

@@ -25,6 +25,7 @@
 #include "growth.hpp"
 #include "kernels.hpp"
 #include "projection.hpp"
+#include "pulse.hpp"
 #include "tiles.hpp"
 
 namespace ramify {
@@ -44,7 +45,7 @@ class ShortRows {
   void append(RowOf&& row) {
     ++size_;
     if (size_ >= next_fit_) {
-      fit(row);
+      fit(row, {});
       return;
     }
     if (!projection_.fitted()) return;
@@ -54,16 +55,16 @@ class ShortRows {
 
   /// Take in rows up to `end` at once.
   template <class RowOf>
-  void extend(std::size_t end, RowOf&& row) {
+  void extend(std::size_t end, RowOf&& row, const Breathe& breathe) {
     const std::size_t from = size_;
     size_ = end;
     if (size_ >= next_fit_) {
-      fit(row);
+      fit(row, breathe);
       return;
     }
     if (!projection_.fitted()) return;
     make_space(size_);
-    for (std::size_t i = from; i < size_; ++i) set(i, row(i));
+    set_from(from, row, breathe);
   }
 
   bool can_sweep() const { return projection_.fitted(); }
@@ -73,11 +74,13 @@ class ShortRows {
     if (!projection_.fitted()) return;
     ShortRow shortened;
     projection_.apply(row, shortened);
-    slack_[i] = Projection<Real>::slack(shortened.radius);
-    offset_[i] = tells(shortened.radius)
+    const bool telling = tells(shortened.radius);
+    slack_[i] = telling ? Projection<Real>::slack(shortened.radius) : kAnything;
+    offset_[i] = telling
                      ? static_cast<float>((shortened.length - static_cast<double>(slack_[i])) / 2)
-                     : -std::numeric_limits<float>::infinity();
-    for (std::size_t j = 0; j < width(); ++j) entry(i, j) = shortened.sweep[j];
+                     : -kAnything;
+    // Zeros, where products of infinite entries would be no numbers.
+    for (std::size_t j = 0; j < width(); ++j) entry(i, j) = telling ? shortened.sweep[j] : 0.0F;
     if (projection_.has_fine()) std::copy_n(shortened.fine, kFine, fine_.data() + i * kFine);
   }
 
@@ -154,8 +157,8 @@ class ShortRows {
   ///   offer(q, i)  computes the score of row i for queries[q]
   ///   limit(q)     squared distances above it are of no use to queries[q] any more
   template <class Id, class Offer, class Limit>
-  void search_before(std::span<const Id> queries, Batch& batch, Offer&& offer,
-                     Limit&& limit) const {
+  void search_before(std::span<const Id> queries, Batch& batch, Offer&& offer, Limit&& limit,
+                     const Breathe& breathe) const {
     const TileKernels& kernels = tile_kernels();
     const std::size_t tiles = (queries.size() + kTile - 1) / kTile;
     const std::size_t stretch =
@@ -169,6 +172,7 @@ class ShortRows {
     const std::size_t end = *std::max_element(queries.begin(), queries.end());
     // From the last rows backwards: streams tend to resemble what came just before.
     for (std::size_t s = (end + stretch - 1) / stretch; s-- > 0;) {
+      if (breathe) breathe();
       const std::size_t from = s * stretch, to = std::min(from + stretch, end);
       for (std::size_t tile = 0; tile < tiles; ++tile) {
         for (std::size_t block = from / kBlock; block * kBlock < to; ++block)
@@ -188,6 +192,7 @@ class ShortRows {
   static constexpr std::size_t kFirstFit = 1024;  // and the size of a sample
   static constexpr std::uint32_t kRest = 64;
   static constexpr std::size_t kStretch = std::size_t{1} << 18;  // bytes of sweep vectors
+  static constexpr float kAnything = std::numeric_limits<float>::infinity();
 
   std::size_t width() const { return projection_.sweep_width(); }
   const float* block_columns(std::size_t block) const {
@@ -200,7 +205,8 @@ class ShortRows {
     return columns_[(i / kBlock * width() + j) * kBlock + i % kBlock];
   }
 
-  /// Near the ends of float's range products say nothing, and rule out nothing.
+  /// Near the ends of float's range products say nothing, and rule out nothing:
+  /// such a row has an infinite slack.
   static bool tells(double radius) { return radius > 1e-24 && radius < 1e30; }
 
   /// Offer query q those rows of a stretch that its sweep did not rule out.
@@ -209,10 +215,10 @@ class ShortRows {
                    std::size_t stretch, Offer&& offer, Limit&& limit) const {
     const TileKernels& kernels = tile_kernels();
     const float* values = batch.values.data() + q % kTile * stretch;
-    // |z_x - z_y|^2 - slacks = own - 2 value, which rules a row out above the limit.
-    const double own = -2 * static_cast<double>(offset_[self]);
+    // |z_x - z_y|^2 - slacks = 2 (own - value), which rules a row out above the limit.
+    const auto own = static_cast<double>(offset_[self]);
     const auto least = [&] {
-      const double value = -(own + limit(q)) / 2;
+      const double value = own - limit(q) / 2;
       return static_cast<float>(value - 1e-6 * std::fabs(value));  // rounded down for sure
     };
     const std::size_t count = to - from;
@@ -252,12 +258,20 @@ class ShortRows {
   }
 
   template <class RowOf>
-  void fit(RowOf&& row) {
+  void set_from(std::size_t from, RowOf&& row, const Breathe& breathe) {
+    for (std::size_t i = from; i < size_; ++i) {
+      if (breathe && i % kBlock == 0) breathe();
+      set(i, row(i));
+    }
+  }
+
+  template <class RowOf>
+  void fit(RowOf&& row, const Breathe& breathe) {
     const std::size_t sample = std::min(size_, kFirstFit);
-    projection_.fit([&](std::size_t i) { return row(i * size_ / sample); }, sample);
+    projection_.fit([&](std::size_t i) { return row(i * size_ / sample); }, sample, breathe);
     for (std::vector<float>* old : {&columns_, &fine_, &slack_, &offset_}) old->clear();
     make_space(size_);
-    for (std::size_t i = 0; i < size_; ++i) set(i, row(i));
+    set_from(0, row, breathe);
     next_fit_ = 8 * size_;
   }
 

@@ -75,11 +75,12 @@ class BucketTree {
   }
 
   /// Fill an empty tree with items 0, 1, 2, ... at once. O(n log n * dim).
-  void load(std::vector<Real> rows, std::vector<double> weights, const Breathe& breathe) {
-    Load load{std::vector<Item>(rows.size() / dim_), std::move(rows), std::move(weights)};
+  void load(BigVector<Real> rows, BigVector<double> weights, const Breathe& breathe) {
+    Load load{BigVector<Item>(rows.size() / dim_), std::move(rows), std::move(weights)};
     std::iota(load.items.begin(), load.items.end(), Item{0});
     size_ = load.items.size();
     free_blocks_.push_back(nodes_[0].head);
+    reserve(size_);
     build(0, load, breathe);
   }
 
@@ -174,7 +175,9 @@ class BucketTree {
   static constexpr std::uint32_t kNil = 0xFFFFFFFFU;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr std::size_t kLarge = 4096;  // entries worth a breath
-  static constexpr std::size_t kSample = 33;   // entries whose median splits a node
+  static constexpr std::size_t kSample = 65;   // entries whose median splits a node
+  static constexpr std::size_t kExact = 512;   // entries that are few enough to look at all
+  static constexpr std::size_t kFilled = 28;   // entries a leaf gets, of kBlock
 
   struct Node {
     std::uint32_t child = kNil;  // of two, side by side; kNil in a leaf
@@ -190,9 +193,9 @@ class BucketTree {
 
   // Items on their way into a newly built subtree.
   struct Load {
-    std::vector<Item> items;
-    std::vector<Real> rows;       // dim an item
-    std::vector<double> weights;  // if the rule has them
+    BigVector<Item> items;
+    BigVector<Real> rows;       // dim an item
+    BigVector<double> weights;  // if the rule has them
 
     const Real* row(std::size_t i, std::size_t dim) const { return rows.data() + i * dim; }
     void swap(std::size_t a, std::size_t b, std::size_t dim) {
@@ -287,6 +290,18 @@ class BucketTree {
     previous_[block] = previous;
     block_leaf_[block] = leaf;
     return block;
+  }
+
+  /// Make room for a tree of so many different items.
+  void reserve(std::size_t items) {
+    const std::size_t leaves = items / (kFilled - 4) + 1;
+    nodes_.reserve(2 * leaves);
+    boxes_.reserve(2 * leaves * 2 * dim_);
+    least_weight_.reserve(2 * leaves);
+    columns_.reserve(leaves * kBlock * dim_);
+    items_.reserve(leaves * kBlock);
+    if constexpr (Rule::kWeighted) weights_.reserve(leaves * kBlock);
+    for (auto* by_block : {&next_, &previous_, &block_leaf_}) by_block->reserve(leaves);
   }
 
   void make_leaf_empty(std::uint32_t v) {
@@ -462,6 +477,32 @@ class BucketTree {
              Rule::kWeighted ? load.weights[order[i]] : 0);
   }
 
+  /// How many of so many entries go left, for leaves that are nearly full: room is
+  /// left for a few more.
+  static std::size_t left_share(std::size_t entries) {
+    const std::size_t leaves = (entries + kFilled - 1) / kFilled;
+    return entries * ((leaves + 1) / 2) / leaves;
+  }
+
+  /// The value of the entry that has `target` entries below it.
+  Real exactly(const Range& range, std::size_t target, std::uint32_t axis, const Load& load) {
+    Real values[kExact];
+    for (std::size_t i = 0; i < range.size(); ++i)
+      values[i] = load.rows[(range.begin + i) * dim_ + axis];
+    std::nth_element(values, values + target, values + range.size());
+    return values[target];
+  }
+
+  /// The same for a sample: one pass less, and good enough far above the leaves.
+  Real roughly(const Range& range, std::size_t target, std::uint32_t axis, const Load& load) {
+    Real sample[kSample];
+    for (std::size_t s = 0; s < kSample; ++s)
+      sample[s] = load.rows[(range.begin + s * range.size() / kSample) * dim_ + axis];
+    Real* const at = sample + target * kSample / range.size();
+    std::nth_element(sample, at, sample + kSample);
+    return *at;
+  }
+
   /// Split near the median of the widest side, or at the next value up when all
   /// below are equal; both parts get an entry. Returns where the right one begins.
   std::size_t split(const Range& range, Load& load) {
@@ -476,13 +517,9 @@ class BucketTree {
       }
     }
     const auto value = [&](std::size_t i) { return load.rows[i * dim_ + axis]; };
-    // The median of a sample: one pass less than that of all, and as good.
-    Real sample[kSample];
-    const std::size_t taken = std::min(range.size(), kSample);
-    for (std::size_t s = 0; s < taken; ++s)
-      sample[s] = value(range.begin + s * range.size() / taken);
-    std::nth_element(sample, sample + taken / 2, sample + taken);
-    Real at = sample[taken / 2];
+    const std::size_t target = left_share(range.size());
+    Real at = range.size() <= kExact ? exactly(range, target, axis, load)
+                                     : roughly(range, target, axis, load);
     if (at == lo[axis]) {
       at = hi[axis];
       for (std::size_t i = range.begin; i < range.end; ++i)

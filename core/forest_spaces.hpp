@@ -262,8 +262,8 @@ class BucketSpace {
         buckets_(dim, true, breathe),
         mean_a_(dim),
         mean_b_(dim) {
-    std::vector<Real> rows(forest.size() * dim);
-    std::vector<double> weights(forest.size());
+    BigVector<Real> rows(forest.size() * dim);
+    BigVector<double> weights(forest.size());
     for (std::uint32_t i = 0; i < forest.size(); ++i) {
       weights_.set_ssd(i, forest[i].summary.ssd);
       weights[i] = weights_.weight<Rule>(i);

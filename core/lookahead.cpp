@@ -61,7 +61,10 @@ void Lookahead<Real>::start(const Breathe& breathe) {
 template <class Real>
 void Lookahead<Real>::load_window(const Breathe& breathe) {
   window_begin_ = window_end_;
-  window_end_ = std::min(end_, std::max(2 * window_begin_, kFirstWindow));
+  // Many windows cost loading, few cost searches among points from the future: the
+  // more so the more neighbouring places there are.
+  const std::size_t growth = points_.dim() < 4 ? 4 : 2;
+  window_end_ = std::min(end_, std::max(growth * window_begin_, kFirstWindow));
   if (end_ - window_end_ < window_end_ / 8) window_end_ = end_;
   fetch_(window_end_);
   index_.load(points_, window_end_, breathe);
@@ -69,7 +72,7 @@ void Lookahead<Real>::load_window(const Breathe& breathe) {
   const std::size_t slices = (window_end_ - window_begin_ + slice_ - 1) / slice_;
   std::vector<std::size_t> next(slices);
   for (std::size_t s = 0; s < slices; ++s) next[s] = s * slice_;
-  const std::vector<PointId> places = index_.by_place(window_begin_);
+  const BigVector<PointId> places = index_.by_place(window_begin_);
   by_slice_.resize(places.size());
   for (const PointId point : places) by_slice_[next[(point - window_begin_) / slice_]++] = point;
 }

@@ -91,7 +91,7 @@ class Lookahead {
   std::size_t slice_;  // points in a slice
   Helpers& helpers_;
   std::size_t window_begin_ = 0, window_end_ = 0;
-  std::vector<PointId> by_slice_;  // the window's points, slice by slice, each by place
+  BigVector<PointId> by_slice_;  // the window's points, slice by slice, each by place
   Slice ready_, coming_;
 };
 

@@ -11,8 +11,8 @@
 namespace ramify {
 namespace {
 
-std::vector<PointId> in_order_of_arrival(std::size_t begin, std::size_t end) {
-  std::vector<PointId> out(end - begin);
+BigVector<PointId> in_order_of_arrival(std::size_t begin, std::size_t end) {
+  BigVector<PointId> out(end - begin);
   std::iota(out.begin(), out.end(), static_cast<PointId>(begin));
   return out;
 }
@@ -54,7 +54,7 @@ class ScanNeighbours final : public Neighbours<Real> {
 
   bool gains_by_loading(std::size_t) const override { return true; }
   void load(const Points<Real>&, std::size_t end, const Breathe&) override { size_ = end; }
-  std::vector<PointId> by_place(std::size_t begin) const override {
+  BigVector<PointId> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, size_);
   }
   void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
@@ -118,7 +118,7 @@ class ProjectedNeighbours final : public Neighbours<Real> {
     short_rows_.extend(
         end, [&](std::size_t i) { return points.row(static_cast<PointId>(i)); }, breathe);
   }
-  std::vector<PointId> by_place(std::size_t begin) const override {
+  BigVector<PointId> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, size());
   }
   void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
@@ -174,10 +174,10 @@ class BucketNeighbours final : public Neighbours<Real> {
   void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) override {
     buckets_.clear();
     const Real* values = points.values().data();
-    buckets_.load(std::vector<Real>(values, values + end * points.dim()), {}, breathe);
+    buckets_.load(BigVector<Real>(values, values + end * points.dim()), {}, breathe);
   }
-  std::vector<PointId> by_place(std::size_t begin) const override {
-    std::vector<PointId> out;
+  BigVector<PointId> by_place(std::size_t begin) const override {
+    BigVector<PointId> out;
     out.reserve(size() - begin);
     buckets_.for_each([&](PointId point) {
       if (point >= begin) out.push_back(point);

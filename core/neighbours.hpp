@@ -40,7 +40,7 @@ class Neighbours {
   virtual void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) = 0;
   /// The points from `begin` on that are in the index, in an order in which
   /// neighbours follow each other: lookups in that order are quicker.
-  virtual std::vector<PointId> by_place(std::size_t begin) const = 0;
+  virtual BigVector<PointId> by_place(std::size_t begin) const = 0;
   /// For each query, which is in the index: its min(k, query) nearest points among
   /// those that came before it, nearest first, at out[q * k]. May be called from
   /// several threads.

@@ -53,14 +53,26 @@ bool Ohac<Real>::merge_below_the_settled(std::size_t dim, std::size_t& remade) {
   if (!fit) return false;
   remade = settled_.unrest(forest_);
   while (4 * remade <= 3 * taken_.size()) {
-    low_forest_.assign(forest_.begin(), forest_.begin() + static_cast<std::ptrdiff_t>(remade) + 1);
-    low_forest_.push_back(forest_.back());
-    forest_hac<Real>(low_forest_, dim, metric_, linkage_, {}, scratch_, merges_);
+    merge_lowest(dim, remade + 1);
     const std::size_t level = settled_.disturbed(remade, merges_, scratch_.linkages);
     if (level == remade) return true;
     remade = level;
   }
   return false;
+}
+
+/// HAC of the lowest `count` trees of the path and x.
+template <class Real>
+void Ohac<Real>::merge_lowest(std::size_t dim, std::size_t count) {
+  if (count == 1) {  // y and x; every second insert asks for just that
+    merges_.assign(1, {0, 1});
+    scratch_.linkages.assign(
+        1, linkage_of<AverageSquared>(forest_.front().summary, forest_.back().summary, dim));
+    return;
+  }
+  low_forest_.assign(forest_.begin(), forest_.begin() + static_cast<std::ptrdiff_t>(count));
+  low_forest_.push_back(forest_.back());
+  forest_hac<Real>(low_forest_, dim, metric_, linkage_, {}, scratch_, merges_);
 }
 
 /// Put aside what stays: taken-out nodes from `remade` on, and what hangs there.

@@ -39,6 +39,7 @@ class Ohac {
   void split_path(const Tree<Real>& tree, NodeId y);
   void split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
   bool merge_below_the_settled(std::size_t dim, std::size_t& remade);
+  void merge_lowest(std::size_t dim, std::size_t count);
   void settle(std::size_t remade);
   void rebuild(Tree<Real>& tree);
   void inherit_names(Tree<Real>& tree);

@@ -19,7 +19,7 @@ bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour
     tree.set_root(leaf);
     return true;
   }
-  if (neighbours.size() == 1)
+  if (neighbours.size() == 1 || tree.root().is_leaf())
     split_path(tree, NodeId::leaf(neighbours.front().point));
   else
     split_paths(tree, neighbours);

@@ -127,7 +127,10 @@ def test_fit_passes_options_on(plain, tmp_path):
     [
         (["--algorithm", "otd", "--linkage", "ward"], "otd has no linkage; it has certify, metric"),
         (["--algorithm", "perch", "--n-neighbors", "2"], "perch has no n_neighbors"),
-        (["--set", "threshold=1"], "ohac has no threshold; it has linkage, metric, n_jobs, n_neighbors"),
+        (
+            ["--set", "threshold=1"],
+            "ohac has no threshold; it has linkage, metric, n_jobs, n_neighbors",
+        ),
         (["--set", "n_clusters=1"], "ohac has no n_clusters"),
         (["--set", "linkage"], "--set linkage: expected NAME=VALUE"),
         (["--metric", "manhattan"], "'manhattan' is not one of"),

@@ -97,6 +97,13 @@ def test_ctrl_c_keeps_the_rows_inserted_so_far(call):
     )
 
 
+@pytest.mark.parametrize(("n", "d"), [(1_000_000, 3), (60_000, 200)])
+def test_ctrl_c_is_heard_while_threads_look_ahead(n, d):
+    held, message = press_ctrl_c("OHAC", "model.set_params(n_jobs=2).partial_fit(rows)", n, d)
+    assert 10 <= held < n
+    assert f"the tree is valid and holds {held:,} points" in message
+
+
 def test_ctrl_c_during_an_offline_fit_leaves_the_model_as_it_was():
     held, message = press_ctrl_c("HAC", "model.fit(rows)", 300_000, 20)
     assert held == 10

@@ -35,6 +35,13 @@ for dtype in (np.float32, np.float64):
             live = OHAC(linkage=linkage, n_neighbors=2).fit(X)._live._core
             for array in (*live.snapshot(), *live.summaries()):
                 digest.update(array.tobytes())
+for d in (3, 40, 200):  # long enough for short vectors, settled paths and threads
+    centres = np.random.default_rng(d).normal(size=(30, d))
+    X = np.repeat(centres, 50, axis=0) + 0.3 * np.random.default_rng(1).normal(size=(1500, d))
+    np.random.default_rng(2).shuffle(X)
+    live = OHAC(n_jobs=2).fit(X)._live._core
+    for array in (*live.snapshot(), *live.summaries(), *live.nearest(X[:50] + 1, 3)):
+        digest.update(array.tobytes())
 print(_core.instructions(), digest.hexdigest())
 """
 LEVELS = ["baseline", "avx2", "avx512"]

@@ -55,3 +55,14 @@ def brute_force(X, queries, metric, k):
         D = D / 2 if metric == "cosine" else D
     ids = np.argsort(D, axis=1, kind="stable")[:, :k]
     return ids, np.take_along_axis(D, ids, axis=1)
+
+
+def brute_force_before(X, metric, k):
+    """For each row the ids of the k nearest among the rows before it."""
+    rows = (unit(X) if metric == "cosine" else X).astype(np.float64)
+    found = []
+    for i, x in enumerate(rows):
+        before = rows[:i]
+        scores = -summed(x * before) if metric == "dot" else summed((x - before) ** 2)
+        found.append(np.argsort(scores, kind="stable")[:k])
+    return found

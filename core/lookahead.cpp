@@ -65,7 +65,7 @@ void Lookahead<Real>::load_window(const Breathe& breathe) {
   // more so the more neighbouring places there are.
   const std::size_t growth = points_.dim() < 4 ? 4 : 2;
   window_end_ = std::min(end_, std::max(growth * window_begin_, kFirstWindow));
-  if (end_ - window_end_ < window_end_ / 8) window_end_ = end_;
+  if (end_ - window_end_ < window_end_ / 8 || !index_.minds_the_future()) window_end_ = end_;
   fetch_(window_end_);
   index_.load(points_, window_end_, breathe);
   // A stable sort of the window's points by slice, by counting.

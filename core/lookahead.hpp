@@ -6,9 +6,9 @@
 // up the next. Within a slice the lookups go from place to place, not in order of
 // arrival, so that each finds warm what the one before it needed.
 //
-// The index holds points that come later than the one that asks. It is loaded in
-// windows that grow geometrically, so that never more than a fixed share of it is
-// from the future.
+// The index holds points that come later than the one that asks. Where that costs
+// time, it is loaded in windows that grow geometrically, so that never more than a
+// fixed share of it is from the future.
 #pragma once
 
 #include <cstddef>

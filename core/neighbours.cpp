@@ -53,6 +53,7 @@ class ScanNeighbours final : public Neighbours<Real> {
   }
 
   bool gains_by_loading(std::size_t) const override { return true; }
+  bool minds_the_future() const override { return false; }
   void load(const Points<Real>&, std::size_t end, const Breathe&) override { size_ = end; }
   BigVector<PointId> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, size_);
@@ -114,6 +115,7 @@ class ProjectedNeighbours final : public Neighbours<Real> {
   }
 
   bool gains_by_loading(std::size_t) const override { return true; }
+  bool minds_the_future() const override { return false; }
   void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) override {
     short_rows_.extend(
         end, [&](std::size_t i) { return points.row(static_cast<PointId>(i)); }, breathe);
@@ -171,6 +173,7 @@ class BucketNeighbours final : public Neighbours<Real> {
   bool gains_by_loading(std::size_t count) const override {
     return count >= kFew && count >= size() / 3;
   }
+  bool minds_the_future() const override { return true; }
   void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) override {
     buckets_.clear();
     const Real* values = points.values().data();

@@ -35,6 +35,8 @@ class Neighbours {
   /// Is taking in so many points at once, to look them up afterwards, less work
   /// than one after the other?
   virtual bool gains_by_loading(std::size_t count) const = 0;
+  /// Do points from the future, which are in the index, make lookups slower?
+  virtual bool minds_the_future() const = 0;
   /// Take in all points up to `end` at once. If `breathe` throws, the index is good
   /// for nothing but destruction.
   virtual void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) = 0;

@@ -34,7 +34,7 @@ class Scout {
     tree.prefetch_parent(at);
   }
 
-  /// Let everybody sent after point `now` climb a few steps.
+  /// Let everybody sent after point `now` climb a step or so.
   template <class Real>
   void walk(const Tree<Real>& tree, std::size_t now) {
     for (std::size_t step = 0; step < kSteps; ++step)
@@ -53,8 +53,8 @@ class Scout {
   }
 
  private:
-  static constexpr std::size_t kAhead = 8;
-  static constexpr std::size_t kSteps = 2;
+  static constexpr std::size_t kAhead = 16;
+  static constexpr std::size_t kSteps = 1;
   static constexpr std::size_t kWarmAnyway = 4096;  // points below nodes that all pass
 
   std::array<NodeId, kAhead> climbers_;

@@ -26,6 +26,7 @@
 #include <span>
 #include <vector>
 
+#include "boxes.hpp"
 #include "growth.hpp"
 #include "kernels.hpp"
 #include "pulse.hpp"
@@ -50,7 +51,7 @@ class BucketTree {
   explicit BucketTree(std::size_t dim, bool removable = false, Breathe breathe = {})
       : dim_(dim), removable_(removable), breathe_(std::move(breathe)) {
     nodes_.resize(2);  // the root, and a twin that keeps pairs aligned
-    boxes_.resize(2 * 2 * dim_);
+    boxes_.resize(4 * dim_);
     least_weight_.resize(2, std::numeric_limits<double>::infinity());
     make_leaf_empty(0);
   }
@@ -147,7 +148,7 @@ class BucketTree {
     for (;;) {
       while (nodes_[v].child != kNil) {
         std::uint32_t near = nodes_[v].child, far = near + 1;
-        double near_bound = bound(near, x, weight), far_bound = bound(far, x, weight);
+        auto [near_bound, far_bound] = bounds(near, x, weight);
         if (nodes_[near].first >= end) near_bound = kNever;
         if (nodes_[far].first >= end) far_bound = kNever;
         if (far_bound < near_bound) {
@@ -206,46 +207,60 @@ class BucketTree {
   };
 
   // --- boxes -------------------------------------------------------------------
-  Real* low(std::uint32_t v) { return boxes_.data() + v * 2 * dim_; }
-  Real* high(std::uint32_t v) { return low(v) + dim_; }
-  const Real* low(std::uint32_t v) const { return boxes_.data() + v * 2 * dim_; }
+  // Two children are always looked at together, so their boxes lie interleaved:
+  // for each coordinate both lows, then both highs.
+  Real& low(std::uint32_t v, std::size_t j) {
+    return boxes_[std::size_t{v / 2} * 4 * dim_ + 4 * j + v % 2];
+  }
+  Real& high(std::uint32_t v, std::size_t j) { return *(&low(v, j) + 2); }
+  Real low(std::uint32_t v, std::size_t j) const {
+    return boxes_[std::size_t{v / 2} * 4 * dim_ + 4 * j + v % 2];
+  }
+  Real high(std::uint32_t v, std::size_t j) const {
+    return boxes_[std::size_t{v / 2} * 4 * dim_ + 4 * j + 2 + v % 2];
+  }
+  void make_point(std::uint32_t v, const Real* row) {
+    for (std::size_t j = 0; j < dim_; ++j) low(v, j) = high(v, j) = row[j];
+  }
+  void stretch(std::uint32_t v, const Real* row) {
+    for (std::size_t j = 0; j < dim_; ++j) {
+      low(v, j) = std::min(low(v, j), row[j]);
+      high(v, j) = std::max(high(v, j), row[j]);
+    }
+  }
 
   std::uint32_t parent_of(std::uint32_t v) const { return nodes_[v].parent; }
 
   void widen(std::uint32_t v, const Real* row, double weight) {
-    Real *lo = low(v), *hi = high(v);
-    if (nodes_[v].child == kNil && nodes_[v].count == 0) {
-      std::copy(row, row + dim_, lo);
-      std::copy(row, row + dim_, hi);
-    } else {
-      for (std::size_t j = 0; j < dim_; ++j) {
-        lo[j] = std::min(lo[j], row[j]);
-        hi[j] = std::max(hi[j], row[j]);
-      }
-    }
+    if (nodes_[v].child == kNil && nodes_[v].count == 0)
+      make_point(v, row);
+    else
+      stretch(v, row);
     least_weight_[v] = std::min(least_weight_[v], weight);
   }
 
-  /// At most the score of every item below v.
-  double bound(std::uint32_t v, const Real* x, double weight) const {
-    const Real *lo = low(v), *hi = lo + dim_;
-    double value = 0;
-    for (std::size_t j = 0; j < dim_; ++j) {
-      const auto xj = static_cast<double>(x[j]);
-      if constexpr (Rule::kProduct) {
-        value += std::max(xj * static_cast<double>(lo[j]), xj * static_cast<double>(hi[j]));
-      } else {
-        const double out = std::max(
-            std::max(static_cast<double>(lo[j]) - xj, xj - static_cast<double>(hi[j])), 0.0);
-        value += out * out;
-      }
-    }
-    return Rule::bound(value, weight, Rule::kWeighted ? least_weight_[v] : 0);
+  struct Bounds {
+    double left, right;
+  };
+
+  /// At most the score of every item below `child` and of every one below child + 1.
+  /// Summed in the order of the scores themselves, so that rounding keeps it so.
+  Bounds bounds(std::uint32_t child, const Real* x, double weight) const {
+    const Real* corners = boxes_.data() + std::size_t{child / 2} * 4 * dim_;
+    double gaps[2];
+    if constexpr (Rule::kProduct)
+      largest_products(x, corners, dim_, gaps);
+    else
+      smallest_gaps(x, corners, dim_, gaps);
+    const double* least = &least_weight_[child];
+    return {Rule::bound(gaps[0], weight, Rule::kWeighted ? least[0] : 0),
+            Rule::bound(gaps[1], weight, Rule::kWeighted ? least[1] : 0)};
   }
 
   bool is_flat(std::uint32_t v) const {
-    const Real *lo = low(v), *hi = lo + dim_;
-    return std::equal(lo, lo + dim_, hi);
+    for (std::size_t j = 0; j < dim_; ++j)
+      if (low(v, j) != high(v, j)) return false;
+    return true;
   }
 
   bool is_tilted(const Node& node, std::uint32_t child_count) const {
@@ -445,20 +460,15 @@ class BucketTree {
 
   void make_box(const Range& range, const Load& load) {
     const std::uint32_t v = range.node;
-    Real *lo = low(v), *hi = high(v);
-    std::fill(lo, lo + dim_, Real{0});
-    std::fill(hi, hi + dim_, Real{0});
     least_weight_[v] = std::numeric_limits<double>::infinity();
     nodes_[v].first = kNil;
-    if (range.size() == 0) return;
-    std::copy_n(load.row(range.begin, dim_), dim_, lo);
-    std::copy_n(lo, dim_, hi);
+    if (range.size() == 0) {
+      for (std::size_t j = 0; j < dim_; ++j) low(v, j) = high(v, j) = 0;
+      return;
+    }
+    make_point(v, load.row(range.begin, dim_));
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Real* row = load.row(i, dim_);
-      for (std::size_t j = 0; j < dim_; ++j) {
-        lo[j] = std::min(lo[j], row[j]);
-        hi[j] = std::max(hi[j], row[j]);
-      }
+      stretch(v, load.row(i, dim_));
       nodes_[v].first = std::min(nodes_[v].first, load.items[i]);
       if constexpr (Rule::kWeighted) least_weight_[v] = std::min(least_weight_[v], load.weights[i]);
     }
@@ -506,11 +516,11 @@ class BucketTree {
   /// Split near the median of the widest side, or at the next value up when all
   /// below are equal; both parts get an entry. Returns where the right one begins.
   std::size_t split(const Range& range, Load& load) {
-    const Real *lo = low(range.node), *hi = high(range.node);
+    const std::uint32_t v = range.node;
     std::uint32_t axis = 0;
     double widest = -1;
     for (std::uint32_t j = 0; j < dim_; ++j) {
-      const double width = static_cast<double>(hi[j]) - static_cast<double>(lo[j]);
+      const double width = static_cast<double>(high(v, j)) - static_cast<double>(low(v, j));
       if (width > widest) {
         widest = width;
         axis = j;
@@ -520,13 +530,13 @@ class BucketTree {
     const std::size_t target = left_share(range.size());
     Real at = range.size() <= kExact ? exactly(range, target, axis, load)
                                      : roughly(range, target, axis, load);
-    if (at == lo[axis]) {
-      at = hi[axis];
+    if (const Real lowest = low(v, axis); at == lowest) {
+      at = high(v, axis);
       for (std::size_t i = range.begin; i < range.end; ++i)
-        if (value(i) > lo[axis]) at = std::min(at, value(i));
+        if (value(i) > lowest) at = std::min(at, value(i));
     }
-    nodes_[range.node].axis = axis;
-    nodes_[range.node].split = at;
+    nodes_[v].axis = axis;
+    nodes_[v].split = at;
     std::size_t left = range.begin, right = range.end;
     for (;;) {
       while (left < right && value(left) < at) ++left;
@@ -541,7 +551,7 @@ class BucketTree {
   Breathe breathe_;
   std::size_t size_ = 0;
   BigVector<Node> nodes_;
-  BigVector<Real> boxes_;           // low then high corner of each node
+  BigVector<Real> boxes_;           // of two nodes side by side, interleaved
   BigVector<double> least_weight_;  // by node
   BigVector<Real> columns_;         // kBlock * dim a block, column by column
   BigVector<Item> items_;           // kBlock a block

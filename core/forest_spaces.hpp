@@ -370,7 +370,7 @@ class ScanSpace {
     const Real* x = mean(row);
     const double weight = rule_weights_[row];
     short_rows_.search(
-        x, row,
+        x, short_rows_.size(), [&](std::size_t i) { return i != row; },
         [&](double gap, std::size_t i) { return Rule::bound(gap, weight, rule_weights_[i]); },
         [&](std::size_t i) {
           const double gap = squared_distance(x, mean(i), dim_);

@@ -5,12 +5,6 @@
 #include <stdexcept>
 
 namespace ramify {
-namespace {
-
-// Beyond this many ruled-out points a scan is cheaper than asking the index.
-constexpr std::size_t kMostNeighbours = 2048;
-
-}  // namespace
 
 // --- summaries --------------------------------------------------------------------
 
@@ -91,34 +85,13 @@ void Grinch<Real>::rule_out(const Tree<Real>& tree, NodeId v) {
 /// the same to each of them, so it is the one nearest to c's mean.
 template <class Real>
 NodeId Grinch<Real>::closest_allowed(const Tree<Real>& tree, NodeId c, Neighbours<Real>& index) {
-  const std::size_t n_out = ruled_out_list_.size();
-  if (n_out == tree.points().size()) return kNone;
+  if (ruled_out_list_.size() == ruled_out_.size()) return kNone;
   refresh(tree, c);
-  const Real* mean = view(tree, c).mean;
-  const std::size_t enough = std::min(n_out + 1, index.size());
-  for (std::size_t k = std::min<std::size_t>(enough, 8);; k = std::min(enough, 8 * k)) {
-    index.nearest(tree.points(), mean, k, found_);
-    for (const Neighbour& neighbour : found_)
-      if (ruled_out_[neighbour.point] == 0) return NodeId::leaf(neighbour.point);
-    if (k == enough || 8 * k > kMostNeighbours) return scan_allowed(tree, mean);
-  }
-}
-
-template <class Real>
-NodeId Grinch<Real>::scan_allowed(const Tree<Real>& tree, const Real* x) const {
-  Neighbour best{std::numeric_limits<double>::infinity(), 0};
-  NodeId leaf = kNone;
-  for (PointId i = 0; i < tree.points().size(); ++i) {
-    if (ruled_out_[i] != 0) continue;
-    const Real* row = tree.points().row(i);
-    const double distance =
-        metric_ == Metric::kDot ? -dot(row, x, dim_) : squared_distance(row, x, dim_);
-    if (const Neighbour here{distance, i}; leaf == kNone || here < best) {
-      best = here;
-      leaf = NodeId::leaf(i);
-    }
-  }
-  return leaf;
+  // The newest point lies below c, so only those before it can be allowed.
+  Neighbour nearest;
+  const bool found = index.nearest_allowed(tree.points(), view(tree, c).mean, ruled_out_.size() - 1,
+                                           ruled_out_.data(), nearest);
+  return found ? NodeId::leaf(nearest.point) : kNone;
 }
 
 template <class Real>
@@ -222,7 +195,7 @@ void Grinch<Real>::restructure(Tree<Real>& tree, NodeId z) {
 template <class Real>
 void Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, Neighbours<Real>& index) {
   ramify::make_room(ruled_out_, 1);
-  ruled_out_.resize(tree.points().size());
+  ruled_out_.resize(leaf.point() + 1);
   if (nearest == kNone) {
     tree.set_root(leaf);
     return;

@@ -67,7 +67,7 @@ class Grinch {
       : dim_(dim), metric_(metric), options_(options) {}
 
   /// Insert an unattached leaf; `nearest` is its nearest leaf, kNone in an empty
-  /// tree, and `index` holds all earlier points.
+  /// tree, and `index` holds all earlier points, if not more.
   void insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, Neighbours<Real>& index);
 
   /// Everything remembered: two marks and 3 + dim numbers a slot.
@@ -106,7 +106,6 @@ class Grinch {
   NodeId common_ancestor(const Tree<Real>& tree, NodeId a, NodeId b);
   void rule_out(const Tree<Real>& tree, NodeId v);
   NodeId closest_allowed(const Tree<Real>& tree, NodeId c, Neighbours<Real>& index);
-  NodeId scan_allowed(const Tree<Real>& tree, const Real* x) const;
 
   std::size_t dim_;
   Metric metric_;
@@ -118,7 +117,6 @@ class Grinch {
   std::vector<PointId> ruled_out_list_;
   std::vector<std::uint8_t> above_;  // by slot; all zero between calls
   std::vector<NodeId> stack_;
-  std::vector<Neighbour> found_;
 };
 
 }  // namespace ramify

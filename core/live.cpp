@@ -65,7 +65,9 @@ std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const P
 template <class Real>
 bool Live<Real>::gains_by_looking_ahead(std::size_t count) const {
   const Algorithm algorithm = options_.algorithm;
-  const bool by_points_alone = algorithm == Algorithm::kOhac || algorithm == Algorithm::kNaiveNn;
+  const bool by_points_alone = algorithm == Algorithm::kOhac || algorithm == Algorithm::kNaiveNn ||
+                               algorithm == Algorithm::kGrinch ||
+                               (algorithm == Algorithm::kPerch && !perch_.collapses());
   return by_points_alone && count > 1 && neighbours_->gains_by_loading(count);
 }
 
@@ -128,12 +130,10 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
     otd_insert(tree_, tree_.add_leaf(x), options_.metric, certificate_ ? &*certificate_ : nullptr);
     return true;
   }
-  if (algorithm == Algorithm::kPerch) {
-    insert_perch(x);
-    return true;
-  }
-  if (algorithm == Algorithm::kGrinch) {
-    insert_grinch(x);
+  if (algorithm == Algorithm::kPerch && perch_.collapses()) {
+    const NodeId at = before == 0 ? kNone : perch_.nearest(tree_, x);
+    stale_ = true;
+    perch_.insert(tree_, tree_.add_leaf(x), at);
     return true;
   }
   if (algorithm == Algorithm::kNested) {
@@ -161,9 +161,16 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
 template <class Real>
 bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
   if (options_.algorithm == Algorithm::kOhac) return ohac_.insert(tree_, leaf, found_, pulse);
+  const NodeId nearest = found_.empty() ? kNone : NodeId::leaf(found_.front().point);
   stale_ = true;
-  found_.empty() ? tree_.set_root(leaf)
-                 : static_cast<void>(tree_.attach(leaf, NodeId::leaf(found_.front().point)));
+  if (options_.algorithm == Algorithm::kPerch)
+    perch_.insert(tree_, leaf, nearest);
+  else if (options_.algorithm == Algorithm::kGrinch)
+    grinch_.insert(tree_, leaf, nearest, *neighbours_);
+  else if (nearest == kNone)
+    tree_.set_root(leaf);
+  else
+    tree_.attach(leaf, nearest);
   return true;
 }
 
@@ -180,29 +187,6 @@ void Live<Real>::insert_beside(const Real* row, std::span<const PointId> nearest
   }
   tree_.make_room(1);
   ohac_.insert(tree_, tree_.add_leaf(scaled(row)), found_, {});
-}
-
-template <class Real>
-NodeId Live<Real>::nearest_leaf(const Real* x) {
-  if (size() == 0) return kNone;
-  index_all_points();
-  neighbours_->nearest(tree_.points(), x, 1, found_);
-  return NodeId::leaf(found_.front().point);
-}
-
-template <class Real>
-void Live<Real>::insert_perch(const Real* x) {
-  const bool by_boxes = perch_.collapses() && size() > 0;
-  const NodeId at = by_boxes ? perch_.nearest(tree_, x) : nearest_leaf(x);
-  stale_ = true;
-  perch_.insert(tree_, tree_.add_leaf(x), at);
-}
-
-template <class Real>
-void Live<Real>::insert_grinch(const Real* x) {
-  const NodeId at = nearest_leaf(x);
-  stale_ = true;
-  grinch_.insert(tree_, tree_.add_leaf(x), at, *neighbours_);
 }
 
 template <class Real>

@@ -112,9 +112,6 @@ class Live {
   std::size_t insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
                                Helpers& helpers);
   void forget_unattached();
-  void insert_perch(const Real* x);
-  void insert_grinch(const Real* x);
-  NodeId nearest_leaf(const Real* x);
   const Real* scaled(const Real* row);
   void index_all_points();
   std::size_t rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse);

@@ -40,6 +40,31 @@ class Nearest {
   double limit_ = std::numeric_limits<double>::infinity();
 };
 
+/// The nearest one offered so far that is not ruled out.
+class NearestAllowed {
+ public:
+  NearestAllowed(const std::uint8_t* ruled_out, Neighbour& found)
+      : ruled_out_(ruled_out), found_(found) {
+    found_ = {std::numeric_limits<double>::infinity(), 0};
+  }
+
+  double limit() const { return found_.distance; }
+  std::size_t equals() const { return std::numeric_limits<std::size_t>::max(); }
+  bool allows(PointId point) const { return ruled_out_[point] == 0; }
+  void offer(double distance, PointId point) {
+    if (!allows(point)) return;
+    const Neighbour candidate{distance, point};
+    if (!any_ || candidate < found_) found_ = candidate;
+    any_ = true;
+  }
+  bool any() const { return any_; }
+
+ private:
+  const std::uint8_t* ruled_out_;
+  Neighbour& found_;
+  bool any_ = false;
+};
+
 template <class Real, class Rule>
 class ScanNeighbours final : public Neighbours<Real> {
  public:
@@ -49,7 +74,14 @@ class ScanNeighbours final : public Neighbours<Real> {
 
   void nearest(const Points<Real>& points, const Real* x, std::size_t k,
                std::vector<Neighbour>& out) override {
-    scan(points, x, size_, k, out);
+    Nearest best(k, out);
+    scan(points, x, size_, best);
+  }
+  bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
+                       const std::uint8_t* ruled_out, Neighbour& out) override {
+    NearestAllowed best(ruled_out, out);
+    scan(points, x, end, best);
+    return best.any();
   }
 
   bool gains_by_loading(std::size_t) const override { return true; }
@@ -63,15 +95,15 @@ class ScanNeighbours final : public Neighbours<Real> {
     std::vector<Neighbour> found;
     for (std::size_t q = 0; q < queries.size(); ++q) {
       if (breathe) breathe();
-      scan(points, points.row(queries[q]), queries[q], k, found);
+      Nearest best(k, found);
+      scan(points, points.row(queries[q]), queries[q], best);
       for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].point;
     }
   }
 
  private:
-  void scan(const Points<Real>& points, const Real* x, std::size_t end, std::size_t k,
-            std::vector<Neighbour>& out) const {
-    Nearest best(k, out);
+  template <class Best>
+  void scan(const Points<Real>& points, const Real* x, std::size_t end, Best& best) const {
     double values[kStride];
     for (std::size_t start = 0; start < end; start += kStride) {
       const std::size_t count = std::min(kStride, end - start);
@@ -105,13 +137,13 @@ class ProjectedNeighbours final : public Neighbours<Real> {
   void nearest(const Points<Real>& points, const Real* x, std::size_t k,
                std::vector<Neighbour>& out) override {
     Nearest best(k, out);
-    short_rows_.search(
-        x, ShortRows<Real>::kNobody, [](double gap, std::size_t) { return gap; },
-        [&](std::size_t i) {
-          const auto point = static_cast<PointId>(i);
-          best.offer(squared_distance(x, points.row(point), dim_), point);
-        },
-        [&] { return best.limit(); });
+    search(points, x, size(), [](std::size_t) { return true; }, best);
+  }
+  bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
+                       const std::uint8_t* ruled_out, Neighbour& out) override {
+    NearestAllowed best(ruled_out, out);
+    search(points, x, end, [&](std::size_t i) { return ruled_out[i] == 0; }, best);
+    return best.any();
   }
 
   bool gains_by_loading(std::size_t) const override { return true; }
@@ -148,6 +180,18 @@ class ProjectedNeighbours final : public Neighbours<Real> {
   }
 
  private:
+  template <class Allowed, class Best>
+  void search(const Points<Real>& points, const Real* x, std::size_t end, Allowed&& allowed,
+              Best& best) {
+    short_rows_.search(
+        x, end, allowed, [](double gap, std::size_t) { return gap; },
+        [&](std::size_t i) {
+          const auto point = static_cast<PointId>(i);
+          best.offer(squared_distance(x, points.row(point), dim_), point);
+        },
+        [&] { return best.limit(); });
+  }
+
   std::size_t dim_;
   ShortRows<Real> short_rows_;
 };
@@ -166,6 +210,12 @@ class BucketNeighbours final : public Neighbours<Real> {
                std::vector<Neighbour>& out) override {
     Nearest best(k, out);
     buckets_.search(x, 0, best, stack_);
+  }
+  bool nearest_allowed(const Points<Real>&, const Real* x, std::size_t end,
+                       const std::uint8_t* ruled_out, Neighbour& out) override {
+    NearestAllowed best(ruled_out, out);
+    buckets_.search(x, 0, best, stack_, static_cast<PointId>(end));
+    return best.any();
   }
 
   // Loading rebuilds the index, in about a third of the time that searching and

@@ -30,6 +30,10 @@ class Neighbours {
   /// all indexed rows. Distances are squared Euclidean, or minus inner products.
   virtual void nearest(const Points<Real>& points, const Real* x, std::size_t k,
                        std::vector<Neighbour>& out) = 0;
+  /// The nearest of the first `end` points whose entry in `ruled_out` is 0. False
+  /// if there is none.
+  virtual bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
+                               const std::uint8_t* ruled_out, Neighbour& out) = 0;
 
   // --- whole batches: a point's neighbours are among the points before it ---------
   /// Is taking in so many points at once, to look them up afterwards, less work
@@ -45,7 +49,7 @@ class Neighbours {
   virtual BigVector<PointId> by_place(std::size_t begin) const = 0;
   /// For each query, which is in the index: its min(k, query) nearest points among
   /// those that came before it, nearest first, at out[q * k]. May be called from
-  /// several threads.
+  /// several threads, while others are looked for by another.
   virtual void nearest_before(const Points<Real>& points, std::span<const PointId> queries,
                               std::size_t k, PointId* out, const Breathe& breathe) const = 0;
 };

@@ -33,8 +33,6 @@ namespace ramify {
 template <class Real>
 class ShortRows {
  public:
-  static constexpr std::size_t kNobody = ~std::size_t{0};
-
   explicit ShortRows(std::size_t dim) : projection_(dim) {}
 
   std::size_t size() const { return size_; }
@@ -100,13 +98,14 @@ class ShortRows {
   ///                  negative
   ///   offer(i)       computes the score of row i and does with it what it likes
   ///   limit()        scores above it are of no use any more
-  ///   self           a row to leave out, kNobody if there is none
-  template <class Bound, class Offer, class Limit>
-  void search(const Real* x, std::size_t self, Bound&& bound, Offer&& offer, Limit&& limit) {
+  ///   allowed(i)     whether row i counts; rows from `end` on do not
+  template <class Allowed, class Bound, class Offer, class Limit>
+  void search(const Real* x, std::size_t end, Allowed&& allowed, Bound&& bound, Offer&& offer,
+              Limit&& limit) {
     if (!projection_.fitted() || rest_ > 0) {
       if (rest_ > 0) --rest_;
-      for (std::size_t i = 0; i < size_; ++i)
-        if (i != self) offer(i);
+      for (std::size_t i = 0; i < end; ++i)
+        if (allowed(i)) offer(i);
       return;
     }
     ShortRow mine;
@@ -114,7 +113,7 @@ class ShortRows {
     const float own = Projection<Real>::slack(mine.radius);
     bounds_.resize(slack_.size());
     const GapKernels& gaps = gap_kernels();
-    for (std::size_t block = 0; block * kBlock < size_; ++block)
+    for (std::size_t block = 0; block * kBlock < end; ++block)
       gaps.of_block(mine.sweep, block_columns(block), width(), bounds_.data() + block * kBlock);
     const auto safe = [&](float gap, std::size_t i) {
       // Near the ends of float's range a gap says nothing, and rules out nothing.
@@ -123,19 +122,19 @@ class ShortRows {
       const double at_least = bound(static_cast<double>(std::max(0.0F, least)), i);
       return static_cast<float>(at_least * (1 - 3e-7));  // rounded down for sure
     };
-    std::size_t first = 0;
+    std::size_t first = end;
     float least = std::numeric_limits<float>::infinity();
-    for (std::size_t i = 0; i < size_; ++i) {
+    for (std::size_t i = 0; i < end; ++i) {
       bounds_[i] = safe(bounds_[i], i);
-      if (bounds_[i] < least && i != self) {
+      if (bounds_[i] < least && allowed(i)) {
         least = bounds_[i];
         first = i;
       }
     }
-    if (first != self) offer(first);
+    if (first != end) offer(first);
     std::size_t offered = 0;
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (static_cast<double>(bounds_[i]) > limit() || i == first || i == self) continue;
+    for (std::size_t i = 0; i < end; ++i) {
+      if (static_cast<double>(bounds_[i]) > limit() || i == first || !allowed(i)) continue;
       if (projection_.has_fine()) {
         const float gap = gaps.of_pair(mine.fine, fine_.data() + i * kFine, kFine);
         if (static_cast<double>(safe(gap, i)) > limit()) continue;
@@ -143,7 +142,7 @@ class ShortRows {
       offer(i);
       ++offered;
     }
-    if (offered > size_ - size_ / 4) rest_ = kRest;
+    if (offered > end - end / 4) rest_ = kRest;
   }
 
   /// What a batch of searches keeps between calls; one for each thread.

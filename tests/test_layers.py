@@ -19,6 +19,7 @@ BINDINGS = ROOT / "bindings"
 ORDER = [
     "ids.hpp",
     "growth.hpp",
+    "boxes.hpp",
     "sum.hpp",
     "certificate.hpp",
     "pulse.hpp",

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// boxes.hpp: how near two boxes come to a point, both at once.
+//
+// The corners of two boxes lie interleaved: for each coordinate both lows, then
+// both highs. Each sum is left to right over the coordinates, as the scores of
+// rows are (kernels.hpp, below kLanes dimensions).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace ramify {
+
+#if defined(__SSE2__)
+inline __m128d two_values(const double* from) { return _mm_loadu_pd(from); }
+inline __m128d two_values(const float* from) {
+  return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+}
+#endif
+
+/// The smallest squared distance of x to a point of each box.
+template <class Real>
+inline void smallest_gaps(const Real* x, const Real* corners, std::size_t dim, double* out) {
+#if defined(__SSE2__)
+  const __m128d zero = _mm_setzero_pd();
+  __m128d sum = zero;
+  for (std::size_t j = 0; j < dim; ++j) {
+    const __m128d here = _mm_set1_pd(static_cast<double>(x[j]));
+    const __m128d below = _mm_sub_pd(two_values(corners + 4 * j), here);
+    const __m128d above = _mm_sub_pd(here, two_values(corners + 4 * j + 2));
+    const __m128d gap = _mm_max_pd(_mm_max_pd(below, above), zero);
+    sum = _mm_add_pd(sum, _mm_mul_pd(gap, gap));
+  }
+  _mm_storeu_pd(out, sum);
+#else
+  for (std::size_t side = 0; side < 2; ++side) {
+    out[side] = 0;
+    for (std::size_t j = 0; j < dim; ++j) {
+      const auto here = static_cast<double>(x[j]);
+      const auto low = static_cast<double>(corners[4 * j + side]);
+      const auto high = static_cast<double>(corners[4 * j + 2 + side]);
+      const double gap = std::max(std::max(low - here, here - high), 0.0);
+      out[side] += gap * gap;
+    }
+  }
+#endif
+}
+
+/// The largest inner product of x with a point of each box.
+template <class Real>
+inline void largest_products(const Real* x, const Real* corners, std::size_t dim, double* out) {
+  for (std::size_t side = 0; side < 2; ++side) {
+    out[side] = 0;
+    for (std::size_t j = 0; j < dim; ++j) {
+      const auto here = static_cast<double>(x[j]);
+      out[side] += std::max(here * static_cast<double>(corners[4 * j + side]),
+                            here * static_cast<double>(corners[4 * j + 2 + side]));
+    }
+  }
+}
+
+}  // namespace ramify

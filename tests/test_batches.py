@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from ramify import OHAC, NaiveNN
+from ramify import GRINCH, OHAC, PERCH, NaiveNN
 from tests.oracles.neighbours import brute_force_before
 from tests.oracles.recount import core_of
 from tests.strategies import scaled
@@ -173,6 +173,13 @@ LONG = [
     (OHAC, "mixture", 40, 4_500),
     (NaiveNN, "mixture", 40, 9_000),
     (NaiveNN, "grid", 200, 4_500),
+    (PERCH, "mixture", 3, 9_000),
+    (PERCH, "duplicates", 5, 4_500),
+    (PERCH, "mixture", 40, 2_500),
+    (GRINCH, "mixture", 3, 9_000),
+    (GRINCH, "grid", 5, 4_500),
+    (GRINCH, "duplicates", 12, 2_500),
+    (GRINCH, "mixture", 40, 2_500),
 ]
 
 
@@ -184,14 +191,13 @@ def test_long_batches_are_their_rows(Estimator, kind, d, n):
     for row in X:
         rows.insert(row)
     expected = everything_in(rows)
-    jobs = (1, 2, 3) if Estimator is OHAC else (None,)
-    for n_jobs in jobs:
-        model = OHAC(n_jobs=n_jobs) if n_jobs else NaiveNN()
-        assert everything_in(model.fit(X)) == expected
+    for options in [{"n_jobs": jobs} for jobs in (1, 2, 3)] if Estimator is OHAC else [{}]:
+        assert everything_in(Estimator(**options).fit(X)) == expected
     parts = Estimator()
     for part in np.split(X, [1, 2, n // 7, n // 7 + 1, n // 3, n - 1]):
         parts.partial_fit(part)
     assert everything_in(parts) == expected
+    parts.check()
 
 
 @pytest.mark.parametrize("linkage", ["average", "centroid", "ward"])
@@ -303,3 +309,18 @@ def test_a_batch_cut_short_leaves_the_rows_so_far(d, n, call):
         core_of(model).nearest(X[-20:], 3), core_of(again).nearest(X[-20:], 3), strict=True
     ):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("d", [3, 40])
+@pytest.mark.parametrize("Estimator", [PERCH, GRINCH])
+def test_baselines_cut_short_leave_the_rows_so_far(Estimator, d):
+    X = stream("mixture", 20_000 if d == 3 else 6_000, d, np.float32)
+    model = Estimator().fit(X[:700])
+    with pytest.raises(StopError):
+        model.partial_fit(X[700:], progress=stop_at(3))
+    held = len(model)
+    model.check()
+    again = Estimator().fit(X[:held])
+    assert everything_in(model) == everything_in(again)
+    more = X[held : held + 300]
+    assert everything_in(model.partial_fit(more)) == everything_in(again.partial_fit(more))

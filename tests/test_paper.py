@@ -106,6 +106,13 @@ def test_the_report_says_how_where_and_with_what_it_was_made(finished):
     assert "inferred" in text
 
 
+def test_the_report_says_that_stored_results_had_more_time(finished):
+    folder, _ = finished
+    report = reproduce(Options(only=ONLY.split(","), seeds=2, out=folder, limit=7))
+    assert report.facts["Limit"].startswith("7 s a cell")
+    assert "up to 60 s in runs stored earlier" in report.facts["Limit"]
+
+
 class Links(HTMLParser):
     """Collects everything a browser would fetch."""
 

@@ -15,7 +15,7 @@ def machine() -> str:
         parts.append(f"{memory / 2**30:.0f} GiB of memory")
     except (AttributeError, ValueError, OSError):  # Windows
         pass
-    parts.append(f"{platform.system()} {platform.release()}")
+    parts.append(platform.system())
     return ", ".join(parts)
 
 

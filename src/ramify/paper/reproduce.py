@@ -104,10 +104,17 @@ def reproduce(options: Options, audience: Audience | None = None) -> Report:
         "Date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "Machine": machine(),
         "Versions": versions(),
-        "Limit": f"{limit:,.0f} s a cell, all its runs together",
+        "Limit": _limits(limit, results),
         "Took": f"{time.monotonic() - start:,.0f} s, not counting results of earlier runs",
     }
     return Report(choice.columns, choice.methods, _sorted(results, choice), facts)
+
+
+def _limits(limit: float, results: Results) -> str:
+    """Stored results may have been given more time than this run gives."""
+    most = max((result.limit for found in results.values() for result in found), default=0.0)
+    text = f"{limit:,.0f} s a cell, all its runs together"
+    return text if most <= limit else f"{text}; up to {most:,.0f} s in runs stored earlier"
 
 
 def _choose(options: Options) -> _Choice:

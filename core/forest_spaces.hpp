@@ -261,7 +261,8 @@ class BucketSpace {
         weights_(2 * forest.size() - 1, ranks_),
         buckets_(dim, true, breathe),
         mean_a_(dim),
-        mean_b_(dim) {
+        mean_b_(dim),
+        one_in_(dim < 5 ? 2 : 16) {
     BigVector<Real> rows(forest.size() * dim);
     BigVector<double> weights(forest.size());
     for (std::uint32_t i = 0; i < forest.size(); ++i) {
@@ -287,8 +288,7 @@ class BucketSpace {
     buckets_.remove(a);
     buckets_.remove(b);
     buckets_.insert(c, mean_a_.data(), weights_.template weight<Rule>(c));
-    // Boxes never shrink; once half the clusters are gone, tight ones pay.
-    if (buckets_.size() < built_ / 2) {
+    if (buckets_.size() < built_ - built_ / one_in_) {
       buckets_.rebuild();
       built_ = buckets_.size();
     }
@@ -302,6 +302,9 @@ class BucketSpace {
   typename BucketTree<Real, Rule>::Stack stack_;
   std::vector<Real> mean_a_, mean_b_;
   std::size_t built_ = 0;
+  // Boxes never shrink; once one in so many clusters is gone, tight ones pay. Loose
+  // ones cost the more, the more directions there are to be loose in.
+  std::size_t one_in_;
 };
 
 /// Means in one array, scanned whole: any dimension. Long rows are looked up by

@@ -384,7 +384,7 @@ class BucketTree {
     Load load;
     collect(v, load);
     load.items.push_back(item);
-    load.rows.insert(load.rows.end(), row, row + dim_);
+    load.rows.append(row, row + dim_);
     if constexpr (Rule::kWeighted) load.weights.push_back(weight);
     build(v, load, breathe_);
   }

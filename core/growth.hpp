@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -18,33 +20,42 @@ namespace ramify {
 /// system: in huge pages where it has them, since walks through a large tree would
 /// otherwise wait as long for addresses to be translated as for the data, and given
 /// back for good when freed.
-template <class T>
-class LineAllocator {
+class Pages {
  public:
-  using value_type = T;
-  LineAllocator() = default;
-  template <class U>
-  LineAllocator(const LineAllocator<U>&) {}
-
-  T* allocate(std::size_t count) {
-    const std::size_t bytes = count * sizeof(T);
+  static void* take(std::size_t bytes) {
 #if defined(__linux__)
-    if (bytes >= kMany) return static_cast<T*>(map(whole_pages(bytes)));
+    if (bytes >= kMany) return map(whole_pages(bytes));
 #endif
-    return static_cast<T*>(::operator new(bytes, std::align_val_t{kLine}));
+    return ::operator new(bytes, std::align_val_t{kLine});
   }
-  void deallocate(T* memory, std::size_t count) {
+
+  static void give_back(void* memory, std::size_t bytes) noexcept {
 #if defined(__linux__)
-    if (count * sizeof(T) >= kMany) {
-      ::munmap(memory, whole_pages(count * sizeof(T)));
+    if (bytes >= kMany) {
+      ::munmap(memory, whole_pages(bytes));
       return;
     }
 #endif
     ::operator delete(memory, std::align_val_t{kLine});
   }
-  template <class U>
-  friend bool operator==(const LineAllocator&, const LineAllocator<U>&) {
-    return true;
+
+  /// More memory with the same content. The system moves large pieces by their
+  /// addresses alone: nobody has to wait for a copy.
+  static void* enlarge(void* memory, std::size_t bytes, std::size_t wanted) {
+#if defined(__linux__)
+    if (bytes >= kMany) {
+      const std::size_t pages = whole_pages(wanted);
+      void* const target = map(pages);  // an address that nobody else has
+      if (::mremap(memory, whole_pages(bytes), pages, MREMAP_MAYMOVE | MREMAP_FIXED, target) ==
+          target)
+        return target;
+      ::munmap(target, pages);
+    }
+#endif
+    void* const fresh = take(wanted);
+    if (bytes > 0) std::memcpy(fresh, memory, bytes);
+    give_back(memory, bytes);
+    return fresh;
   }
 
  private:
@@ -74,8 +85,67 @@ class LineAllocator {
 #endif
 };
 
+/// The part of std::vector that arrays of plain values need, in such memory.
 template <class T>
-using BigVector = std::vector<T, LineAllocator<T>>;
+class BigVector {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  using value_type = T;
+
+  BigVector() = default;
+  explicit BigVector(std::size_t count) { resize(count); }
+  BigVector(const T* first, const T* last) { append(first, last); }
+  BigVector(BigVector&& other) noexcept { swap(other); }
+  BigVector& operator=(BigVector&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~BigVector() {
+    if (capacity_ > 0) Pages::give_back(data_, capacity_ * sizeof(T));
+  }
+
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+
+  void reserve(std::size_t count) {
+    if (count <= capacity_) return;
+    const std::size_t held = capacity_ * sizeof(T), wanted = count * sizeof(T);
+    data_ = static_cast<T*>(held == 0 ? Pages::take(wanted) : Pages::enlarge(data_, held, wanted));
+    capacity_ = count;
+  }
+  void resize(std::size_t count, T value = {}) {
+    if (count > capacity_) reserve(std::max(count, 2 * capacity_));
+    if (count > size_) std::fill(data_ + size_, data_ + count, value);
+    size_ = count;
+  }
+  void push_back(T value) { resize(size_ + 1, value); }
+  void append(const T* first, const T* last) {
+    const auto count = static_cast<std::size_t>(last - first);
+    if (size_ + count > capacity_) reserve(std::max(size_ + count, 2 * capacity_));
+    std::copy(first, last, data_ + size_);
+    size_ += count;
+  }
+  void clear() { size_ = 0; }
+
+ private:
+  void swap(BigVector& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0, capacity_ = 0;
+};
 
 /// Make room for `extra` more entries. A large batch gets exactly its room, so
 /// that bulk loading wastes nothing; single inserts grow by half, so that n of

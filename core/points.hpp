@@ -26,7 +26,7 @@ class Points {
   void make_room(std::size_t rows) { ramify::make_room(values_, rows * dim_); }
   void append(const Real* row) {
     ramify::make_room(values_, dim_);
-    values_.insert(values_.end(), row, row + dim_);
+    values_.append(row, row + dim_);
   }
   /// Forget all rows from `size` on.
   void truncate(std::size_t size) { values_.resize(size * dim_); }

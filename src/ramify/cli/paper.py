@@ -37,7 +37,7 @@ def run(
     ] = None,
     limit: Annotated[
         float | None,
-        typer.Option(help="Seconds a cell may take; 60, or 600 with --full."),
+        typer.Option(help="Seconds a cell may take; 60, or 3600 with --full."),
     ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print only where the report is.")

@@ -24,7 +24,7 @@ from ramify.paper.results import Result, Run, Store
 from ramify.paper.tables import Results
 
 #: Seconds that a cell may take.
-LIMIT, FULL_LIMIT = 60.0, 600.0
+LIMIT, FULL_LIMIT = 60.0, 3600.0
 
 _SMALL = 5_000  # rows up to which cells run side by side
 

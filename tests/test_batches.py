@@ -200,6 +200,17 @@ def test_long_batches_are_their_rows(Estimator, kind, d, n):
     parts.check()
 
 
+@pytest.mark.parametrize("d", [3, 12])
+def test_arrays_that_had_to_move_hold_what_they_held(d):
+    # From 4 MB on pages are moved, not contents: here several times.
+    X = stream("mixture", scaled(120_000), d, np.float32)
+    parts = OHAC()
+    for part in np.array_split(X, 200):
+        parts.partial_fit(part)
+    parts.check()
+    assert everything_in(parts) == everything_in(OHAC().fit(X))
+
+
 @pytest.mark.parametrize("linkage", ["average", "centroid", "ward"])
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_linkage_takes_batches(metric, linkage):

@@ -110,7 +110,7 @@ def test_points_from_one_on():
 @every_metric
 @every_dtype
 def test_most_neighbours_are_the_nearest(metric, dtype):
-    X = mixture(scaled(1800), dtype=dtype)
+    X = mixture(scaled(1600) + 200, dtype=dtype)
     held, queries = X[:-200], X[-200:]
     model = OHAC(neighbors="hnsw", metric=metric).fit(held)
     ids, distances = core_of(model).nearest(queries, 5)
@@ -201,9 +201,10 @@ def test_one_stream_gives_one_tree(metric, dtype):
     X = mixture(scaled(1200), dtype=dtype)
     model = OHAC(neighbors="hnsw", metric=metric).fit(X)
     again = OHAC(neighbors="hnsw", metric=metric)
-    for row in X[:100]:
+    few, many = len(X) // 12, len(X) // 2
+    for row in X[:few]:
         again.insert(row)
-    again.partial_fit(X[100:700]).partial_fit(X[700:])
+    again.partial_fit(X[few:many]).partial_fit(X[many:])
     assert again.hierarchy() == model.hierarchy()
 
 

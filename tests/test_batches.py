@@ -328,8 +328,9 @@ def test_baselines_cut_short_leave_the_rows_so_far(Estimator, d):
     X = stream("mixture", 20_000 if d == 3 else 6_000, d, np.float32)
     model = Estimator().fit(X[:700])
     with pytest.raises(StopError):
-        model.partial_fit(X[700:], progress=stop_at(3))
+        model.partial_fit(X[700:-300], progress=stop_at(2))
     held = len(model)
+    assert 700 <= held <= len(X) - 300
     model.check()
     again = Estimator().fit(X[:held])
     assert everything_in(model) == everything_in(again)

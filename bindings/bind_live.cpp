@@ -110,13 +110,13 @@ class PyLive {
   }
 
   std::size_t insert_one(const Row<Real>& row) {
-    require_insertable(row);
+    require_width(row.shape(0));
     live_.insert_many(row.data(), 1, {});
     return live_.size() - 1;
   }
 
   std::size_t insert_beside(const Row<Real>& row, const Vector<std::uint32_t>& nearest) {
-    require_insertable(row);
+    require_width(row.shape(0));
     live_.insert_beside(row.data(), {nearest.data(), nearest.size()});
     return live_.size() - 1;
   }
@@ -211,25 +211,6 @@ class PyLive {
     if (width != dim_)
       throw std::invalid_argument("expected rows of " + std::to_string(dim_) + " numbers, got " +
                                   std::to_string(width));
-  }
-
-  void require_insertable(const Row<Real>& row) const {
-    require_width(row.shape(0));
-    const std::span<const Real> values(row.data(), dim_);
-    if (const std::size_t at = first_non_finite(values); at < dim_)
-      throw std::invalid_argument(std::string("Input x contains ") +
-                                  (std::isnan(values[at]) ? "NaN" : "infinity") + " (column " +
-                                  std::to_string(at) + ")");
-    for (std::size_t j = 0; j < dim_; ++j)
-      if (std::fabs(static_cast<double>(values[j])) > kLargest)
-        throw std::invalid_argument("x has a number beyond 1e145 in size (column " +
-                                    std::to_string(j) + "): its square would overflow");
-    if (live_.options().metric == Metric::kCosine && first_zero_row(row.data(), 1, dim_) == 0)
-      throw std::invalid_argument(
-          "x is a row of zeros, which has no direction: metric='cosine' "
-          "needs at least one non-zero number");
-    if (live_.certificate() && std::ranges::any_of(values, [](Real value) { return value < 0; }))
-      throw std::invalid_argument("x has a negative number, and certify=True needs none");
   }
 
   Snapshot take_snapshot() {

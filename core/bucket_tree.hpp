@@ -57,22 +57,28 @@ class BucketTree {
   }
 
   std::size_t size() const { return size_; }
+  /// A stack of this capacity has room for every search.
+  std::size_t levels() const { return levels_; }
 
   /// Add an item. Amortised O(log n * dim) plus rebuilding.
   void insert(Item item, const Real* row, double weight = 0) {
     ++size_;
     std::uint32_t v = 0, tilted = kNil;
-    for (;;) {
+    std::size_t level = 0, tilted_level = 0;
+    for (;; ++level) {
       widen(v, row, weight);
       nodes_[v].first = std::min(nodes_[v].first, item);
       Node& node = nodes_[v];
       ++node.count;
       if (node.child == kNil) break;
       v = node.child + (row[node.axis] < node.split ? 0 : 1);
-      if (tilted == kNil && is_tilted(node, nodes_[v].count + 1)) tilted = parent_of(v);
+      if (tilted == kNil && is_tilted(node, nodes_[v].count + 1)) {
+        tilted = parent_of(v);
+        tilted_level = level;
+      }
     }
-    add_to_leaf(v, item, row, weight);
-    if (tilted != kNil) rebuild(tilted);
+    add_to_leaf(v, level, item, row, weight);
+    if (tilted != kNil) rebuild(tilted, tilted_level);
   }
 
   /// Fill an empty tree with items 0, 1, 2, ... at once. O(n log n * dim).
@@ -82,7 +88,7 @@ class BucketTree {
     size_ = load.items.size();
     free_blocks_.push_back(nodes_[0].head);
     reserve(size_);
-    build(0, load, breathe);
+    build(0, 0, load, breathe);
   }
 
   /// Forget everything.
@@ -127,7 +133,7 @@ class BucketTree {
   }
 
   /// Build the whole tree anew from the items it holds. O(n log n * dim).
-  void rebuild() { rebuild(0); }
+  void rebuild() { rebuild(0, 0); }
 
   /// Copy the coordinates of an item of a removable tree.
   void row_of(Item item, Real* out) const {
@@ -328,11 +334,11 @@ class BucketTree {
   }
 
   /// The leaf's box and count already include the item.
-  void add_to_leaf(std::uint32_t v, Item item, const Real* row, double weight) {
+  void add_to_leaf(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight) {
     const std::uint32_t before = nodes_[v].count - 1;
     if (before >= kBlock && !is_flat(v)) {
       --nodes_[v].count;
-      rebuild(v, item, row, weight);
+      rebuild(v, level, item, row, weight);
       return;
     }
     append(v, before, item, row, weight);
@@ -374,19 +380,19 @@ class BucketTree {
   }
 
   // --- building ----------------------------------------------------------------
-  void rebuild(std::uint32_t v) {
+  void rebuild(std::uint32_t v, std::size_t level) {
     Load load;
     collect(v, load);
-    build(v, load, breathe_);
+    build(v, level, load, breathe_);
   }
 
-  void rebuild(std::uint32_t v, Item item, const Real* row, double weight) {
+  void rebuild(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight) {
     Load load;
     collect(v, load);
     load.items.push_back(item);
     load.rows.append(row, row + dim_);
     if constexpr (Rule::kWeighted) load.weights.push_back(weight);
-    build(v, load, breathe_);
+    build(v, level, load, breathe_);
   }
 
   /// Move all items below v into `load`, and free what lies below v.
@@ -433,16 +439,17 @@ class BucketTree {
   // A stretch of a load's entries.
   struct Range {
     std::uint32_t node;
-    std::size_t begin, end;
+    std::size_t begin, end, level;
     std::size_t size() const { return end - begin; }
   };
 
-  void build(std::uint32_t v, Load& load, const Breathe& breathe) {
-    std::vector<Range> todo{{v, 0, load.items.size()}};
+  void build(std::uint32_t v, std::size_t level, Load& load, const Breathe& breathe) {
+    std::vector<Range> todo{{v, 0, load.items.size(), level}};
     while (!todo.empty()) {
       const Range range = todo.back();
       todo.pop_back();
       if (breathe && range.size() > kLarge) breathe();
+      levels_ = std::max(levels_, range.level + 1);
       make_box(range, load);
       const std::uint32_t u = range.node;
       nodes_[u].count = nodes_[u].built = static_cast<std::uint32_t>(range.size());
@@ -453,8 +460,8 @@ class BucketTree {
       const std::size_t middle = split(range, load);
       const std::uint32_t child = new_pair(u);
       nodes_[u].child = child;
-      todo.push_back({child, range.begin, middle});
-      todo.push_back({child + 1, middle, range.end});
+      todo.push_back({child, range.begin, middle, range.level + 1});
+      todo.push_back({child + 1, middle, range.end, range.level + 1});
     }
   }
 
@@ -550,6 +557,7 @@ class BucketTree {
   bool removable_;
   Breathe breathe_;
   std::size_t size_ = 0;
+  std::size_t levels_ = 1;  // that there have ever been since the tree was empty
   BigVector<Node> nodes_;
   BigVector<Real> boxes_;           // of two nodes side by side, interleaved
   BigVector<double> least_weight_;  // by node

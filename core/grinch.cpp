@@ -193,16 +193,24 @@ void Grinch<Real>::restructure(Tree<Real>& tree, NodeId z) {
 // --- the whole --------------------------------------------------------------------
 
 template <class Real>
-void Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, Neighbours<Real>& index) {
+void Grinch<Real>::make_room(std::size_t points) {
   ramify::make_room(ruled_out_, 1);
-  ruled_out_.resize(leaf.point() + 1);
+  ruled_out_.resize(points);
+  ramify::make_room(notes_, 1);
+  ramify::make_room(means_, dim_);
+  ramify::make_room(above_, 1);
+  ramify::make_room(ruled_out_list_, points);
+  stack_.clear();
+  ramify::make_room(stack_, points);
+}
+
+template <class Real>
+void Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, Neighbours<Real>& index) {
+  make_room(leaf.point() + 1);
   if (nearest == kNone) {
     tree.set_root(leaf);
     return;
   }
-  ramify::make_room(notes_, 1);
-  ramify::make_room(means_, dim_);
-  ramify::make_room(above_, 1);
   const NodeId c = tree.attach(leaf, rotate(tree, leaf, nearest));
   notes_.emplace_back();
   means_.resize(means_.size() + dim_);

@@ -67,7 +67,8 @@ class Grinch {
       : dim_(dim), metric_(metric), options_(options) {}
 
   /// Insert an unattached leaf; `nearest` is its nearest leaf, kNone in an empty
-  /// tree, and `index` holds all earlier points, if not more.
+  /// tree, and `index` holds all earlier points, if not more. May only throw before
+  /// it has changed anything.
   void insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, Neighbours<Real>& index);
 
   /// Everything remembered: two marks and 3 + dim numbers a slot.
@@ -89,6 +90,8 @@ class Grinch {
     double score = 0;  // S
   };
 
+  /// All the memory that an insert into a tree of so many points can ask for.
+  void make_room(std::size_t points);
   std::uint32_t count(NodeId v) const { return v.is_leaf() ? 1 : notes_[v.slot()].count; }
   SummaryView<Real> view(const Tree<Real>& tree, NodeId v) const;
   void refresh(const Tree<Real>& tree, NodeId v);

@@ -2,6 +2,7 @@
 #include "live.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "hac.hpp"
@@ -12,6 +13,22 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kStride = 8;  // inserts between two looks at the pulse
+constexpr const char* kChanged =
+    "a row holds what no tree can take (NaN, infinity, a number beyond 1e145 in size, only zeros "
+    "under cosine, or a negative number with certify): it has been changed since it was checked";
+
+/// Leaves that did not get into the tree are forgotten, however their insert ended.
+template <class Real>
+class Unattached {
+ public:
+  explicit Unattached(Tree<Real>& tree) : tree_(tree) {}
+  Unattached(const Unattached&) = delete;
+  Unattached& operator=(const Unattached&) = delete;
+  ~Unattached() { tree_.truncate(tree_.attached()); }
+
+ private:
+  Tree<Real>& tree_;
+};
 
 }  // namespace
 
@@ -19,11 +36,9 @@ template <class Real>
 Live<Real>::Live(std::size_t dim, const Options& options)
     : options_(options),
       tree_(dim),
-      neighbours_(make_neighbours<Real>(dim, options.metric)),
       ohac_(dim, options.metric, options.linkage),
       perch_(dim, options.perch),
-      grinch_(dim, options.metric, options.grinch),
-      unit_row_(dim) {
+      grinch_(dim, options.metric, options.grinch) {
   if (options.certify) certificate_.emplace();
 }
 
@@ -49,6 +64,7 @@ template <class Real>
 std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const Pulse& pulse,
                                     Helpers& helpers) {
   tree_.make_room(count);
+  const Unattached<Real> unattached(tree_);
   if (options_.algorithm == Algorithm::kNaiveHac) return rebuild_with(rows, count, pulse);
   if (gains_by_looking_ahead(count)) return insert_looked_up(rows, count, pulse, helpers);
   // OTD inserts in a tenth of a microsecond: ask less often than the others.
@@ -63,27 +79,30 @@ std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const P
 
 /// Can all neighbours of a batch be looked up before the first of it is inserted?
 template <class Real>
-bool Live<Real>::gains_by_looking_ahead(std::size_t count) const {
+bool Live<Real>::gains_by_looking_ahead(std::size_t count) {
   const Algorithm algorithm = options_.algorithm;
   const bool by_points_alone = algorithm == Algorithm::kOhac || algorithm == Algorithm::kNaiveNn ||
                                algorithm == Algorithm::kGrinch ||
                                (algorithm == Algorithm::kPerch && !perch_.collapses());
-  return by_points_alone && count > 1 && neighbours_->gains_by_loading(count);
+  return by_points_alone && count > 1 && index().gains_by_loading(count);
 }
 
 template <class Real>
 std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
                                          Helpers& helpers) {
-  struct Tidy {
-    Live& live;
-    ~Tidy() { live.forget_unattached(); }
-  };
-  const Tidy tidy{*this};
   const std::size_t before = size(), end = before + count;
+  // An index that may hold points which the tree lacks, or half of a change.
+  struct Discard {
+    Live& live;
+    std::size_t end;
+    ~Discard() {
+      if (live.size() < end) live.neighbours_.reset();
+    }
+  };
+  const Discard discard{*this, end};
   // There is room for the whole batch, so that rows stay where they are.
   const auto fetch = [&](std::size_t to) {
-    for (std::size_t i = points().size(); i < to; ++i)
-      tree_.add_leaf(scaled(rows + (i - before) * tree_.dim()));
+    for (std::size_t i = points().size(); i < to; ++i) take_row(rows + (i - before) * tree_.dim());
   };
   const auto goes_on = [&] { return !pulse || pulse(size() - before); };
   const Breathe breathe = [&] {
@@ -93,7 +112,7 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
   const std::size_t wanted = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
   const std::size_t k = std::min(wanted, end - 1);  // the last row has no more than that
   try {
-    Lookahead<Real> ahead(*neighbours_, tree_.points(), fetch, before, end, k, helpers);
+    Lookahead<Real> ahead(index(), tree_.points(), fetch, before, end, k, helpers);
     for (std::size_t i = before; i < end; ++i) {
       if (i == ahead.slice_end() || i == before) {
         ahead.advance(breathe);
@@ -113,47 +132,45 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
   return size() - before;
 }
 
-/// Points of a batch that was cut short, and an index that knows them.
 template <class Real>
-void Live<Real>::forget_unattached() {
-  if (points().size() == size()) return;
-  tree_.truncate(size());
-  neighbours_ = make_neighbours<Real>(tree_.dim(), options_.metric);
+bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
+  const NodeId leaf = take_row(row);
+  const bool first = size() == 0;
+  const Algorithm algorithm = options_.algorithm;
+  if (algorithm == Algorithm::kOtd) {
+    otd_insert(tree_, leaf, options_.metric, certificate_ ? &*certificate_ : nullptr);
+  } else if (algorithm == Algorithm::kPerch && perch_.collapses()) {
+    const NodeId at = first ? kNone : perch_.nearest(tree_, points().row(leaf.point()));
+    stale_ = true;
+    perch_.insert(tree_, leaf, at);
+  } else if (algorithm == Algorithm::kNested) {
+    stale_ = true;
+    first ? tree_.set_root(leaf) : static_cast<void>(tree_.attach(leaf, tree_.root()));
+  } else {
+    return insert_with_index(leaf, pulse);
+  }
+  return true;
 }
 
 template <class Real>
-bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
-  const Real* x = scaled(row);
-  const std::size_t before = size();
-  const Algorithm algorithm = options_.algorithm;
-  if (algorithm == Algorithm::kOtd) {
-    otd_insert(tree_, tree_.add_leaf(x), options_.metric, certificate_ ? &*certificate_ : nullptr);
-    return true;
+bool Live<Real>::insert_with_index(NodeId leaf, const Pulse& pulse) {
+  try {
+    index_all_points();
+    found_.clear();
+    if (const std::size_t n = size(); n > 0) {
+      const std::size_t wanted = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
+      neighbours_->nearest(points(), points().row(leaf.point()), std::min(wanted, n), found_);
+    }
+  } catch (...) {
+    neighbours_.reset();
+    throw;
   }
-  if (algorithm == Algorithm::kPerch && perch_.collapses()) {
-    const NodeId at = before == 0 ? kNone : perch_.nearest(tree_, x);
-    stale_ = true;
-    perch_.insert(tree_, tree_.add_leaf(x), at);
-    return true;
+  if (!hang_up(leaf, pulse)) return false;
+  try {
+    neighbours_->add(points());
+  } catch (...) {  // the point is in the tree; the index is made again when it is needed
+    neighbours_.reset();
   }
-  if (algorithm == Algorithm::kNested) {
-    const NodeId leaf = tree_.add_leaf(x);
-    stale_ = true;
-    before == 0 ? tree_.set_root(leaf) : static_cast<void>(tree_.attach(leaf, tree_.root()));
-    return true;
-  }
-  index_all_points();
-  found_.clear();
-  if (before > 0) {
-    const std::size_t wanted = algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
-    neighbours_->nearest(tree_.points(), x, std::min(wanted, before), found_);
-  }
-  const NodeId leaf = tree_.add_leaf(x);
-  if (!hang_up(leaf, pulse)) {
-    tree_.truncate(before);
-    return false;
-  }
-  neighbours_->add(tree_.points());
   return true;
 }
 
@@ -186,32 +203,54 @@ void Live<Real>::insert_beside(const Real* row, std::span<const PointId> nearest
     found_.push_back({0, point});  // how near it is, OHAC does not ask
   }
   tree_.make_room(1);
-  ohac_.insert(tree_, tree_.add_leaf(scaled(row)), found_, {});
+  const Unattached<Real> unattached(tree_);
+  ohac_.insert(tree_, take_row(row), found_, {});
 }
 
 template <class Real>
 std::size_t Live<Real>::rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse) {
   const std::size_t before = size();
-  for (std::size_t i = 0; i < count; ++i) tree_.add_leaf(scaled(rows + i * tree_.dim()));
+  for (std::size_t i = 0; i < count; ++i) take_row(rows + i * tree_.dim());
   // Rows count as done in proportion to the merges made.
   const Pulse share =
       pulse ? Pulse([&](std::size_t merges) { return pulse(merges * count / (before + count)); })
             : Pulse{};
-  if (build_hac(tree_, options_.metric, options_.linkage, share)) return count;
-  tree_.truncate(before);
-  return 0;
+  return build_hac(tree_, options_.metric, options_.linkage, share) ? count : 0;
+}
+
+/// Store a copy of the row as a leaf; the copy is what is looked at.
+template <class Real>
+NodeId Live<Real>::take_row(const Real* row) {
+  const NodeId leaf = tree_.add_leaf(row);
+  const Real* const copy = tree_.own_row(leaf);
+  if (certificate_ && std::any_of(copy, copy + tree_.dim(), [](Real value) { return value < 0; }))
+    throw std::invalid_argument(kChanged);
+  prepare(tree_.own_row(leaf));
+  return leaf;
+}
+
+/// Refuse what no tree can hold, and scale to unit length under cosine.
+template <class Real>
+void Live<Real>::prepare(Real* row) const {
+  bool fits = true, zero = true;
+  for (std::size_t j = 0; j < tree_.dim(); ++j) {
+    fits = fits && std::fabs(static_cast<double>(row[j])) <= kLargest;  // no NaN is
+    zero = zero && row[j] == Real{0};
+  }
+  const bool cosine = options_.metric == Metric::kCosine;
+  if (!fits || (zero && cosine)) throw std::invalid_argument(kChanged);
+  if (cosine) scale_to_unit(row, tree_.dim(), row);
 }
 
 template <class Real>
-const Real* Live<Real>::scaled(const Real* row) {
-  if (options_.metric != Metric::kCosine) return row;
-  scale_to_unit(row, tree_.dim(), unit_row_.data());
-  return unit_row_.data();
+Neighbours<Real>& Live<Real>::index() {
+  if (!neighbours_) neighbours_ = make_neighbours<Real>(tree_.dim(), options_.metric);
+  return *neighbours_;
 }
 
 template <class Real>
 void Live<Real>::index_all_points() {
-  const std::size_t missing = size() - neighbours_->size();
+  const std::size_t missing = size() - index().size();
   if (missing > 0 && neighbours_->gains_by_loading(missing))
     neighbours_->load(tree_.points(), size(), {});
   while (neighbours_->size() < size()) neighbours_->add(tree_.points());
@@ -219,8 +258,15 @@ void Live<Real>::index_all_points() {
 
 template <class Real>
 void Live<Real>::nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out) {
-  index_all_points();
-  neighbours_->nearest(tree_.points(), scaled(x), k, out);
+  query_.assign(x, x + tree_.dim());
+  prepare(query_.data());
+  try {
+    index_all_points();
+    neighbours_->nearest(tree_.points(), query_.data(), k, out);
+  } catch (...) {
+    neighbours_.reset();
+    throw;
+  }
   if (options_.metric == Metric::kCosine)
     for (Neighbour& neighbour : out) neighbour.distance /= 2;
 }
@@ -295,7 +341,7 @@ void Live<Real>::check() {
   if (options_.algorithm == Algorithm::kPerch) perch_.check(tree_);
   if (options_.algorithm == Algorithm::kGrinch) grinch_.check(tree_);
   tree().check();
-  if (neighbours_->size() > size())
+  if (neighbours_ && neighbours_->size() > size())
     throw std::logic_error("live invariant broken: the index holds points that the tree lacks");
 }
 

@@ -3,7 +3,12 @@
 // grows it, as one object.
 //
 // Whatever happens, a Live holds a valid tree over exactly the rows inserted so
-// far: an insert is computed first and made real afterwards.
+// far. An insert is computed first, then asks for all the memory it needs, and is
+// made real afterwards, which cannot fail. The index is not worth that care: one
+// that failed is thrown away, and made again from the points when it is needed.
+//
+// The caller's rows are only read once, and looked at after they have been copied:
+// another thread may write to them at any time.
 #pragma once
 
 #include <memory>
@@ -73,7 +78,8 @@ class Live {
   const Points<Real>& points() const { return tree_.points(); }
 
   /// Insert rows in order; they must be finite, not zero under cosine, and without
-  /// negative numbers if there is a certificate.
+  /// negative numbers if there is a certificate. Throws std::invalid_argument at one
+  /// that is not, with those before it inserted or some of them.
   /// Returns how many were inserted before the pulse, if any, said stop. Helpers
   /// make it quicker and change nothing else.
   std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse,
@@ -107,18 +113,20 @@ class Live {
 
  private:
   bool insert(const Real* row, const Pulse& pulse);
+  bool insert_with_index(NodeId leaf, const Pulse& pulse);
   bool hang_up(NodeId leaf, const Pulse& pulse);
-  bool gains_by_looking_ahead(std::size_t count) const;
+  bool gains_by_looking_ahead(std::size_t count);
   std::size_t insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
                                Helpers& helpers);
-  void forget_unattached();
-  const Real* scaled(const Real* row);
+  NodeId take_row(const Real* row);
+  void prepare(Real* row) const;
+  Neighbours<Real>& index();
   void index_all_points();
   std::size_t rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse);
 
   Options options_;
   Tree<Real> tree_;
-  std::unique_ptr<Neighbours<Real>> neighbours_;
+  std::unique_ptr<Neighbours<Real>> neighbours_;  // none until it is needed
   Ohac<Real> ohac_;
   std::optional<Certificate> certificate_;
   Perch<Real> perch_;
@@ -126,7 +134,7 @@ class Live {
   bool stale_ = false;  // some algorithms leave summaries for later: their paths can be long
   Scout scout_;
   std::vector<Neighbour> found_;
-  std::vector<Real> unit_row_;
+  std::vector<Real> query_;
 };
 
 }  // namespace ramify

@@ -78,7 +78,7 @@ class ScanNeighbours final : public Neighbours<Real> {
     scan(points, x, size_, best);
   }
   bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, Neighbour& out) override {
+                       const std::uint8_t* ruled_out, Neighbour& out) noexcept override {
     NearestAllowed best(ruled_out, out);
     scan(points, x, end, best);
     return best.any();
@@ -140,7 +140,7 @@ class ProjectedNeighbours final : public Neighbours<Real> {
     search(points, x, size(), [](std::size_t) { return true; }, best);
   }
   bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, Neighbour& out) override {
+                       const std::uint8_t* ruled_out, Neighbour& out) noexcept override {
     NearestAllowed best(ruled_out, out);
     search(points, x, end, [&](std::size_t i) { return ruled_out[i] == 0; }, best);
     return best.any();
@@ -204,6 +204,7 @@ class BucketNeighbours final : public Neighbours<Real> {
   void add(const Points<Real>& points) override {
     const auto point = static_cast<PointId>(buckets_.size());
     buckets_.insert(point, points.row(point));
+    stack_.reserve(buckets_.levels());
   }
 
   void nearest(const Points<Real>&, const Real* x, std::size_t k,
@@ -212,7 +213,7 @@ class BucketNeighbours final : public Neighbours<Real> {
     buckets_.search(x, 0, best, stack_);
   }
   bool nearest_allowed(const Points<Real>&, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, Neighbour& out) override {
+                       const std::uint8_t* ruled_out, Neighbour& out) noexcept override {
     NearestAllowed best(ruled_out, out);
     buckets_.search(x, 0, best, stack_, static_cast<PointId>(end));
     return best.any();
@@ -228,6 +229,7 @@ class BucketNeighbours final : public Neighbours<Real> {
     buckets_.clear();
     const Real* values = points.values().data();
     buckets_.load(BigVector<Real>(values, values + end * points.dim()), {}, breathe);
+    stack_.reserve(buckets_.levels());
   }
   BigVector<PointId> by_place(std::size_t begin) const override {
     BigVector<PointId> out;
@@ -252,7 +254,7 @@ class BucketNeighbours final : public Neighbours<Real> {
  private:
   static constexpr std::size_t kFew = 256;
   BucketTree<Real, Rule> buckets_;
-  typename BucketTree<Real, Rule>::Stack stack_;
+  typename BucketTree<Real, Rule>::Stack stack_;  // with room for a whole search
 };
 
 template <class Real, class Rule>

@@ -31,9 +31,10 @@ class Neighbours {
   virtual void nearest(const Points<Real>& points, const Real* x, std::size_t k,
                        std::vector<Neighbour>& out) = 0;
   /// The nearest of the first `end` points whose entry in `ruled_out` is 0. False
-  /// if there is none.
+  /// if there is none. Asks for no memory: it is called in the middle of changes that
+  /// must not fail.
   virtual bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
-                               const std::uint8_t* ruled_out, Neighbour& out) = 0;
+                               const std::uint8_t* ruled_out, Neighbour& out) noexcept = 0;
 
   // --- whole batches: a point's neighbours are among the points before it ---------
   /// Is taking in so many points at once, to look them up afterwards, less work

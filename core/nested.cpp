@@ -28,7 +28,7 @@ void build_nested(Tree<Real>& tree, Metric metric, std::span<const std::uint32_t
   if (n == 0) return;
   std::vector<std::vector<NodeId>> members(above.size());
   for (PointId i = 0; i < n; ++i) members[group_of[i]].push_back(NodeId::leaf(i));
-  tree.clear_inner();
+  typename Tree<Real>::Remake remake(tree);
   ForestScratch scratch;
   std::vector<ForestItem<Real>> forest;
   std::vector<Merge> merges;
@@ -46,6 +46,7 @@ void build_nested(Tree<Real>& tree, Metric metric, std::span<const std::uint32_t
     else
       tree.set_root(nodes.back());
   }
+  remake.keep();
 }
 
 template void build_nested(Tree<float>&, Metric, std::span<const std::uint32_t>,

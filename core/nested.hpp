@@ -18,8 +18,8 @@ namespace ramify {
 /// Replace whatever inner nodes the tree has. `group_of` names the innermost
 /// group of each point, `above` the group that each group lies in, which has a
 /// larger number; the last group holds all (its own entry is not looked at).
-/// Groups may be empty. Throws std::invalid_argument, with the tree as it was, if
-/// the numbers do not fit. Of a group of m members: O(m log m), or O(m^2) from
+/// Groups may be empty. Throws std::invalid_argument if the numbers do not fit;
+/// whenever it throws, the tree is as it was. Of a group of m members: O(m log m), or O(m^2) from
 /// kLanes dimensions on and where many are equal.
 template <class Real>
 void build_nested(Tree<Real>& tree, Metric metric, std::span<const std::uint32_t> group_of,

@@ -33,6 +33,7 @@ bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour
       return false;
   }
   settle(remade);
+  make_room_to_rebuild();
   rebuild(tree);
   inherit_names(tree);
   if (kept_.empty()) {
@@ -111,6 +112,15 @@ void Ohac<Real>::split_path(const Tree<Real>& tree, NodeId y) {
   }
 }
 
+/// No slot is marked as taken any more, however the work ended.
+template <class Real>
+struct Ohac<Real>::Untake {
+  Ohac& ohac;
+  ~Untake() {
+    for (const Slot slot : ohac.taken_) ohac.is_taken_[slot] = 0;
+  }
+};
+
 /// The same for several root paths, in no special order.
 template <class Real>
 void Ohac<Real>::split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours) {
@@ -119,11 +129,12 @@ void Ohac<Real>::split_paths(const Tree<Real>& tree, std::span<const Neighbour> 
   taken_.clear();
   trees_.clear();
   owner_.clear();
+  const Untake untake{*this};
   for (const Neighbour& y : neighbours)
     for (NodeId v = tree.parent(NodeId::leaf(y.point)); v != kNone && !is_taken_[v.slot()];
          v = tree.parent(v)) {
-      is_taken_[v.slot()] = 1;
       taken_.push_back(v.slot());
+      is_taken_[v.slot()] = 1;
     }
   // A parent is larger than its child, so this puts children first.
   std::sort(taken_.begin(), taken_.end(), [&](Slot a, Slot b) {
@@ -138,7 +149,6 @@ void Ohac<Real>::split_paths(const Tree<Real>& tree, std::span<const Neighbour> 
     }
   }
   find_above(tree);
-  for (const Slot slot : taken_) is_taken_[slot] = 0;
 }
 
 template <class Real>
@@ -154,16 +164,26 @@ void Ohac<Real>::find_above(const Tree<Real>& tree) {
   }
 }
 
-/// Make the merges real, in the slots of the taken-out nodes and a new one.
+/// From here on nothing may fail.
 template <class Real>
-void Ohac<Real>::rebuild(Tree<Real>& tree) {
+void Ohac<Real>::make_room_to_rebuild() {
+  trees_.reserve(trees_.size() + merges_.size());
+  owner_.reserve(owner_.size() + merges_.size());
   old_size_.clear();
   old_name_.clear();
+  old_size_.reserve(taken_.size());
+  old_name_.reserve(taken_.size());
+  heirs_.assign(taken_.size(), {});
+}
+
+/// Make the merges real, in the slots of the taken-out nodes and a new one, for which
+/// the tree has room.
+template <class Real>
+void Ohac<Real>::rebuild(Tree<Real>& tree) {
   for (const Slot slot : taken_) {
     old_size_.push_back(tree.size(NodeId::inner(slot)));
     old_name_.push_back(tree.name(slot));
   }
-  heirs_.assign(taken_.size(), {});
   const std::size_t old = taken_.size();
   for (std::uint32_t t = 0; t < merges_.size(); ++t) {
     const auto [a, b] = merges_[t];

@@ -30,17 +30,20 @@ class Ohac {
       : metric_(metric), linkage_(linkage), settled_(dim) {}
 
   /// Insert an unattached leaf whose nearest points are given (none: the tree is
-  /// empty). False when the pulse said stop: then the tree is as it was.
+  /// empty) into a tree with room for a slot. False when the pulse said stop: then,
+  /// and whenever this throws, the tree is as it was.
   /// O(l^2 * dim) for l nodes on the paths.
   bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> neighbours,
               const Pulse& pulse);
 
  private:
+  struct Untake;
   void split_path(const Tree<Real>& tree, NodeId y);
   void split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
   bool merge_below_the_settled(std::size_t dim, std::size_t& remade);
   void merge_lowest(std::size_t dim, std::size_t count);
   void settle(std::size_t remade);
+  void make_room_to_rebuild();
   void rebuild(Tree<Real>& tree);
   void inherit_names(Tree<Real>& tree);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;

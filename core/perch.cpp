@@ -313,17 +313,32 @@ void Perch<Real>::collapse_one(const Tree<Real>& tree) {
 
 // --- the whole --------------------------------------------------------------------
 
+/// All the memory that an insert beside `at` can ask for.
+template <class Real>
+void Perch<Real>::make_room(const Tree<Real>& tree, NodeId at) {
+  ramify::make_room(boxes_, 2 * dim_);
+  const std::size_t looked_at = std::min(options_.exact_up_to, tree.points().size()) + 2;
+  for (std::vector<PointId>* points : {&points_a_, &points_b_, &points_c_}) {
+    points->clear();
+    ramify::make_room(*points, looked_at);
+  }
+  stack_.clear();
+  ramify::make_room(stack_, looked_at);
+  if (!collapses()) return;
+  // One offer at the start, one at each rotation of two passes upwards, one at the end.
+  std::size_t offers = 2;
+  for (NodeId v = at; v != kNone; v = tree.parent(v)) offers += 2;
+  ramify::make_room(collapsed_, 1);
+  ramify::make_room(heap_, offers);
+}
+
 template <class Real>
 void Perch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId at) {
   if (at == kNone) {
     tree.set_root(leaf);
     return;
   }
-  ramify::make_room(boxes_, 2 * dim_);
-  if (collapses()) {
-    ramify::make_room(collapsed_, 1);
-    ramify::make_room(heap_, 64);
-  }
+  make_room(tree, at);
   const NodeId q = tree.attach(leaf, at);
   boxes_.resize(boxes_.size() + 2 * dim_);
   make_box(tree, q);

@@ -112,6 +112,7 @@ class Perch {
   double upper_bound(const Tree<Real>& tree, const View& a, const View& b) const;
   double spread(const Tree<Real>& tree, NodeId v) const;
 
+  void make_room(const Tree<Real>& tree, NodeId at);
   void make_box(const Tree<Real>& tree, NodeId v);
   void tell_ancestors(Tree<Real>& tree, NodeId v, const Real* x);
   bool is_masked(const Tree<Real>& tree, NodeId v) const;

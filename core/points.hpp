@@ -21,6 +21,7 @@ class Points {
   std::size_t dim() const { return dim_; }
   std::size_t size() const { return values_.size() / dim_; }
   const Real* row(PointId point) const { return values_.data() + point * dim_; }
+  Real* row(PointId point) { return values_.data() + point * dim_; }
   std::span<const Real> values() const { return values_; }
 
   void make_room(std::size_t rows) { ramify::make_room(values_, rows * dim_); }
@@ -36,8 +37,8 @@ class Points {
   BigVector<Real> values_;
 };
 
-/// Scale a row to unit length. The largest entry is divided out first, so that
-/// rows near the ends of the number range neither overflow nor vanish.
+/// Scale a row to unit length; `out` may be the row itself. The largest entry is divided out first,
+/// so that rows near the ends of the number range neither overflow nor vanish.
 template <class Real>
 void scale_to_unit(const Real* row, std::size_t dim, Real* out) {
   double largest = 0;

@@ -86,7 +86,8 @@ bool Projection<Real>::coarse_will_do(const std::function<const Real*(std::size_
                                       std::size_t count) const {
   constexpr std::size_t kAsked = 32;
   std::vector<ShortRow> shortened(count);
-  for (std::size_t i = 0; i < count; ++i) apply(row(i), shortened[i]);
+  std::vector<double> centred(dim_);
+  for (std::size_t i = 0; i < count; ++i) apply(row(i), centred.data(), shortened[i]);
   std::size_t left = 0, asked = 0;
   for (std::size_t a = 0; a < count; a += (count + kAsked - 1) / kAsked, ++asked) {
     double nearest = std::numeric_limits<double>::infinity();
@@ -101,17 +102,16 @@ bool Projection<Real>::coarse_will_do(const std::function<const Real*(std::size_
 }
 
 template <class Real>
-void Projection<Real>::apply(const Real* row, ShortRow& out) const {
-  std::vector<double> centred(dim_);
+void Projection<Real>::apply(const Real* row, double* centred, ShortRow& out) const {
   for (std::size_t d = 0; d < dim_; ++d) centred[d] = static_cast<double>(row[d]) - centre_[d];
-  out.radius = dot(centred.data(), centred.data(), dim_);
+  out.radius = dot(centred, centred, dim_);
   const auto rest = [&](double inside) {
     return static_cast<float>(std::sqrt(std::max(0.0, out.radius - inside)));
   };
   double inside = 0;
   for (std::size_t b = 0; b < directions_; ++b) {
     if (b == sweep_ - 1) out.sweep[b] = rest(inside);
-    const double along = dot(centred.data(), basis_.data() + b * dim_, dim_);
+    const double along = dot(centred, basis_.data() + b * dim_, dim_);
     inside += along * along;
     if (b < sweep_ - 1) out.sweep[b] = static_cast<float>(along);
     if (has_fine_) out.fine[b] = static_cast<float>(along);

@@ -48,6 +48,7 @@ class Projection {
  public:
   explicit Projection(std::size_t dim) : dim_(dim) {}
 
+  std::size_t dim() const { return dim_; }
   bool fitted() const { return !basis_.empty(); }
   std::size_t sweep_width() const { return sweep_; }
   bool has_fine() const { return has_fine_; }
@@ -59,8 +60,8 @@ class Projection {
   void fit(const std::function<const Real*(std::size_t)>& row, std::size_t count,
            const Breathe& breathe);
 
-  /// Shorten a row. O(dim * directions).
-  void apply(const Real* row, ShortRow& out) const;
+  /// Shorten a row; `centred` is room for dim numbers. O(dim * directions).
+  void apply(const Real* row, double* centred, ShortRow& out) const;
 
   /// Most that rounding adds to |z_x - z_y|^2, in two parts: one for each of the
   /// rows, from its |x - c|^2.

@@ -71,7 +71,7 @@ class ShortRows {
   void set(std::size_t i, const Real* row) {
     if (!projection_.fitted()) return;
     ShortRow shortened;
-    projection_.apply(row, shortened);
+    projection_.apply(row, centred_.data(), shortened);
     const bool telling = tells(shortened.radius);
     slack_[i] = telling ? Projection<Real>::slack(shortened.radius) : kAnything;
     offset_[i] = telling
@@ -99,6 +99,7 @@ class ShortRows {
   ///   offer(i)       computes the score of row i and does with it what it likes
   ///   limit()        scores above it are of no use any more
   ///   allowed(i)     whether row i counts; rows from `end` on do not
+  /// Asks for no memory of its own.
   template <class Allowed, class Bound, class Offer, class Limit>
   void search(const Real* x, std::size_t end, Allowed&& allowed, Bound&& bound, Offer&& offer,
               Limit&& limit) {
@@ -109,9 +110,8 @@ class ShortRows {
       return;
     }
     ShortRow mine;
-    projection_.apply(x, mine);
+    projection_.apply(x, centred_.data(), mine);
     const float own = Projection<Real>::slack(mine.radius);
-    bounds_.resize(slack_.size());
     const GapKernels& gaps = gap_kernels();
     for (std::size_t block = 0; block * kBlock < end; ++block)
       gaps.of_block(mine.sweep, block_columns(block), width(), bounds_.data() + block * kBlock);
@@ -119,8 +119,7 @@ class ShortRows {
       // Near the ends of float's range a gap says nothing, and rules out nothing.
       const bool telling = gap > 1e-30F && gap < 1e37F;
       const float least = telling ? gap - (slack_[i] + own) : 0.0F;
-      const double at_least = bound(static_cast<double>(std::max(0.0F, least)), i);
-      return static_cast<float>(at_least * (1 - 3e-7));  // rounded down for sure
+      return rounded_down(bound(static_cast<double>(std::max(0.0F, least)), i));
     };
     std::size_t first = end;
     float least = std::numeric_limits<float>::infinity();
@@ -204,6 +203,15 @@ class ShortRows {
     return columns_[(i / kBlock * width() + j) * kBlock + i % kBlock];
   }
 
+  /// A float that is at most the value, which is not negative. Beyond float's range
+  /// that is its largest number, not infinity; below it nothing but zero.
+  static float rounded_down(double value) {
+    constexpr double kMost = std::numeric_limits<float>::max();
+    constexpr double kLeast = std::numeric_limits<float>::min();
+    const double lower = std::min(value * (1 - 3e-7), kMost);
+    return lower < kLeast ? 0.0F : static_cast<float>(lower);
+  }
+
   /// Near the ends of float's range products say nothing, and rule out nothing:
   /// such a row has an infinite slack.
   static bool tells(double radius) { return radius > 1e-24 && radius < 1e30; }
@@ -251,6 +259,8 @@ class ShortRows {
     slack_.resize(blocks * kBlock);
     make_room(offset_, kBlock);
     offset_.resize(blocks * kBlock);
+    make_room(bounds_, blocks * kBlock - bounds_.size());
+    bounds_.resize(blocks * kBlock);
     if (!projection_.has_fine()) return;
     make_room(fine_, blocks * kBlock * kFine - fine_.size());
     fine_.resize(blocks * kBlock * kFine);
@@ -268,7 +278,8 @@ class ShortRows {
   void fit(RowOf&& row, const Breathe& breathe) {
     const std::size_t sample = std::min(size_, kFirstFit);
     projection_.fit([&](std::size_t i) { return row(i * size_ / sample); }, sample, breathe);
-    for (std::vector<float>* old : {&columns_, &fine_, &slack_, &offset_}) old->clear();
+    centred_.resize(projection_.dim());
+    for (std::vector<float>* old : {&columns_, &fine_, &slack_, &offset_, &bounds_}) old->clear();
     make_space(size_);
     set_from(0, row, breathe);
     next_fit_ = 8 * size_;
@@ -282,7 +293,9 @@ class ShortRows {
   std::vector<float> fine_;     // fine vectors, one after the other, if there are any
   std::vector<float> slack_;    // by row
   std::vector<float> offset_;   // by row: (|z|^2 - slack) / 2 of the sweep vector
-  std::vector<float> bounds_;   // of the search at hand
+  // Of the search at hand, with room for it: searches ask for no memory.
+  std::vector<float> bounds_;
+  std::vector<double> centred_;
 };
 
 }  // namespace ramify

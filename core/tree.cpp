@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ramify {
 
@@ -150,6 +152,26 @@ void Tree<Real>::summarise() {
 }
 
 template <class Real>
+Tree<Real>::Remake::Remake(Tree& tree)
+    : tree_(tree), slots_(tree.slots_), next_name_(tree.next_name_), root_(tree.root_) {
+  records_.reserve(tree.points().size() * tree.record_);
+  std::swap(records_, tree.records_);
+  tree.clear_inner();
+}
+
+template <class Real>
+Tree<Real>::Remake::~Remake() {
+  if (kept_) return;
+  std::swap(records_, tree_.records_);
+  tree_.slots_ = slots_;
+  tree_.next_name_ = next_name_;
+  for (std::size_t slot = 0; slot < slots_; ++slot)
+    for (const NodeId child : {tree_.inner(slot).left, tree_.inner(slot).right})
+      tree_.set_parent(child, NodeId::inner(static_cast<Slot>(slot)));
+  if (root_ != kNone) tree_.set_root(root_);
+}
+
+template <class Real>
 std::vector<Slot> Tree<Real>::bottom_up() const {
   std::vector<Slot> order;
   if (root_ == kNone || root_.is_leaf()) return order;
@@ -279,8 +301,13 @@ void Tree<Real>::check_links() const {
 
 template <class Real>
 void Tree<Real>::check_summaries() const {
-  // float32 chains of a million means lose a few thousand roundings on the way.
-  const double slack = sizeof(Real) == sizeof(float) ? 1e-3 : 1e-9;
+  // A mean of n points is rounded up to n times on its way here, each time by half a
+  // unit in the last place: of the column's largest number, or of the smallest there is.
+  const double unit = std::numeric_limits<Real>::epsilon();
+  const double smallest = std::numeric_limits<Real>::denorm_min();
+  const auto slack_for = [&](double n) {
+    return std::max(sizeof(Real) == sizeof(float) ? 1e-3 : 1e-9, n * unit);
+  };
   std::vector<double> sum(slots_ * dim()), deviation(slots_);
   std::vector<double> scale(dim());
   for (std::size_t i = 0; i < points_.size(); ++i)
@@ -303,22 +330,22 @@ void Tree<Real>::check_summaries() const {
     require(inner(slot).first_leaf == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
     fresh_mean(a, mean_a);
     fresh_mean(b, mean_b);
-    const double n_a = size(a), n_b = size(b);
+    const double n_a = size(a), n_b = size(b), n = n_a + n_b;
+    const double slack = slack_for(n);
     double gap = 0;
     for (std::size_t j = 0; j < dim(); ++j) {
       const double step = mean_b[j] - mean_a[j];
       gap += step * step;
       const double mean = mean_a[j] + n_b / (n_a + n_b) * step;
       sum[slot * dim() + j] = mean;
-      require(
-          std::fabs(mean - static_cast<double>(mean_at(slot)[j])) <= slack * (scale[j] + 1e-300), 4,
-          "mean");
+      require(std::fabs(mean - static_cast<double>(mean_at(slot)[j])) <=
+                  slack * scale[j] + n * smallest,
+              4, "mean");
     }
     const auto below = [&](NodeId v) { return v.is_leaf() ? 0.0 : deviation[v.slot()]; };
     deviation[slot] = merged_ssd(n_a, below(a), n_b, below(b), gap);
     // A mean wrong by e moves the ssd by up to n e (sqrt(ssd/n) + e).
-    const double n = n_a + n_b;
-    const double wrong = slack * std::sqrt(spread);
+    const double wrong = slack * std::sqrt(spread) + n * smallest;
     require(inner(slot).ssd >= 0, 4, "negative ssd");
     require(
         std::fabs(deviation[slot] - inner(slot).ssd) <=

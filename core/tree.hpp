@@ -100,6 +100,8 @@ class Tree {
   void make_room(std::size_t points);
   /// Store a row as a leaf that is not yet attached.
   NodeId add_leaf(const Real* row);
+  /// The row of a leaf that is not yet attached, to be changed.
+  Real* own_row(NodeId leaf) { return points_.row(leaf.point()); }
   /// Forget leaves from `points` on; they must not be attached.
   void truncate(std::size_t points);
   /// Forget all inner nodes; leaves stay, unattached.
@@ -134,6 +136,24 @@ class Tree {
   void summarise();
 
   // --- whole-tree ------------------------------------------------------------
+  /// While one of these lives, the inner nodes that there were are put aside and the
+  /// tree has none. They come back at its end, unless keep() was called.
+  class Remake {
+   public:
+    explicit Remake(Tree& tree);
+    Remake(const Remake&) = delete;
+    Remake& operator=(const Remake&) = delete;
+    ~Remake();
+    void keep() { kept_ = true; }
+
+   private:
+    Tree& tree_;
+    BigVector<std::byte> records_;
+    std::size_t slots_;
+    std::uint64_t next_name_;
+    NodeId root_;
+    bool kept_ = false;
+  };
   /// Slots in an order in which children come before parents. O(n).
   std::vector<Slot> bottom_up() const;
   /// Throws std::logic_error naming the first broken invariant. O(n dim).

@@ -359,3 +359,34 @@ def test_scripts_end_without_complaints():
     """)
     run = run_python(script)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+@pytest.mark.no_asan  # a batch long enough for a look at the clock takes minutes
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("Estimator", [OHAC, NaiveNN, PERCH])
+def test_a_number_written_during_the_batch_made_an_endless_loop(Estimator, wrong):
+    X = np.random.default_rng(0).normal(size=(400_000, 2))
+    called = []
+
+    def spoil(done, total):
+        called.append(done)
+        X[-1, -1] = wrong
+
+    model = Estimator()
+    with pytest.raises(ValueError, match="changed since it was checked") as caught:
+        model.partial_fit(X, progress=spoil)
+    assert called
+    held = len(model)
+    assert held < len(X)
+    assert f"holds {held:,} points" in caught.value.__notes__[0]
+    model.check()
+    assert np.array_equal(model.points(), X[:held])
+    model.partial_fit(X[held : held + 10])
+    assert len(model) == held + 10
+
+
+def test_a_query_spoilt_by_another_thread_is_refused_by_the_core():
+    live = OHAC().fit(np.random.default_rng(0).normal(size=(50, 2)))._live._core
+    with pytest.raises(ValueError, match="changed since it was checked"):
+        live.nearest(np.array([[0.0, np.nan]]), 3)
+    assert live.nearest(np.zeros((1, 2)), 3)[0].shape == (1, 3)

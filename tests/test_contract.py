@@ -559,3 +559,16 @@ def test_no_insert_into_a_tree_of_another_metric(Estimator, row):
         model.insert(row)
     model.set_params(metric="sqeuclidean")
     assert model.insert(row) == len(X) + 1
+
+
+@pytest.mark.parametrize("Estimator", ESTIMATORS)
+def test_check_raised_on_sound_float32_denormals(Estimator):
+    X = np.random.default_rng(0).normal(size=(100, 2)) * [1, 1e-43]
+    Estimator().fit(X.astype(np.float32)).check()
+
+
+@pytest.mark.parametrize("offset", [1e2, 1e4, 1e6])
+def test_check_raised_on_a_sound_float32_stream_far_from_zero(offset):
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(scaled(100_000), 2)), np.sort(rng.random((scaled(100_000), 1)), 0)):
+        OTD().fit((X + offset).astype(np.float32)).check()

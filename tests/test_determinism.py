@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramify import HAC, OHAC, OTD, NaiveHAC, NaiveNN, _core
+from ramify import GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN, _core
 from tests.oracles.recount import core_of
 from tests.strategies import batches, dtypes, examples, grid_rows, loose_rows
 
@@ -178,3 +178,29 @@ def test_every_set_of_instructions_gives_the_same_bits():
     assert [level for level, _ in outcomes] == levels, "the environment was not heeded"
     assert len({digest for _, digest in outcomes}) == 1
     assert outcomes[0][1] != hashlib.sha256().hexdigest()
+
+
+@pytest.mark.parametrize("d", [2, 20, 32, 200])
+@pytest.mark.parametrize(
+    ("estimator", "options"),
+    [
+        (HAC, {}),
+        (HAC, {"linkage": "ward"}),
+        (OHAC, {}),
+        (OHAC, {"n_neighbors": 2}),
+        (OTD, {}),
+        (NaiveNN, {}),
+        (PERCH, {}),
+        (GRINCH, {}),
+    ],
+)
+def test_numbers_near_the_ends_of_float32_gave_another_tree(estimator, options, d):
+    # A power of two changes no digit, so no comparison either. 1,100 rows: enough for the
+    # bounds in float32 that such numbers used to leave (squares beyond 1e38 or below 1e-38).
+    rng = np.random.default_rng(d)
+    centres = 10 * rng.normal(size=(12, d))
+    X = centres[rng.integers(12, size=1100)] + 0.1 * rng.normal(size=(1100, d))
+    wanted = estimator(**options).fit(X).hierarchy().children
+    for power in (-480, -76, -70, 66, 130, 470):
+        found = estimator(**options).fit(X * 2.0**power).hierarchy().children
+        assert np.array_equal(found, wanted), f"times 2^{power}"

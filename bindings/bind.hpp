@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dendrogram.hpp"
+#include "tree/dendrogram.hpp"
 
 namespace ramify::bindings {
 

@@ -11,9 +11,9 @@
 #include "bind.hpp"
 #include "breath.hpp"
 #include "crew.hpp"
-#include "measures.hpp"
-#include "rbf_sums.hpp"
-#include "triplets.hpp"
+#include "measures/measures.hpp"
+#include "measures/rbf_sums.hpp"
+#include "measures/triplets.hpp"
 
 namespace ramify::bindings {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bind.hpp"
-#include "points.hpp"
+#include "tree/row_store.hpp"
 
 namespace ramify::bindings {
 namespace {

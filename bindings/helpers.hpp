@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "lookahead.hpp"
+#include "index/lookahead.hpp"
 
 namespace ramify::bindings {
 

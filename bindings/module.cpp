@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bind.hpp"
-#include "dispatch.hpp"
+#include "math/dispatch.hpp"
 
 NB_MODULE(_core, m) {
   m.doc() = "The C++ core of Ramify. Not a public interface: use the classes of `ramify`.";

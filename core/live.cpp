@@ -5,9 +5,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "hac.hpp"
-#include "nested.hpp"
-#include "otd.hpp"
+#include "algorithms/hac.hpp"
+#include "algorithms/group_tree.hpp"
+#include "algorithms/otd.hpp"
 
 namespace ramify {
 namespace {
@@ -116,13 +116,13 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
     for (std::size_t i = before; i < end; ++i) {
       if (i == ahead.slice_end() || i == before) {
         ahead.advance(breathe);
-        scout_.clear();
+        prefetch_.clear();
       }
       if (i % kStride == 0) breathe();
-      for (std::size_t next = std::max(i + 1, scout_.sent());
-           next < ahead.slice_end() && scout_.has_room(i); ++next)
-        scout_.send(tree_, next, ahead.neighbours(next));
-      scout_.walk(tree_, i);
+      for (std::size_t next = std::max(i + 1, prefetch_.sent());
+           next < ahead.slice_end() && prefetch_.has_room(i); ++next)
+        prefetch_.send(tree_, next, ahead.neighbours(next));
+      prefetch_.walk(tree_, i);
       found_.clear();
       for (const PointId point : ahead.neighbours(i)) found_.push_back({0, point});
       if (!hang_up(NodeId::leaf(static_cast<PointId>(i)), within)) break;
@@ -143,7 +143,7 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
     const NodeId at = first ? kNone : perch_.nearest(tree_, points().row(leaf.point()));
     stale_ = true;
     perch_.insert(tree_, leaf, at);
-  } else if (algorithm == Algorithm::kNested) {
+  } else if (algorithm == Algorithm::kGroups) {
     stale_ = true;
     first ? tree_.set_root(leaf) : static_cast<void>(tree_.attach(leaf, tree_.root()));
   } else {
@@ -274,9 +274,9 @@ void Live<Real>::nearest(const Real* x, std::size_t k, std::vector<Neighbour>& o
 template <class Real>
 void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
                          std::span<const std::uint32_t> above) {
-  if (options_.algorithm != Algorithm::kNested)
+  if (options_.algorithm != Algorithm::kGroups)
     throw std::invalid_argument("only a nested tree can be regrouped");
-  build_nested(tree_, options_.metric, group_of, above);
+  build_group_tree(tree_, options_.metric, group_of, above);
   stale_ = false;
 }
 

@@ -15,16 +15,16 @@
 #include <optional>
 #include <vector>
 
-#include "certificate.hpp"
-#include "grinch.hpp"
-#include "linkage.hpp"
-#include "lookahead.hpp"
-#include "neighbours.hpp"
-#include "ohac.hpp"
-#include "perch.hpp"
+#include "algorithms/certificate.hpp"
+#include "algorithms/grinch.hpp"
+#include "math/linkage.hpp"
+#include "index/lookahead.hpp"
+#include "index/neighbours.hpp"
+#include "algorithms/ohac.hpp"
+#include "algorithms/perch.hpp"
 #include "pulse.hpp"
-#include "scout.hpp"
-#include "tree.hpp"
+#include "algorithms/path_prefetch.hpp"
+#include "tree/tree.hpp"
 
 namespace ramify {
 
@@ -35,7 +35,7 @@ enum class Algorithm {
   kNaiveNn,   // Naive_2: sibling of the nearest leaf
   kPerch,     // perch.hpp
   kGrinch,    // grinch.hpp
-  kNested,    // the caller says which points belong together: regroup()
+  kGroups,    // the caller says which points belong together: regroup()
 };
 
 struct Options {
@@ -100,7 +100,7 @@ class Live {
   /// What is guaranteed for this stream, if the options ask for it.
   const std::optional<Certificate>& certificate() const { return certificate_; }
 
-  /// Under kNested: make the tree anew from groups within groups (nested.hpp).
+  /// Under kGroups: make the tree anew from groups within groups (group_tree.hpp).
   /// Points that arrive later hang from the root until the next time.
   void regroup(std::span<const std::uint32_t> group_of, std::span<const std::uint32_t> above);
 
@@ -132,7 +132,7 @@ class Live {
   Perch<Real> perch_;
   Grinch<Real> grinch_;
   bool stale_ = false;  // some algorithms leave summaries for later: their paths can be long
-  Scout scout_;
+  PathPrefetch prefetch_;
   std::vector<Neighbour> found_;
   std::vector<Real> query_;
 };

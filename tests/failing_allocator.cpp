@@ -2,7 +2,7 @@
 // failing_allocator.cpp: memory that runs out when a test says so.
 //
 // Loaded before everything else (LD_PRELOAD), it takes the place of C++'s operator
-// new, and of mmap for pieces as large as core/growth.hpp asks for. Python's own
+// new, and of mmap for pieces as large as core/math/growth.hpp asks for. Python's own
 // memory comes from malloc and is left alone, so what fails is the core.
 #include <dlfcn.h>
 #include <sys/mman.h>

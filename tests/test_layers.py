@@ -17,62 +17,62 @@ BINDINGS = ROOT / "bindings"
 # Every file of the core, in an order in which each includes only earlier ones.
 # A new file must be given its place.
 ORDER = [
-    "ids.hpp",
-    "growth.hpp",
-    "boxes.hpp",
-    "sum.hpp",
-    "certificate.hpp",
+    "tree/ids.hpp",
+    "math/growth.hpp",
+    "math/boxes.hpp",
+    "math/sum.hpp",
+    "algorithms/certificate.hpp",
     "pulse.hpp",
-    "dispatch.hpp",
-    "dispatch.cpp",
-    "kernels.hpp",
-    "kernels.cpp",
-    "tiles.hpp",
-    "tiles.cpp",
-    "projection.hpp",
-    "projection.cpp",
-    "short_rows.hpp",
-    "order.hpp",
-    "points.hpp",
-    "summary.hpp",
-    "linkage.hpp",
-    "tree.hpp",
-    "tree.cpp",
-    "bucket_tree.hpp",
-    "neighbours.hpp",
-    "neighbours.cpp",
-    "lookahead.hpp",
-    "lookahead.cpp",
-    "forest_hac.hpp",
-    "forest_spaces.hpp",
-    "forest_hac.cpp",
-    "settled.hpp",
-    "settled.cpp",
-    "otd.hpp",
-    "otd.cpp",
-    "hac.hpp",
-    "hac.cpp",
-    "ohac.hpp",
-    "ohac.cpp",
-    "nested.hpp",
-    "nested.cpp",
-    "perch.hpp",
-    "perch.cpp",
-    "grinch.hpp",
-    "grinch.cpp",
-    "scout.hpp",
+    "math/dispatch.hpp",
+    "math/dispatch.cpp",
+    "math/kernels.hpp",
+    "math/kernels.cpp",
+    "math/product_bounds.hpp",
+    "math/product_bounds.cpp",
+    "math/projection.hpp",
+    "math/projection.cpp",
+    "index/projected_scan.hpp",
+    "math/order.hpp",
+    "tree/row_store.hpp",
+    "math/summary.hpp",
+    "math/linkage.hpp",
+    "tree/tree.hpp",
+    "tree/tree.cpp",
+    "index/bucket_tree.hpp",
+    "index/neighbours.hpp",
+    "index/neighbours.cpp",
+    "index/lookahead.hpp",
+    "index/lookahead.cpp",
+    "algorithms/forest_hac.hpp",
+    "algorithms/forest_spaces.hpp",
+    "algorithms/forest_hac.cpp",
+    "algorithms/stable_path.hpp",
+    "algorithms/stable_path.cpp",
+    "algorithms/otd.hpp",
+    "algorithms/otd.cpp",
+    "algorithms/hac.hpp",
+    "algorithms/hac.cpp",
+    "algorithms/ohac.hpp",
+    "algorithms/ohac.cpp",
+    "algorithms/group_tree.hpp",
+    "algorithms/group_tree.cpp",
+    "algorithms/perch.hpp",
+    "algorithms/perch.cpp",
+    "algorithms/grinch.hpp",
+    "algorithms/grinch.cpp",
+    "algorithms/path_prefetch.hpp",
     "live.hpp",
     "live.cpp",
-    "dendrogram.hpp",
-    "dendrogram.cpp",
-    "heavy_paths.hpp",
-    "heavy_paths.cpp",
-    "measures.hpp",
-    "measures.cpp",
-    "rbf_sums.hpp",
-    "rbf_sums.cpp",
-    "triplets.hpp",
-    "triplets.cpp",
+    "tree/dendrogram.hpp",
+    "tree/dendrogram.cpp",
+    "measures/heavy_paths.hpp",
+    "measures/heavy_paths.cpp",
+    "measures/measures.hpp",
+    "measures/measures.cpp",
+    "measures/rbf_sums.hpp",
+    "measures/rbf_sums.cpp",
+    "measures/triplets.hpp",
+    "measures/triplets.cpp",
 ]
 
 # No files, clocks, printing, threads or chance: the core computes.
@@ -84,8 +84,8 @@ OUTSIDE = {
 
 # What no standard header has.
 UNAVOIDABLE = {
-    "growth.hpp": {"sys/mman.h"},  # huge pages, on Linux
-    "boxes.hpp": {"emmintrin.h"},  # the larger of two numbers, for two at once
+    "math/growth.hpp": {"sys/mman.h"},  # huge pages, on Linux
+    "math/boxes.hpp": {"emmintrin.h"},  # the larger of two numbers, for two at once
 }
 
 
@@ -94,26 +94,31 @@ def includes(path: Path) -> list[tuple[str, str]]:
     return re.findall(r'^\s*#\s*include\s*(["<])([^">]+)[">]', path.read_text(), re.MULTILINE)
 
 
+def place(path: Path) -> str:
+    """Where a file of the core lies: its room and its name."""
+    return path.relative_to(CORE).as_posix()
+
+
 def core_files() -> list[Path]:
     return sorted(path for path in CORE.rglob("*") if path.is_file())
 
 
 def test_every_file_of_the_core_has_its_place():
-    assert sorted(ORDER) == [str(path.relative_to(CORE)) for path in core_files()]
+    assert sorted(ORDER) == sorted(map(place, core_files()))
 
 
-@pytest.mark.parametrize("path", core_files(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", core_files(), ids=place)
 def test_the_core_includes_only_earlier_files_of_the_core(path):
-    earlier = ORDER[: ORDER.index(path.name)]
+    earlier = ORDER[: ORDER.index(place(path))]
     own = [name for mark, name in includes(path) if mark == '"']
     assert set(own) <= set(earlier), f"{path.name} looks ahead"
 
 
-@pytest.mark.parametrize("path", core_files(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", core_files(), ids=place)
 def test_the_core_knows_only_the_standard_library(path):
     headers = {name for mark, name in includes(path) if mark == "<"}
     strange = {name for name in headers if "." in name or "/" in name}
-    strange -= UNAVOIDABLE.get(path.name, set())
+    strange -= UNAVOIDABLE.get(place(path), set())
     assert not strange, "standard headers have neither a dot nor a slash"
     assert not headers & OUTSIDE, f"{path.name} reaches out of the core"
     assert not re.search(r"\b(PyObject|Py_|nanobind|nb::)", path.read_text())

@@ -1,6 +1,6 @@
 """Nearest points by looking at all of them, to the last bit.
 
-Distances are summed in the very order that core/kernels.hpp promises, so that
+Distances are summed in the very order that core/math/kernels.hpp promises, so that
 equality means equality: ties included.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# core/kernels.hpp: rows shorter than this are summed left to right, longer ones
+# core/math/kernels.hpp: rows shorter than this are summed left to right, longer ones
 # in this many interleaved partial sums that are then folded in halves.
 LANES = 16
 
@@ -33,7 +33,7 @@ def summed(terms):
 
 
 def unit(X):
-    """points.hpp: the largest entry divided out, then the length; kept in X's type."""
+    """row_store.hpp: the largest entry divided out, then the length; kept in X's type."""
     rows = X.astype(np.float64)
     rows = rows / np.abs(rows).max(axis=1, keepdims=True)
     squares = np.zeros(len(X))

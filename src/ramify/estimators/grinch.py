@@ -14,7 +14,7 @@ class GRINCH(OnlineClusterer):
     linkage. Then the subtree it is in looks for the closest leaf elsewhere: that
     leaf, or a subtree around it, is moved over if both sides gain, and what was left
     behind may swap its new sibling for a closer one. The default follows the
-    authors' code, its quirks included: ``core/grinch.hpp`` lists them.
+    authors' code, its quirks included: ``core/algorithms/grinch.hpp`` lists them.
 
     The tree depends on the order of the points. Equally close leaves: the one that
     arrived first.

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algorithms/otd.hpp"
+
+#include <algorithm>
+
+namespace ramify {
+namespace {
+
+// What the walk knows of a node and the new point x.
+struct View {
+  double gap;     // |x - mean|^2: the summary needs it when x settles below
+  double with_x;  // w(T, x)
+};
+
+template <class Real>
+struct SquaredSimilarity {
+  const Tree<Real>& tree;
+  const Real* x;
+
+  View view(NodeId v) const {
+    const double gap = squared_distance(tree.mean(v), x, tree.dim());
+    return {gap, -(gap + tree.ssd(v) / tree.size(v))};
+  }
+  double within(NodeId v) const { return -2 * tree.ssd(v) / (tree.size(v) - 1.0); }
+};
+
+template <class Real>
+struct DotSimilarity {
+  const Tree<Real>& tree;
+  const Real* x;
+
+  View view(NodeId v) const {
+    return {squared_distance(tree.mean(v), x, tree.dim()), dot(tree.mean(v), x, tree.dim())};
+  }
+  double within(NodeId v) const {
+    const double n = tree.size(v);
+    const Real* mean = tree.mean(v);
+    return dot(mean, mean, tree.dim()) - tree.ssd(v) / (n * (n - 1));
+  }
+};
+
+// Keeps the books of one walk. Nodes are looked at before x is added to them.
+template <class Real>
+class Ledger {
+ public:
+  Ledger(const Tree<Real>& tree, const Real* x, Certificate& certificate)
+      : similarity_{tree, x}, certificate_(certificate) {}
+
+  void arrive(NodeId root) {
+    const double n = similarity_.tree.size(root);
+    growth_ = sum_within(root) + (n - 1) * n * with_x(root);
+  }
+  void turn(NodeId away, NodeId towards) {
+    const double n = similarity_.tree.size(away);
+    gain_ += sum_within(away) + n * similarity_.tree.size(towards) * with_x(towards);
+    const double across = with_x(away);
+    if (!away.is_leaf() && across > 0) beta_ = std::min(beta_, mean_within(away) / across);
+  }
+  void settle(NodeId at) {
+    certificate_.beta = std::min(certificate_.beta, beta_);
+    certificate_.guaranteed.add(beta_ * growth_ / 3);
+    certificate_.achieved.add(gain_ + sum_within(at));
+    certificate_.maximum.add(growth_);
+  }
+
+ private:
+  double with_x(NodeId v) const { return similarity_.view(v).with_x; }
+  // Rounding may leave a hair below zero where all products are zero.
+  double mean_within(NodeId v) const { return std::max(similarity_.within(v), 0.0); }
+  double sum_within(NodeId v) const {
+    const double n = similarity_.tree.size(v);
+    return v.is_leaf() ? 0 : n * (n - 1) / 2 * mean_within(v);
+  }
+
+  DotSimilarity<Real> similarity_;
+  Certificate& certificate_;
+  double growth_ = 0;  // of the greatest conceivable revenue
+  double gain_ = 0;    // of the tree's revenue
+  double beta_ = 1;
+};
+
+// No books: costs nothing.
+struct NoLedger {
+  void arrive(NodeId) {}
+  void turn(NodeId, NodeId) {}
+  void settle(NodeId) {}
+};
+
+template <class Similarity, class Books, class Real>
+void walk_and_attach(Tree<Real>& tree, NodeId leaf, const Similarity& similarity, Books books) {
+  NodeId at = tree.root();
+  View here = similarity.view(at);
+  books.arrive(at);
+  while (!at.is_leaf() && similarity.within(at) < here.with_x) {
+    const NodeId a = tree.left(at), b = tree.right(at);
+    const View view_a = similarity.view(a), view_b = similarity.view(b);
+    tree.absorb(at, similarity.x, here.gap);
+    const bool to_b = view_a.with_x <= view_b.with_x;
+    books.turn(to_b ? a : b, to_b ? b : a);
+    at = to_b ? b : a;
+    here = to_b ? view_b : view_a;
+  }
+  books.settle(at);
+  tree.attach(leaf, at);
+}
+
+template <class Books, class Real>
+void insert_with(Tree<Real>& tree, NodeId leaf, Metric metric, const Books& books) {
+  const Real* x = tree.points().row(leaf.point());
+  if (metric == Metric::kDot)
+    walk_and_attach(tree, leaf, DotSimilarity<Real>{tree, x}, books);
+  else
+    walk_and_attach(tree, leaf, SquaredSimilarity<Real>{tree, x}, books);
+}
+
+}  // namespace
+
+template <class Real>
+void otd_insert(Tree<Real>& tree, NodeId leaf, Metric metric, Certificate* certificate) {
+  if (tree.root() == kNone) {
+    tree.set_root(leaf);
+    return;
+  }
+  if (certificate == nullptr)
+    insert_with(tree, leaf, metric, NoLedger{});
+  else
+    insert_with(tree, leaf, metric,
+                Ledger<Real>(tree, tree.points().row(leaf.point()), *certificate));
+}
+
+template void otd_insert(Tree<float>&, NodeId, Metric, Certificate*);
+template void otd_insert(Tree<double>&, NodeId, Metric, Certificate*);
+
+}  // namespace ramify

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// perch.hpp: PERCH, "purity enhancing rotations for cluster hierarchies"
+// (Kobren, Monath, Krishnamurthy, McCallum 2017), as the authors' code has it.
+//
+//   x      the new point          v  a node, s its sibling, a its aunt (the
+//   box    least and greatest        sibling of its parent p), g its grandparent
+//          coordinates below v    T  exact_up_to
+//
+//   1  x becomes the sibling of its nearest leaf.
+//   2  Masking pass, upwards from that sibling: where v lies nearer to a than to
+//      s, v is rotated: s and a change places. Ends at the first inner node that
+//      stays.
+//   3  Balance pass, upwards to the root: where the smaller of v and s (then the
+//      other) would leave a more balanced tree and no clear harm, it is rotated.
+//
+// "Nearer" is HI(v, a) < LO(v, s), bounds on distances between boxes. Nodes of at
+// most T points use their points instead of their box. The authors' bounds look
+// at two corners of each box only and are no bounds in two or more dimensions;
+// Bounds::kSound are, and both are offered because trees differ.
+//
+// With max_leaves the tree seen by the three steps has at most that many leaves:
+// after an insert beyond it, of all nodes whose children are both leaves the one
+// with the smallest HI(children) collapses: it is a leaf from then on, and new
+// points become its sibling. What lies below it stays in the tree, untouched, so
+// that every point is a leaf of the hierarchy. A collapsed leaf is as near as its
+// box (its points, up to T). Equally near leaves: the one with the earliest
+// point; equally small HI: likewise. The authors break ties at random.
+//
+// Without max_leaves the nearest leaf is the nearest point, whatever the tree:
+// the caller asks the index of neighbours and no search of boxes is made. Only
+// sizes and boxes are kept up to date; means and ssd are made at a snapshot.
+//
+// Distances are compared squared. All of this is O(depth) plus O(dim) for a few
+// nodes, and the search.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tree/tree.hpp"
+
+namespace ramify {
+
+enum class Bounds { kReference, kSound };
+enum class Balance { kReference, kPython, kNone };  // the authors' Scala code, their Python code
+
+struct PerchOptions {
+  Bounds bounds = Bounds::kReference;
+  Balance balance = Balance::kReference;
+  std::size_t exact_up_to = 10;
+  std::size_t max_leaves = 0;  // 0: no limit
+};
+
+/// Invariants, tested by check():
+///   1  the box of a slot is the box of the points below it
+///   2  sizes and first leaves in the tree are right, without a summarise()
+///   3  at most max_leaves leaves are seen, if there is such a limit
+///   4  then every node that may collapse is in the heap under its HI
+template <class Real>
+class Perch {
+ public:
+  Perch(std::size_t dim, const PerchOptions& options) : dim_(dim), options_(options) {}
+
+  bool collapses() const { return options_.max_leaves > 0; }
+  /// The nearest leaf, which may be a collapsed node. A* from the root of a tree
+  /// with at least one point.
+  NodeId nearest(const Tree<Real>& tree, const Real* x);
+  /// Insert an unattached leaf; `at` is its nearest leaf, kNone in an empty tree.
+  /// May only throw before it has changed anything.
+  void insert(Tree<Real>& tree, NodeId leaf, NodeId at);
+
+  /// Slots that have collapsed, those below other collapsed ones included.
+  std::vector<std::uint32_t> collapsed() const;
+  /// Begin with a stored tree. Throws std::invalid_argument when they do not fit.
+  void restore(const Tree<Real>& tree, std::span<const std::uint32_t> collapsed);
+  /// Throws std::logic_error naming the first broken invariant. O(n dim).
+  void check(const Tree<Real>& tree) const;
+
+ private:
+  // What bounds look at: a box, and the points in it if they are few.
+  struct View {
+    const Real* low;
+    const Real* high;
+    std::span<const PointId> points;  // empty: too many
+    bool is_point() const { return low == high; }
+  };
+  // A node of the A* search. Nearer first; inner nodes before leaves, so that
+  // among equally near leaves the first point decides.
+  struct Candidate {
+    double distance;
+    NodeId node;
+    bool is_leaf;
+    PointId first;
+    bool operator>(const Candidate& other) const;
+  };
+  struct Collapsible {
+    double spread;  // HI of its children, squared
+    PointId first;
+    Slot slot;
+    bool operator>(const Collapsible& other) const;
+  };
+
+  bool is_leaf(NodeId v) const { return v.is_leaf() || (collapses() && collapsed_[v.slot()] != 0); }
+  const Real* low(const Tree<Real>& tree, NodeId v) const;
+  const Real* high(const Tree<Real>& tree, NodeId v) const;
+  void gather(const Tree<Real>& tree, NodeId v, std::vector<PointId>& out) const;
+  View view(const Tree<Real>& tree, NodeId v, std::vector<PointId>& points) const;
+  double least(const Tree<Real>& tree, const Real* x, const View& v) const;
+  double most(const Tree<Real>& tree, const Real* x, const View& v) const;
+  double lower_bound(const Tree<Real>& tree, const View& a, const View& b) const;
+  double upper_bound(const Tree<Real>& tree, const View& a, const View& b) const;
+  double spread(const Tree<Real>& tree, NodeId v) const;
+
+  void make_room(const Tree<Real>& tree, NodeId at);
+  void make_box(const Tree<Real>& tree, NodeId v);
+  void tell_ancestors(Tree<Real>& tree, NodeId v, const Real* x);
+  bool is_masked(const Tree<Real>& tree, NodeId v) const;
+  bool can_balance(const Tree<Real>& tree, NodeId v) const;
+  void rotate(Tree<Real>& tree, NodeId v);
+  void unmask(Tree<Real>& tree, NodeId start);
+  void balance(Tree<Real>& tree, NodeId start);
+  bool may_collapse(const Tree<Real>& tree, NodeId v) const;
+  void offer(const Tree<Real>& tree, NodeId v);
+  void collapse_one(const Tree<Real>& tree);
+
+  std::size_t dim_;
+  PerchOptions options_;
+  std::vector<Real> boxes_;              // by slot: dim least, dim greatest coordinates
+  std::vector<std::uint8_t> collapsed_;  // by slot, if max_leaves
+  std::vector<Collapsible> heap_;        // if max_leaves; may hold entries that no longer hold
+  // Scratch.
+  std::vector<Candidate> frontier_;
+  mutable std::vector<PointId> points_a_, points_b_, points_c_;
+  mutable std::vector<NodeId> stack_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// stable_path.hpp: how much of a root path stays as it is when a point joins below.
+//
+//   S_0 = y, S_1, ..., S_l   what hangs off y's root path, lowest first
+//   P_i                      the path's nodes: P_0 = y, P_i = P_(i-1) + S_i
+//   Q_i = P_i + x            what P_i becomes, if all below S_(i+1) merges first
+//
+// HAC of the forest {S_0 .. S_l, x} joins S_i to Q_(i-1), as the old tree joined
+// it to P_(i-1), if these two are closer to each other than either is to any S_b
+// with b > i. The last i for which that is not certain is the highest unstable level K:
+// only S_0 .. S_K and x are to be merged anew, and the nodes above stay. That
+// holds if the merges below K are not disturbed from above, either: each must be
+// closer than anything in it is to any S_b with b > K.
+//
+// The argument needs average linkage, which is a mean over the parts of a cluster
+// and never negative. "Certain" allows for all rounding that HAC of the whole
+// forest could meet; equal linkages are never certain. docs/math.md has the proof.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "algorithms/forest_hac.hpp"
+
+namespace ramify {
+
+template <class Real>
+class StablePath {
+ public:
+  explicit StablePath(std::size_t dim) : dim_(dim) {}
+
+  /// The highest unstable level K of a forest S_0 .. S_l, x, or a higher one; x comes
+  /// last. Needs 3 to kMatrixLimit items. O(l^2 dim), but few and flat loops: in
+  /// double below kLanes dimensions, above in float, with room for its rounding.
+  std::size_t unstable_level(std::span<const ForestItem<Real>> forest);
+
+  /// After unstable_level() has found K, and S_0 .. S_level, x have been merged (forest_hac's
+  /// numbering) with these linkages, level >= K: level itself if that was not
+  /// disturbed from above, else a higher one to try. O(level l).
+  std::size_t unstable_after(std::size_t level, std::span<const Merge> merges,
+                        std::span<const double> linkages);
+
+ private:
+  void gather(std::span<const ForestItem<Real>> forest);
+  std::size_t narrow_level(std::span<const ForestItem<Real>> forest);
+  std::size_t wide_level(std::span<const ForestItem<Real>> forest);
+  bool bound_linkages(std::span<const ForestItem<Real>> forest);
+
+  std::size_t dim_;
+  std::size_t items_ = 0;   // S_0 .. S_l
+  std::size_t stride_ = 0;  // items_ in whole vectors
+  double reach_ = 1;        // 1 + what rounding can do to a linkage
+  std::vector<double> columns_, x_, sizes_, variances_, open_variances_, sums_;
+  std::vector<double> rows_;               // L(S_i, S_b) for b > i, row by row; x's row is the last
+  std::vector<float> centred_, products_;  // in many dimensions: means - x
+  std::vector<double> doubts_;             // by item: its share of rounding
+  std::vector<double> high_sums_;
+  std::vector<double> above_;  // for each cluster: its linkage to each S_b above K
+  std::vector<double> weight_;
+};
+
+}  // namespace ramify

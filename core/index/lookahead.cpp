@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "index/lookahead.hpp"
+
+#include <algorithm>
+
+namespace ramify {
+namespace {
+
+constexpr std::size_t kSlice = std::size_t{1} << 15;  // neighbours
+constexpr std::size_t kPiece = 256;                   // points
+constexpr std::size_t kFirstWindow = 4096;            // points
+
+}  // namespace
+
+void Alone::begin(std::size_t pieces, Work work) {
+  pieces_ = pieces;
+  work_ = std::move(work);
+}
+
+void Alone::finish(const Breathe& breathe) {
+  for (std::size_t piece = 0; piece < pieces_; ++piece) work_(piece, breathe);
+  pieces_ = 0;
+}
+
+template <class Real>
+Lookahead<Real>::Lookahead(Neighbours<Real>& index, const Points<Real>& points, Fetch fetch,
+                           std::size_t begin, std::size_t end, std::size_t k, Helpers& helpers)
+    : index_(index),
+      points_(points),
+      fetch_(std::move(fetch)),
+      end_(end),
+      k_(k),
+      slice_(std::max(kPiece, kSlice / std::max<std::size_t>(k, 1))),
+      helpers_(helpers) {
+  window_begin_ = window_end_ = begin;
+  coming_.begin = coming_.end = begin;
+}
+
+template <class Real>
+void Lookahead<Real>::advance(const Breathe& breathe) {
+  if (coming_.begin == coming_.end) start(breathe);
+  helpers_.finish(breathe);
+  std::swap(ready_, coming_);
+  coming_.begin = coming_.end = ready_.end;
+  if (coming_.begin < end_) start(breathe);
+}
+
+/// Begin to look up the slice after the one that came last.
+template <class Real>
+void Lookahead<Real>::start(const Breathe& breathe) {
+  if (coming_.end == window_end_) load_window(breathe);
+  coming_.begin = coming_.end;
+  coming_.end = std::min(coming_.begin + slice_, window_end_);
+  const auto from = by_slice_.begin() + static_cast<std::ptrdiff_t>(coming_.begin - window_begin_);
+  coming_.queries.assign(from, from + static_cast<std::ptrdiff_t>(coming_.end - coming_.begin));
+  coming_.found.resize((coming_.end - coming_.begin) * k_);
+  helpers_.begin((coming_.queries.size() + kPiece - 1) / kPiece,
+                 [this](std::size_t piece, const Breathe& rest) { look_up(piece, rest); });
+}
+
+template <class Real>
+void Lookahead<Real>::load_window(const Breathe& breathe) {
+  window_begin_ = window_end_;
+  // Many windows cost loading, few cost searches among points from the future: the
+  // more so the more neighbouring places there are.
+  const std::size_t growth = points_.dim() < 4 ? 4 : 2;
+  window_end_ = std::min(end_, std::max(growth * window_begin_, kFirstWindow));
+  if (end_ - window_end_ < window_end_ / 8 || !index_.minds_the_future()) window_end_ = end_;
+  fetch_(window_end_);
+  index_.load(points_, window_end_, breathe);
+  // A stable sort of the window's points by slice, by counting.
+  const std::size_t slices = (window_end_ - window_begin_ + slice_ - 1) / slice_;
+  std::vector<std::size_t> next(slices);
+  for (std::size_t s = 0; s < slices; ++s) next[s] = s * slice_;
+  const BigVector<PointId> places = index_.by_place(window_begin_);
+  by_slice_.resize(places.size());
+  for (const PointId point : places) by_slice_[next[(point - window_begin_) / slice_]++] = point;
+}
+
+template <class Real>
+void Lookahead<Real>::look_up(std::size_t piece, const Breathe& breathe) {
+  const std::size_t from = piece * kPiece;
+  const std::size_t count = std::min(kPiece, coming_.queries.size() - from);
+  const std::span<const PointId> queries(coming_.queries.data() + from, count);
+  std::vector<PointId> found(count * k_);
+  index_.nearest_before(points_, queries, k_, found.data(), breathe);
+  for (std::size_t q = 0; q < count; ++q)
+    std::copy_n(
+        found.begin() + static_cast<std::ptrdiff_t>(q * k_), k_,
+        coming_.found.begin() + static_cast<std::ptrdiff_t>((queries[q] - coming_.begin) * k_));
+}
+
+template class Lookahead<float>;
+template class Lookahead<double>;
+
+}  // namespace ramify

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// lookahead.hpp: the neighbours of a whole batch, before the tree sees it.
+//
+// A point's neighbours depend on the points before it, never on the tree. So a
+// batch is looked up in slices: while one slice grows the tree, helpers may look
+// up the next. Within a slice the lookups go from place to place, not in order of
+// arrival, so that each finds warm what the one before it needed.
+//
+// The index holds points that come later than the one that asks. Where that costs
+// time, it is loaded in windows that grow geometrically, so that never more than a
+// fixed share of it is from the future.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "index/neighbours.hpp"
+#include "pulse.hpp"
+
+namespace ramify {
+
+/// Who does pieces of work that are independent of each other. The core has no
+/// threads; whoever calls it may have some (bindings/crew.hpp).
+class Helpers {
+ public:
+  /// A piece of work breathes now and then, and may be thrown out of (pulse.hpp).
+  using Work = std::function<void(std::size_t piece, const Breathe& breathe)>;
+  virtual ~Helpers() = default;
+  /// Start on pieces 0 .. pieces-1 in the background, if there is one.
+  virtual void begin(std::size_t pieces, Work work) = 0;
+  /// Have all pieces done, with the caller's help; `breathe` may throw.
+  virtual void finish(const Breathe& breathe) = 0;
+  /// Forget pieces not yet begun, and stop those that are.
+  virtual void abandon() noexcept = 0;
+};
+
+/// Nobody but the caller.
+class Alone final : public Helpers {
+ public:
+  void begin(std::size_t pieces, Work work) override;
+  void finish(const Breathe& breathe) override;
+  void abandon() noexcept override { pieces_ = 0; }
+
+ private:
+  std::size_t pieces_ = 0;
+  Work work_;
+};
+
+template <class Real>
+class Lookahead {
+ public:
+  /// Have `points` hold all rows up to this one; they must not move.
+  using Fetch = std::function<void(std::size_t end)>;
+
+  /// For points begin .. end-1 of `points`, k neighbours each. Nobody else may use
+  /// the index until this one is done.
+  Lookahead(Neighbours<Real>& index, const Points<Real>& points, Fetch fetch, std::size_t begin,
+            std::size_t end, std::size_t k, Helpers& helpers);
+  ~Lookahead() { helpers_.abandon(); }
+  Lookahead(const Lookahead&) = delete;
+  Lookahead& operator=(const Lookahead&) = delete;
+
+  /// Have the next slice of points ready. `breathe` may throw, and then the index is
+  /// good for nothing but destruction.
+  void advance(const Breathe& breathe);
+  /// The points that are ready: from slice_begin() to slice_end()-1.
+  std::size_t slice_begin() const { return ready_.begin; }
+  std::size_t slice_end() const { return ready_.end; }
+  /// Neighbours of a point of the slice, nearest first.
+  std::span<const PointId> neighbours(std::size_t point) const {
+    return {ready_.found.data() + (point - ready_.begin) * k_, std::min(k_, point)};
+  }
+
+ private:
+  struct Slice {
+    std::size_t begin = 0, end = 0;
+    std::vector<PointId> queries;  // in order of place
+    std::vector<PointId> found;    // k a point, in order of arrival
+  };
+
+  void load_window(const Breathe& breathe);
+  void start(const Breathe& breathe);
+  void look_up(std::size_t piece, const Breathe& breathe);
+
+  Neighbours<Real>& index_;
+  const Points<Real>& points_;
+  Fetch fetch_;
+  std::size_t end_, k_;
+  std::size_t slice_;  // points in a slice
+  Helpers& helpers_;
+  std::size_t window_begin_ = 0, window_end_ = 0;
+  BigVector<PointId> by_slice_;  // the window's points, slice by slice, each by place
+  Slice ready_, coming_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tree/tree.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace ramify {
+
+template <class Real>
+void Tree<Real>::make_room(std::size_t points) {
+  points_.make_room(points);
+  ramify::make_room(leaf_parent_, points);
+  ramify::make_room(records_, points * record_);
+}
+
+template <class Real>
+NodeId Tree<Real>::add_leaf(const Real* row) {
+  if (points_.size() >= kMaxPoints) throw std::length_error("a tree holds at most 2^31-1 points");
+  const auto point = static_cast<PointId>(points_.size());
+  points_.append(row);
+  ramify::make_room(leaf_parent_, 1);
+  leaf_parent_.push_back(kNone);
+  return NodeId::leaf(point);
+}
+
+template <class Real>
+void Tree<Real>::truncate(std::size_t points) {
+  points_.truncate(points);
+  leaf_parent_.resize(points);
+}
+
+template <class Real>
+void Tree<Real>::clear_inner() {
+  std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
+  slots_ = 0;
+  records_.clear();
+  root_ = kNone;
+}
+
+template <class Real>
+Slot Tree<Real>::new_slot(std::uint64_t name) {
+  ramify::make_room(records_, record_);
+  records_.resize(records_.size() + record_);
+  new (records_.data() + slots_ * record_) Inner{.name = name};
+  return static_cast<Slot>(slots_++);
+}
+
+template <class Real>
+void Tree<Real>::set_parent(NodeId v, NodeId parent) {
+  (v.is_leaf() ? leaf_parent_[v.point()] : inner(v.slot()).parent) = parent;
+}
+
+template <class Real>
+void Tree<Real>::set_root(NodeId v) {
+  root_ = v;
+  set_parent(v, kNone);
+}
+
+template <class Real>
+void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child) {
+  if (parent == kNone) {
+    set_root(new_child);
+    return;
+  }
+  Inner& above = inner(parent.slot());
+  (above.left == old_child ? above.left : above.right) = new_child;
+  set_parent(new_child, parent);
+}
+
+template <class Real>
+void Tree<Real>::summarise(Slot slot) {
+  Inner& node = inner(slot);
+  const SummaryView<Real> a = summary(node.left);
+  const SummaryView<Real> b = summary(node.right);
+  node.size = size(node.left) + size(node.right);
+  node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
+  node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
+  merged_mean(a, b, dim(), mean_at(slot));
+}
+
+template <class Real>
+NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
+  const NodeId node = NodeId::inner(slot);
+  inner(slot).left = left;
+  inner(slot).right = right;
+  set_parent(left, node);
+  set_parent(right, node);
+  summarise(slot);
+  return node;
+}
+
+template <class Real>
+NodeId Tree<Real>::attach(NodeId leaf, NodeId at) {
+  const NodeId above = parent(at);
+  const Slot slot = new_slot(new_name());
+  replace_child(above, at, NodeId::inner(slot));
+  return join(at, leaf, slot);
+}
+
+template <class Real>
+void Tree<Real>::swap(NodeId a, NodeId b) {
+  const NodeId above_a = parent(a), above_b = parent(b);
+  Inner& node_a = inner(above_a.slot());
+  Inner& node_b = inner(above_b.slot());
+  NodeId& place_a = node_a.left == a ? node_a.left : node_a.right;
+  NodeId& place_b = node_b.left == b ? node_b.left : node_b.right;
+  place_a = b;
+  place_b = a;
+  set_parent(a, above_b);
+  set_parent(b, above_a);
+}
+
+template <class Real>
+NodeId Tree<Real>::move(NodeId v, NodeId beside) {
+  const NodeId node = parent(v);
+  replace_child(parent(node), node, sibling(v));
+  replace_child(parent(beside), beside, node);
+  inner(node.slot()).left = beside;
+  inner(node.slot()).right = v;
+  set_parent(beside, node);
+  return node;
+}
+
+template <class Real>
+void Tree<Real>::recount(NodeId v) {
+  Inner& node = inner(v.slot());
+  node.size = size(node.left) + size(node.right);
+  node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
+}
+
+template <class Real>
+void Tree<Real>::absorb(NodeId v, const Real* x, double gap) {
+  const Slot slot = v.slot();
+  const auto n = static_cast<double>(inner(slot).size);
+  const double share = 1 / (n + 1);
+  Real* mean = mean_at(slot);
+  for (std::size_t j = 0; j < dim(); ++j) {
+    const double from = static_cast<double>(mean[j]);
+    mean[j] = static_cast<Real>(from + share * (static_cast<double>(x[j]) - from));
+  }
+  inner(slot).ssd += n * share * gap;
+  ++inner(slot).size;
+}
+
+template <class Real>
+void Tree<Real>::summarise() {
+  for (const Slot slot : bottom_up()) summarise(slot);
+}
+
+template <class Real>
+Tree<Real>::Remake::Remake(Tree& tree)
+    : tree_(tree), slots_(tree.slots_), next_name_(tree.next_name_), root_(tree.root_) {
+  records_.reserve(tree.points().size() * tree.record_);
+  std::swap(records_, tree.records_);
+  tree.clear_inner();
+}
+
+template <class Real>
+Tree<Real>::Remake::~Remake() {
+  if (kept_) return;
+  std::swap(records_, tree_.records_);
+  tree_.slots_ = slots_;
+  tree_.next_name_ = next_name_;
+  for (std::size_t slot = 0; slot < slots_; ++slot)
+    for (const NodeId child : {tree_.inner(slot).left, tree_.inner(slot).right})
+      tree_.set_parent(child, NodeId::inner(static_cast<Slot>(slot)));
+  if (root_ != kNone) tree_.set_root(root_);
+}
+
+template <class Real>
+std::vector<Slot> Tree<Real>::bottom_up() const {
+  std::vector<Slot> order;
+  if (root_ == kNone || root_.is_leaf()) return order;
+  order.reserve(slots_);
+  order.push_back(root_.slot());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (const NodeId child : {inner(order[i]).left, inner(order[i]).right})
+      if (!child.is_leaf()) order.push_back(child.slot());
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+template <class Real>
+std::vector<std::uint32_t> Tree<Real>::link_array() const {
+  std::vector<std::uint32_t> out;
+  out.reserve(3 * slots_);
+  for (std::size_t i = 0; i < slots_; ++i)
+    for (const NodeId v : {inner(i).parent, inner(i).left, inner(i).right}) out.push_back(v.raw());
+  return out;
+}
+
+template <class Real>
+std::vector<std::uint64_t> Tree<Real>::names() const {
+  std::vector<std::uint64_t> out;
+  out.reserve(slots_);
+  for (std::size_t i = 0; i < slots_; ++i) out.push_back(inner(i).name);
+  return out;
+}
+
+template <class Real>
+std::vector<double> Tree<Real>::ssds() const {
+  std::vector<double> out;
+  out.reserve(slots_);
+  for (std::size_t i = 0; i < slots_; ++i) out.push_back(inner(i).ssd);
+  return out;
+}
+
+template <class Real>
+std::vector<Real> Tree<Real>::means() const {
+  std::vector<Real> out;
+  out.reserve(slots_ * dim());
+  for (std::size_t i = 0; i < slots_; ++i) out.insert(out.end(), mean_at(i), mean_at(i) + dim());
+  return out;
+}
+
+template <class Real>
+Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
+  const std::size_t n = arrays.points.size() / dim;
+  const std::size_t slots = arrays.links.size() / 3;
+  const std::size_t expected = n > 0 ? n - 1 : 0;
+  if (arrays.points.size() != n * dim || arrays.links.size() != 3 * slots || slots != expected ||
+      arrays.names.size() != slots || arrays.ssd.size() != slots ||
+      arrays.mean.size() != slots * dim || n > kMaxPoints)
+    throw std::invalid_argument("the arrays of a stored tree do not fit each other");
+  Tree tree(dim);
+  tree.make_room(n);
+  for (std::size_t i = 0; i < n; ++i) tree.add_leaf(arrays.points.data() + i * dim);
+  for (std::size_t i = 0; i < slots; ++i) tree.new_slot(arrays.names[i]);
+  if (n == 1) tree.set_root(NodeId::leaf(0));
+  for (std::size_t i = 0; i < slots; ++i) {
+    const NodeId node = NodeId::inner(static_cast<Slot>(i));
+    const auto link = [&](std::size_t k) { return NodeId::from_raw(arrays.links[3 * i + k]); };
+    for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
+      const NodeId child = link(k);
+      if (child.is_leaf() ? child.point() >= n : child.slot() >= slots)
+        throw std::invalid_argument("a stored tree links to a node that does not exist");
+      tree.set_parent(child, node);
+    }
+    tree.inner(i).left = link(1);
+    tree.inner(i).right = link(2);
+    if (link(0) == kNone) tree.root_ = node;
+  }
+  if (tree.root_ != kNone && !tree.root_.is_leaf()) tree.inner(tree.root_.slot()).parent = kNone;
+  if (n > 0) {
+    try {
+      tree.check_links();
+    } catch (const std::logic_error& broken) {
+      throw std::invalid_argument(std::string("a stored tree is damaged: ") + broken.what());
+    }
+  }
+  tree.summarise();
+  for (std::size_t i = 0; i < slots; ++i) {
+    tree.inner(i).ssd = arrays.ssd[i];
+    std::copy_n(arrays.mean.data() + i * dim, dim, tree.mean_at(i));
+  }
+  tree.next_name_ = arrays.next_name;
+  return tree;
+}
+
+namespace {
+
+void require(bool holds, int invariant, const std::string& what) {
+  if (!holds)
+    throw std::logic_error("tree invariant " + std::to_string(invariant) + " broken: " + what);
+}
+
+}  // namespace
+
+template <class Real>
+void Tree<Real>::check_links() const {
+  const std::size_t n = points_.size();
+  if (n == 0) {
+    require(root_ == kNone && slots_ == 0, 1, "an empty tree has a node");
+    return;
+  }
+  require(root_ != kNone, 1, "no root");
+  require(parent(root_) == kNone, 1, "the root has a parent");
+  require(slots_ == n - 1, 2, "slots are not points - 1");
+  std::vector<bool> met_slot(slots_), met_point(n);
+  std::vector<NodeId> stack{root_};
+  std::size_t met = 0;
+  while (!stack.empty()) {
+    const NodeId v = stack.back();
+    stack.pop_back();
+    const bool again = v.is_leaf() ? met_point[v.point()] : met_slot[v.slot()];
+    require(!again, 2, "a node is met twice");
+    (v.is_leaf() ? met_point[v.point()] : met_slot[v.slot()]) = true;
+    ++met;
+    if (v.is_leaf()) continue;
+    for (const NodeId child : {left(v), right(v)}) {
+      require(child != kNone && parent(child) == v, 1, "a child does not know its parent");
+      stack.push_back(child);
+    }
+  }
+  require(met == 2 * n - 1, 2, "some node is not below the root");
+}
+
+template <class Real>
+void Tree<Real>::check_summaries() const {
+  // A mean of n points is rounded up to n times on its way here, each time by half a
+  // unit in the last place: of the column's largest number, or of the smallest there is.
+  const double unit = std::numeric_limits<Real>::epsilon();
+  const double smallest = std::numeric_limits<Real>::denorm_min();
+  const auto slack_for = [&](double n) {
+    return std::max(sizeof(Real) == sizeof(float) ? 1e-3 : 1e-9, n * unit);
+  };
+  std::vector<double> sum(slots_ * dim()), deviation(slots_);
+  std::vector<double> scale(dim());
+  for (std::size_t i = 0; i < points_.size(); ++i)
+    for (std::size_t j = 0; j < dim(); ++j)
+      scale[j] = std::max(scale[j],
+                          std::fabs(static_cast<double>(points_.row(static_cast<PointId>(i))[j])));
+  double spread = 0;
+  for (const double s : scale) spread += s * s;
+  // Fresh means in double: a leaf's is its row, an inner node's its children's.
+  std::vector<double> mean_a(dim()), mean_b(dim());
+  const auto fresh_mean = [&](NodeId v, std::vector<double>& out) {
+    for (std::size_t j = 0; j < dim(); ++j)
+      out[j] =
+          v.is_leaf() ? static_cast<double>(points_.row(v.point())[j]) : sum[v.slot() * dim() + j];
+  };
+  for (const Slot slot : bottom_up()) {
+    const NodeId a = inner(slot).left;
+    const NodeId b = inner(slot).right;
+    require(inner(slot).size == size(a) + size(b), 3, "size");
+    require(inner(slot).first_leaf == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
+    fresh_mean(a, mean_a);
+    fresh_mean(b, mean_b);
+    const double n_a = size(a), n_b = size(b), n = n_a + n_b;
+    const double slack = slack_for(n);
+    double gap = 0;
+    for (std::size_t j = 0; j < dim(); ++j) {
+      const double step = mean_b[j] - mean_a[j];
+      gap += step * step;
+      const double mean = mean_a[j] + n_b / (n_a + n_b) * step;
+      sum[slot * dim() + j] = mean;
+      require(std::fabs(mean - static_cast<double>(mean_at(slot)[j])) <=
+                  slack * scale[j] + n * smallest,
+              4, "mean");
+    }
+    const auto below = [&](NodeId v) { return v.is_leaf() ? 0.0 : deviation[v.slot()]; };
+    deviation[slot] = merged_ssd(n_a, below(a), n_b, below(b), gap);
+    // A mean wrong by e moves the ssd by up to n e (sqrt(ssd/n) + e).
+    const double wrong = slack * std::sqrt(spread) + n * smallest;
+    require(inner(slot).ssd >= 0, 4, "negative ssd");
+    require(
+        std::fabs(deviation[slot] - inner(slot).ssd) <=
+            slack * deviation[slot] + n * wrong * (std::sqrt(deviation[slot] / n) + wrong) + 1e-300,
+        4, "ssd");
+  }
+}
+
+template <class Real>
+void Tree<Real>::check_names() const {
+  std::vector<std::uint64_t> names = this->names();
+  std::sort(names.begin(), names.end());
+  require(std::adjacent_find(names.begin(), names.end()) == names.end(), 5, "a name twice");
+  require(names.empty() || names.back() < next_name_, 5, "a name from the future");
+}
+
+template <class Real>
+void Tree<Real>::check() const {
+  check_links();
+  check_summaries();
+  check_names();
+}
+
+template class Tree<float>;
+template class Tree<double>;
+
+}  // namespace ramify

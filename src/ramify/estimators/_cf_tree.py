@@ -110,13 +110,14 @@ class CFTree:
         rows = self._store.points()
         if self._birch is None:
             self._birch = Birch(**self._options, n_clusters=None, compute_labels=False)
+        n = len(rows)
         try:
-            if self._fed < len(rows):
+            if self._fed < n:
                 self._birch.partial_fit(rows[self._fed :])
+            self._fed = n  # no call after the last one: Ctrl-C comes with it or not at all
         except BaseException:
             self._birch, self._fed = None, 0  # it may be caught half way: begin again
             raise
-        self._fed = len(rows)
 
     def _regroup(self) -> None:
         if self._grouped == len(self):

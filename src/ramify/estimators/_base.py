@@ -45,6 +45,7 @@ from ramify.estimators._saved import to_saved
 from ramify.frames import open_arrow
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
+from ramify.jobs import thread_count
 from ramify.points import Rows, check_feature_names, feature_names, read_batch
 from ramify.progress import Progress
 from ramify.sparse import SparseRows
@@ -454,6 +455,11 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
     def _more_options(self) -> dict[str, int | float | str | None]:
         """Options that only this estimator has, checked."""
         return {}
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that no batch would be taken with."""
+        self._options()
+        thread_count(getattr(self, "n_jobs", None), none=1)
 
     def _read_first(self, X: object, ids: object) -> Batch:
         """Check a batch that begins a tree."""

@@ -235,9 +235,12 @@ class Live:
         settings = Settings._make(state["settings"])
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
         arrays = state["arrays"]
-        # Nothing has come yet, as after an interrupt: then a new tree is the old one.
-        core = _old_core(settings, dtype, arrays) if len(arrays["points"]) else None
-        live = Live(settings, dtype, core)
+        if len(arrays["points"]) > 0:
+            live = Live(settings, dtype, _old_core(settings, dtype, arrays))
+        else:
+            core = _NotBegun(arrays)
+            live = Live(settings, dtype, cast(_Core, core))
+            core.owner = live
         ids = state.get("ids")
         if ids is not None:
             live.ids = Ids()
@@ -247,6 +250,36 @@ class Live:
     def _forget(self) -> None:
         self._hierarchy = None
         self._labels = None
+
+
+class _NotBegun:
+    """In place of the core, for a stored tree without points, as an interrupt leaves one.
+
+    No row vouches for the width that such a file claims, and the core sets rows of
+    scratch aside for it. So there is no core before the first row of that width.
+    """
+
+    owner: Live
+
+    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._arrays = arrays
+
+    def __len__(self) -> int:
+        return 0
+
+    def insert_one(self, row: Rows) -> int:
+        return self._begin().insert_one(row)
+
+    def insert_many(self, rows: Rows, pulse: Pulse | None = None, threads: int = 1) -> int:
+        return self._begin().insert_many(rows, pulse, threads)
+
+    def state(self) -> Mapping[str, npt.NDArray[Any]]:
+        return self._arrays
+
+    def _begin(self) -> _Core:
+        live = self.owner
+        live._core = _new_core(live.settings, live.dtype)
+        return live._core
 
 
 def _later(pulse: Pulse | None, done: int) -> Pulse | None:

@@ -577,7 +577,7 @@ if child == 0:
             call(model)
         except RuntimeError as error:
             print(error, flush=True)
-    print(len(other), len(ramify.OHAC().fit([[0.0]])), flush=True)
+    print(len(other.partial_fit([[2.0]])), len(ramify.OHAC().fit([[0.0]])), flush=True)
     os._exit(0)
 print(os.waitpid(child, 0)[1])
 ended.set()
@@ -595,16 +595,7 @@ def test_a_forked_child_waited_for_a_thread_that_it_does_not_have():
     *refusals, others, code, held = run.stdout.splitlines()
     assert len(refusals) == 3, run.stderr
     assert all("in use by another thread when this process was forked" in why for why in refusals)
-    assert (others, code, held) == ("2 1", "0", "2")
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_model_that_nobody_used_goes_on_in_a_forked_child():
-    model = OHAC().fit(X)
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if len(model.partial_fit(X)) == 80 else 1)
-    assert os.waitpid(child, 0)[1] == 0
+    assert (others, code, held) == ("3 1", "0", "2")
 
 
 def test_scripts_end_without_complaints():

@@ -148,6 +148,8 @@ def test_an_interrupt_anywhere_leaves_a_valid_model(monkeypatch, error):
         ({"threshold": float("inf")}, ValueError, "above 0"),
         ({"threshold": "1"}, TypeError, "expected a number, got str"),
         ({"branching_factor": 1}, ValueError, "branching_factor=1: expected at least 2"),
+        ({"branching_factor": 2**31}, ValueError, "expected at most 2,147,483,647"),
+        ({"threshold": 10**400}, ValueError, "threshold is beyond all floats"),
         ({"branching_factor": 2.0}, TypeError, "expected an int"),
     ],
 )
@@ -160,3 +162,21 @@ def test_bad_options(options, error, message):
             with pytest.raises(error, match=message):
                 call([[0.0], [1.0]])
         assert len(model) == before
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_large_branching_factor_took_memory_for_rows_that_never_came(dtype, monkeypatch):
+    """scikit-learn sets the whole of it aside for each node: 48 GB for the largest."""
+    monkeypatch.setattr(_cf_tree, "_FEED", 7)
+    X = np.random.default_rng(0).normal(size=(300, 3)).astype(dtype)
+    largest = BIRCH(threshold=0.1, branching_factor=2**31 - 1)
+    enough = BIRCH(threshold=0.1, branching_factor=300)
+    for begin in range(0, 300, 50):
+        rows = X[begin : begin + 50]
+        assert largest.partial_fit(rows).hierarchy() == enough.partial_fit(rows).hierarchy()
+    for model in (largest, enough):
+        assert model.hierarchy() == type(model)(**model.get_params()).fit(X).hierarchy()
+        model.check()
+    theirs = _cf_tree.Birch(threshold=0.1, branching_factor=300, n_clusters=None).fit(X)
+    ours = largest._live._core._birch
+    assert np.array_equal(ours.subcluster_centers_, theirs.subcluster_centers_)

@@ -7,12 +7,17 @@ import sys
 import textwrap
 import threading
 import time
+from contextlib import contextmanager
 from functools import cache, partial
+from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import ramify
 from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN, progress
+from ramify.estimators import _cf_tree
 from tests.strategies import SMALL, scaled
 
 ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
@@ -158,6 +163,210 @@ def test_a_signal_during_the_progress_callable():
         model.fit(rows, progress=press)
     if len(model):
         model.check()
+
+
+# --- interrupts at every place where Python looks for signals ---------------------------
+
+#: Where signals are heard that matter to us: our own code, and that of `with`.
+OURS = (str(Path(ramify.__file__).parent), contextmanager.__code__.co_filename)
+
+
+class Heard:
+    """Does something where Python hears a signal for the k-th time from now on.
+
+    That is when a function begins, and after a call has returned: there a profiler is
+    called, too, and what it raises is raised as a signal handler's error would be.
+    """
+
+    def __init__(self, k, act):
+        self.left, self.act = k, act
+
+    def __call__(self, frame, event, arg):
+        if event in ("call", "return", "c_return") and frame.f_code.co_filename.startswith(OURS):
+            self.left -= 1
+            if self.left == 0:
+                self.act()
+
+    def __enter__(self):
+        sys.setprofile(self)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+
+def raise_interrupt():
+    raise KeyboardInterrupt
+
+
+def everywhere(act, make, call):
+    """Yield a model after `call(model)`, with `act(model)` at the first place, the second, ..."""
+    held = []  # as an interactive Python holds on to the last error
+    for k in count(1):
+        model = make()
+        with Heard(k, partial(act, model)) as heard:
+            try:
+                call(model)
+            except KeyboardInterrupt as error:
+                held = [error]
+        if heard.left > 0:
+            return
+        yield model
+        held.clear()
+
+
+def assert_usable(model, rows):
+    """Nobody is stuck, neither another thread nor we, and the tree is that of the first rows."""
+    guard = model._lock()
+    taken = []
+    in_threads(lambda: taken.append(guard.lock.acquire(blocking=False) and guard.lock.release()))
+    assert taken == [None]
+    n = len(model)
+    if n > 0:
+        model.check()
+        fresh = type(model)(**model.get_params()).fit(rows[:n], ids=range(n))
+        assert model.hierarchy() == fresh.hierarchy()
+        assert model.ids_.tolist() == list(range(n))
+    return n
+
+
+LINES = np.random.default_rng(2).normal(size=(24, 2))
+CALLS = {
+    "partial_fit": lambda model: model.partial_fit(LINES[10:20], ids=range(10, 20)),
+    "progress": lambda model: model.partial_fit(
+        LINES[10:20], ids=range(10, 20), progress=lambda done, total: None
+    ),
+    "fit": lambda model: model.fit(LINES, ids=range(24)),
+    "insert": lambda model: model.insert(LINES[10], id=10),
+    "insert a list": lambda model: model.insert(LINES[10].tolist(), id=10),
+    "predict": lambda model: model.predict(LINES),
+    "ids": lambda model: model.ids_,
+    "hierarchy": lambda model: model.hierarchy(),
+    "state": lambda model: model.__getstate__(),
+    "length": len,
+}
+
+
+@pytest.mark.parametrize("Estimator", [OTD, OHAC, GRINCH, BIRCH])
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_became_a_runtime_error_and_the_model_refused_all_calls(
+    Estimator, call, monkeypatch
+):
+    monkeypatch.setattr(_cf_tree, "_FEED", 5)
+    make = lambda: Estimator(n_clusters=1).fit(LINES[:10], ids=range(10))  # noqa: E731
+    sizes = set()
+    for model in everywhere(lambda model: raise_interrupt(), make, CALLS[call]):
+        n = assert_usable(model, LINES)
+        sizes.add(n)
+        if n > 0:
+            assert model.insert(LINES[0], id=-1) == n
+        else:
+            model.partial_fit(LINES, ids=range(24))
+    assert 10 in sizes
+
+
+def test_ctrl_c_anywhere_in_an_offline_fit():
+    make = lambda: HAC(n_clusters=1).fit(LINES[:10], ids=range(10))  # noqa: E731
+    for model in everywhere(lambda model: raise_interrupt(), make, CALLS["fit"]):
+        assert assert_usable(model, LINES) in (10, 24)
+
+
+def test_ctrl_c_mixed_up_the_labels_of_two_cuts():
+    def make():
+        model = OHAC(n_clusters=3).fit(LINES)
+        assert model.n_clusters_ == 3
+        return model
+
+    def call(model):
+        model.n_clusters = 2
+        assert model.n_clusters_ == 2
+
+    for model in everywhere(lambda model: raise_interrupt(), make, call):
+        model.n_clusters = 3
+        assert model.n_clusters_ == 3
+
+
+def test_ctrl_c_left_the_column_names_of_another_tree():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(LINES, columns=["a", "b"])
+    make = lambda: OTD().fit(frame)  # noqa: E731
+    for model in everywhere(lambda model: raise_interrupt(), make, lambda model: model.fit(X)):
+        named = hasattr(model, "feature_names_in_")
+        assert model.n_features_in_ == (2 if named else 3)
+
+
+def test_an_error_of_a_signal_handler_keeps_its_type():
+    class StopNow(KeyboardInterrupt):
+        pass
+
+    def stop_now(*_):
+        raise StopNow("enough")
+
+    with pytest.raises(StopNow, match="enough") as caught:
+        OHAC().fit(X, progress=stop_now)
+    assert "the tree is valid and holds 40 points" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("Estimator", [OTD, OHAC, BIRCH])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_signal_handler_inserted_in_the_middle_of_another_call(Estimator, call, monkeypatch):
+    """It is told so, or does it before or after; the call under way never sees it half done."""
+    monkeypatch.setattr(_cf_tree, "_FEED", 5)
+    outcomes = set()
+    new = iter(range(100, 10**9))
+
+    def handler(model):
+        try:
+            model.insert(LINES[0], id=next(new))
+            outcomes.add("inserted")
+        except RuntimeError as error:
+            outcomes.add(str(error).partition(";")[0])
+
+    make = lambda: Estimator(n_clusters=1).fit(LINES[:10], ids=range(10))  # noqa: E731
+    for model in everywhere(handler, make, CALLS[call]):
+        model.check()
+        assert len(model.ids_) == len(model)
+        assert np.array_equal(model.labels_, np.zeros(len(model)))
+    assert outcomes == {"inserted", "this model is in the middle of a batch or of another call"}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
+def test_a_signal_handler_that_inserts_while_rows_are_compared():
+    """The core looks for signals, too, when it has been at work for a while."""
+    rows = np.random.default_rng(0).normal(size=(8_000, 20)).astype(np.float32)
+    model = OHAC(n_clusters=5).fit(rows)
+    refusals = []
+
+    def handler(*_):
+        with pytest.raises(RuntimeError, match="signal handler cannot use it before") as caught:
+            model.partial_fit(rows[:50])
+        refusals.append(caught.value)
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        asked = rows[:100]
+        while not refusals:
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+            labels = model.predict(asked)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert np.array_equal(labels, model.labels_[np.arange(len(asked)) % len(rows)])
+            asked = np.concatenate([asked, asked])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(model) == len(rows)
+
+
+def test_lazy_input_may_ask_the_model():
+    model = OHAC(n_clusters=1).fit(X, ids=range(40))
+    model.partial_fit(X, ids=(len(model) + i for i in range(40)))
+    assert model.ids_.tolist() == list(range(80))
+
+    class Lazy:
+        def __array__(self, dtype=None, copy=None):
+            return model.points()[: len(model) // 2]
+
+    assert len(model.predict(Lazy())) == 40
 
 
 # --- progress ------------------------------------------------------------------------
@@ -344,6 +553,49 @@ def test_threads_that_fit_at_once_leave_one_whole_tree():
     in_threads(*[lambda n=n: model.fit(X[:n]) for n in (10, 20, 30, 40)])
     n = len(model)
     assert model.hierarchy() == OHAC().fit(X[:n]).hierarchy()
+
+
+FORK = """
+import os, signal, threading
+import ramify
+
+model, other = ramify.OHAC(), ramify.OHAC().fit([[0.0], [1.0]])
+begun, ended = threading.Event(), threading.Event()
+
+def wait(done, total):
+    begun.set()
+    ended.wait()
+
+thread = threading.Thread(target=model.fit, args=([[0.0], [1.0]],), kwargs={"progress": wait})
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # instead of a hang
+    for call in (len, ramify.OHAC.hierarchy, lambda model: model.insert([0.0])):
+        try:
+            call(model)
+        except RuntimeError as error:
+            print(error, flush=True)
+    print(len(other.partial_fit([[2.0]])), len(ramify.OHAC().fit([[0.0]])), flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+ended.set()
+thread.join()
+model.check()
+print(len(model))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_waited_for_a_thread_that_it_does_not_have():
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True, timeout=300
+    )
+    *refusals, others, code, held = run.stdout.splitlines()
+    assert len(refusals) == 3, run.stderr
+    assert all("in use by another thread when this process was forked" in why for why in refusals)
+    assert (others, code, held) == ("3 1", "0", "2")
 
 
 def test_scripts_end_without_complaints():

@@ -1,7 +1,10 @@
 """OHAC(neighbors="hnsw"): near neighbours, a valid tree, and always the same one."""
 
 import copy
+import os
 import pickle
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -282,3 +285,76 @@ def test_a_tree_keeps_the_way_it_began():
     model.set_params(neighbors="exact")
     with pytest.raises(ValueError, match="neighbors was 'hnsw' when the first point arrived"):
         model.partial_fit(mixture(20))
+
+
+# --- interrupts -----------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
+def test_ctrl_c_became_a_runtime_error_of_usearch():
+    X = mixture(30_000, width=64, dtype=np.float32)
+    model = OHAC(neighbors="hnsw").fit(X[:50])
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+
+    def press(done, total):
+        if done == 0:
+            timer.start()
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.partial_fit(X[50:], progress=press)
+    held = len(model)
+    assert 50 <= held < len(X)
+    assert f"the tree is valid and holds {held:,} points" in str(caught.value)
+    model.check()
+    assert model.hierarchy() == OHAC(neighbors="hnsw").fit(X[:held]).hierarchy()
+    assert model.insert(X[held]) == held
+
+
+class Stopped:
+    """A graph that stops with an error."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __len__(self):
+        raise self.error
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_what_usearch_says_about_signals_is_told_from_its_other_errors(old):
+    X = mixture(20)
+    model = OHAC(neighbors="hnsw", n_clusters=1).fit(X)
+    tree = core_of(model)
+    graph = tree._graph
+    said = RuntimeError("Operation has been terminated")
+    if old:
+        said = SystemError("returned a result with an exception set")
+        said.__cause__ = KeyboardInterrupt()
+    for call in (lambda: model.insert(X[0]), lambda: model.predict(X)):
+        tree._graph = Stopped(said)
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        for other in (RuntimeError("Out of memory!"), SystemError("none of ours")):
+            tree._graph = Stopped(other)
+            with pytest.raises(type(other), match=str(other)):
+                call()
+    tree._graph = graph
+    assert model.insert(X[0]) == 20
+
+
+def test_no_signal_is_handled_in_another_thread():
+    X = mixture(20)
+    model = OHAC(neighbors="hnsw").fit(X)
+    core_of(model)._graph = Stopped(RuntimeError("Operation has been terminated"))
+    found = []
+
+    def insert():
+        try:
+            model.insert(X[0])
+        except BaseException as error:
+            found.append(type(error))
+
+    thread = threading.Thread(target=insert)
+    thread.start()
+    thread.join()
+    assert found == [RuntimeError]

@@ -284,6 +284,18 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path):
     assert os.listdir(tmp_path) == ["model.ramify"]
 
 
+def test_options_that_no_batch_is_taken_with_are_not_saved(tmp_path):
+    """What is saved must load, and a loaded file's options are checked as a user's are."""
+    model = OHAC(n_clusters=2).fit(X)
+    for name, wrong in {"n_clusters": 0, "metric": "warp", "n_jobs": 0, "n_neighbors": -1}.items():
+        right = getattr(model, name)
+        setattr(model, name, wrong)
+        with pytest.raises(ValueError, match=f"{name}="):
+            model.save(tmp_path / "model.ramify")
+        setattr(model, name, right)
+    assert os.listdir(tmp_path) == []
+
+
 def test_names_beyond_all_measure_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(container, "_LARGEST_HEADER", 2000)
     frame = pd.DataFrame(X[:, :1], columns=["a" * 1000])
@@ -673,6 +685,24 @@ def forgeries():
     yield "size", grinch, {"arrays": {"numbers": changed(numbers, 0, -5)}}, "impossible size"
     none = {"marks": changed(marks, 1, 0), "numbers": changed(numbers, 0, 0)}
     yield "summary of none", grinch, {"arrays": none}, "summary is impossible"
+    parameters = {
+        "metric": ({"metric": "warp"}, "metric='warp' is not offered"),
+        "neighbours": ({"n_neighbors": 0}, "n_neighbors=0: expected at least 1"),
+        "many neighbours": ({"n_neighbors": 10**30}, "n_neighbors=10*: expected at most"),
+        "threads": ({"n_jobs": 0}, "n_jobs=0: expected at least 1"),
+        "clusters": ({"n_clusters": -1}, "n_clusters=-1: expected at least 1"),
+        "text": ({"n_clusters": "3"}, "expected an int, got str"),
+        "cuts": ({"n_clusters": 1, "distance_threshold": 1.0}, "are both set"),
+        "height": ({"distance_threshold": 10**400}, "distance_threshold is beyond all floats"),
+    }
+    yield from (
+        (f"parameter: {name}", ohac, {"content": {"parameters": p}}, why)
+        for name, (p, why) in parameters.items()
+    )
+    # Loaded, it asked for two terabytes on first use.
+    wide = {"threshold": 0.5, "branching_factor": 10**11}
+    yield "branching", birch, {"content": {"parameters": wide}}, "branching_factor=10*: expected at"
+    yield "grown so", birch, {"content": settings(birch, more=wide)}, "branching_factor=10*: expec"
     empty = OHAC()
     yield "a tree of nothing", empty, {"arrays": {"points": X}}, "it has arrays, and no tree"
 
@@ -690,6 +720,50 @@ def test_forged_models(small, forgery):
     with pytest.raises(UnreadableFileError, match=why) as caught:
         ramify.load(path)
     assert str(caught.value).startswith(f"{path}: holds ")
+
+
+LOAD_ALL = """
+import resource, sys
+import ramify
+
+room = 2 * 2**30
+resource.setrlimit(resource.RLIMIT_AS, (room, room))
+for path in sys.argv[1:]:
+    model = ramify.load(path)
+    assert len(model) == 0 and model.n_features_in_ == 2**31 - 1
+    model.save(path)
+    try:
+        getattr(model, "partial_fit", model.nearest)([[1.0]])
+    except ValueError as error:
+        print(type(model).__name__, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits on memory")
+def test_a_small_file_without_points_took_gigabytes(tmp_path):
+    """Its header claimed rows as wide as can be, and the core set some aside."""
+    width = 2**31 - 1
+    paths = []
+    for Estimator in ESTIMATORS:
+        model = Estimator().fit(X)
+        content, arrays = parts(model)
+        content = {**content, "points": 0, "columns": width, **settings(model, width=width)}
+        arrays = {
+            name: array[:0].reshape(0, width) if name in ("points", "mean") else array[:0]
+            for name, array in arrays.items()
+        }
+        arrays["next_name"] = np.zeros(1, np.uint64)
+        if Estimator is BIRCH:
+            arrays["grouped"] = np.zeros(1, np.int64)
+        paths.append(tmp_path / Estimator.__name__)
+        forge(paths[-1], content, arrays)
+        assert paths[-1].stat().st_size < 3000
+    command = [sys.executable, "-c", LOAD_ALL, *map(str, paths)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    refusals = run.stdout.splitlines()
+    assert len(refusals) == len(ESTIMATORS), run.stderr
+    for Estimator, refusal in zip(ESTIMATORS, refusals, strict=True):
+        assert refusal.startswith(f"{Estimator.__name__} ")
 
 
 @pytest.mark.parametrize(

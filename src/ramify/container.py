@@ -20,16 +20,16 @@ import errno
 import hashlib
 import json
 import os
-import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify.errors import UnreadableFileError
+from ramify.writing import whole_file
 
 #: Raised when the layout above changes.
 FORMAT = 1
@@ -81,12 +81,12 @@ class _Header(NamedTuple):
 
 
 def write(path: Path, content: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    """Write a file, whole or not at all: a file of that name is replaced at the end.
-
-    The bytes go to a temporary file in the same folder, are flushed to the disk, and
-    only then take the name. O(size), without a copy in memory.
-    """
-    _replace(path, encode(content, arrays))
+    """Write a file, whole or not at all. O(size), without a copy in memory."""
+    _require_plain_place(path)
+    pieces = encode(content, arrays)
+    with whole_file(path) as lent, open(lent, "wb") as file:
+        for piece in pieces:
+            file.write(piece)
 
 
 def encode(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> list[bytes | memoryview]:
@@ -135,54 +135,16 @@ def _room(array: Array) -> memoryview:
     return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # before 3.12
 
 
-def _replace(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+def _require_plain_place(path: Path) -> None:
+    """Refuse a name that a file could not have, or that something else than a file has."""
     target = os.path.realpath(path)
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, "expected the name of a file", os.fspath(path))
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OSError(errno.EINVAL, "not a plain file, so it cannot be replaced", os.fspath(path))
     folder = os.path.dirname(target)
-    mode = _mode_of_old(target, path)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder to save in", folder)
-    temporary = os.path.join(folder, f".ramify-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(folder)
-
-
-def _mode_of_old(target: str, path: Path) -> int | None:
-    """Permissions of the file that is to be replaced; refuses what is no file."""
-    try:
-        old = os.stat(target)
-    except FileNotFoundError:
-        return None
-    if stat.S_ISDIR(old.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "expected the name of a file", os.fspath(path))
-    if not stat.S_ISREG(old.st_mode):
-        raise OSError(errno.EINVAL, "not a plain file, so it cannot be replaced", os.fspath(path))
-    return stat.S_IMODE(old.st_mode)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name last, where the system can say so."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
-    finally:
-        os.close(handle)
 
 
 # --- reading --------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from ramify.estimators import HAC, OHAC, OTD
 from ramify.hierarchy import Hierarchy
 from ramify.plot import dendrogram, distinct_colors, explore, world_map
 from ramify.progress import Progress
+from ramify.writing import whole_file
 
 _TIPS = 36  # as many as fit on a screen
 _INK = "#222222"
@@ -269,7 +270,8 @@ def _map(
         ax=ax,
     )
     ax.set_title(f"{len(stream.rows):,} cities in OHAC's tree, {what}", fontsize=15, color=_INK)
-    figure.savefig(path, dpi=150, bbox_inches="tight", pad_inches=0.15)
+    with whole_file(path) as lent:
+        figure.savefig(lent, dpi=150, bbox_inches="tight", pad_inches=0.15)
     return path
 
 
@@ -287,7 +289,8 @@ def _top(tree: Hierarchy, stream: _Stream, colors: Sequence[str], path: Path) ->
         "height: mean squared distance between the two parts, in Earth radii²\n"
         "number and usual countries of the cities at each tip; colours as on the map"
     )
-    figure.savefig(path, dpi=130, bbox_inches="tight", pad_inches=0.15)
+    with whole_file(path) as lent:
+        figure.savefig(lent, dpi=130, bbox_inches="tight", pad_inches=0.15)
     return path
 
 

@@ -4,6 +4,9 @@
 import os
 from numbers import Integral
 
+#: No machine has as many; the core takes no number of any size.
+_MOST = 2**31 - 1
+
 
 def thread_count(n_jobs: object, *, none: int) -> int:
     """Number of threads: ``n_jobs`` itself, one a processor for -1, ``none`` for None.
@@ -24,4 +27,4 @@ def thread_count(n_jobs: object, *, none: int) -> int:
     if wanted < 1:
         meaning = "-1 or None" if none == -1 else "-1"
         raise ValueError(f"n_jobs={n_jobs!r}: expected at least 1, or {meaning} for all cores")
-    return wanted
+    return min(wanted, _MOST)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ramify.datasets._dataset import Dataset, check_count
 from ramify.progress import Pulse, watch
+from ramify.writing import write_whole
 
 #: A folder, as users name it.
 Folder: TypeAlias = str | os.PathLike[str]
@@ -271,4 +272,4 @@ def _fetch_mnist(folder: Path, *, download: bool) -> None:
             raise ValueError(f"OpenML's MNIST is not the original: {name} has SHA-256 {found}")
     folder.mkdir(parents=True, exist_ok=True)
     for name, file in data.items():
-        (folder / name).write_bytes(gzip.compress(file, mtime=0))
+        write_whole(folder / name, gzip.compress(file, mtime=0))

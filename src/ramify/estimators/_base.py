@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_base.py: the contract that all clusterers share.
 
-Reading is here: hierarchy, labels, predict, pickles, one lock. Growing is in
-_online.py, and in hac.py for the tree that is built once.
+Reading is here: hierarchy, labels, predict, pickles. Growing is in _online.py, and in
+hac.py for the tree that is built once; _guard.py lets in one caller at a time.
 
 A refused call leaves the model exactly as it was: options and rows are checked
 before the first attribute is set. Snapshots and labels are computed when read,
@@ -10,7 +10,6 @@ and live inside ``_live``, so that reading never changes ``__dict__``.
 """
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import (
@@ -33,6 +32,7 @@ from sklearn.exceptions import NotFittedError
 from ramify import container
 from ramify.display import tree_html
 from ramify.errors import BrokenTreeError, NoLabelsError
+from ramify.estimators._guard import Guard, alone, reads
 from ramify.estimators._live import Live, Settings
 from ramify.estimators._options import (
     METRICS,
@@ -45,6 +45,7 @@ from ramify.estimators._saved import to_saved
 from ramify.frames import open_arrow
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
+from ramify.jobs import thread_count
 from ramify.points import Rows, check_feature_names, feature_names, read_batch
 from ramify.progress import Progress
 from ramify.sparse import SparseRows
@@ -55,9 +56,6 @@ _Result = TypeVar("_Result")
 
 #: What ``ids=`` takes: one for each row, all strings or all integers.
 IdsLike: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[Any] | None
-
-# Guards the creation of the models' own locks, which __init__ may not do.
-_LOCK_MAKING = threading.Lock()
 
 
 class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorator
@@ -76,7 +74,7 @@ class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorat
         return MethodType(self._method, model)
 
 
-class _Batch(NamedTuple):
+class Batch(NamedTuple):
     """A batch that has been accepted."""
 
     rows: Rows | SparseRows
@@ -86,9 +84,15 @@ class _Batch(NamedTuple):
 
     def begin(self) -> Live:
         """A tree for these rows, without any yet."""
-        live = Live(self.settings, self.rows.dtype)
-        live.expect_ids(self.ids)
-        return live
+        return Live(self.settings, self.rows.dtype)
+
+
+def explain(error: BaseException, story: str) -> None:
+    """Let an error that goes on its way say what it means for the model."""
+    if type(error) is KeyboardInterrupt:  # which has nothing to say of its own
+        error.args = (story,)
+    else:
+        error.add_note(story)
 
 
 class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
@@ -105,6 +109,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
 
     # --- reading ----------------------------------------------------------------
 
+    @alone
     def hierarchy(self) -> Hierarchy:
         """Frozen snapshot of the tree; later inserts do not change it.
 
@@ -116,9 +121,9 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
         <Hierarchy: 3 points, root height 20.5, split 2 | 1>
         """
-        with self._lock():
-            return self._fitted().hierarchy()
+        return self._fitted().hierarchy()
 
+    @alone
     def points(self) -> Rows:
         """A copy of the points as stored, in order of arrival; of unit length under cosine.
 
@@ -132,9 +137,9 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         array([[0. , 1. ],
                [0.6, 0.8]])
         """
-        with self._lock():
-            return self._fitted().points()
+        return self._fitted().points()
 
+    @reads
     def nearest(self, X: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
         """The stored point nearest to each row, and how far it is; nothing is inserted.
 
@@ -158,11 +163,11 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).nearest([[4.0], [0.5]])
         (array([2, 0]), array([1.  , 0.25]))
         """
-        with self._lock():
-            live = self._fitted()
-            return live.nearest(self._read_more(X, live))
+        live = self._fitted()
+        return self._nearest(live, self._read_more(X, live))
 
     @needs_cut
+    @reads
     def predict(self, X: npt.ArrayLike) -> IntArray:
         """Label of the stored point nearest to each row; nothing is inserted.
 
@@ -183,10 +188,8 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         >>> ramify.OHAC(n_clusters=2).fit([[0.0], [1.0], [5.0]]).predict([[4.0], [2.0]])
         array([1, 0])
         """
-        with self._lock():
-            live = self._fitted()
-            rows = self._read_more(X, live)
-            return self._labels(live)[live.nearest(rows)[0]]
+        live = self._fitted()
+        return self._labels_of_nearest(live, self._read_more(X, live))
 
     @needs_cut
     def fit_predict(
@@ -217,7 +220,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         >>> ramify.HAC(n_clusters=2).fit_predict([[0.0], [5.0], [1.0]])
         array([0, 1, 0])
         """
-        with self._lock():
+        with self._lock().lock:
             return self.fit(X, ids=ids, progress=progress).labels_.copy()
 
     def fit(
@@ -232,10 +235,10 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         raise NotImplementedError
 
     @property
+    @alone
     def labels_(self) -> IntArray:
         """Cluster of every point so far, from 0 in order of first points. Read-only."""
-        with self._lock():
-            return self._labels(self._fitted())
+        return self._labels(self._fitted())
 
     @property
     def n_clusters_(self) -> int:
@@ -253,17 +256,18 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         return self.hierarchy().monotone_heights
 
     @property
+    @alone
     def n_leaves_(self) -> int:
         """Number of points so far."""
-        with self._lock():
-            return len(self._fitted())
+        return len(self._fitted())
 
     @property
+    @alone
     def ids_(self) -> IdArray:
         """The points' ids in order of arrival, read-only; only if the stream has ids."""
-        with self._lock():
-            return self._known_ids().array()
+        return self._known_ids().array()
 
+    @alone
     def index_of(self, id: Id) -> int:
         """Number of the point with this id: its place in ``labels_`` and in the tree.
 
@@ -288,8 +292,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         >>> model.index_of("oak")
         2
         """
-        with self._lock():
-            index = self._known_ids().index_of(id)
+        index = self._known_ids().index_of(id)
         if index is None:
             raise KeyError(f"no point has the id {id!r}")
         return index
@@ -303,13 +306,14 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             )
         return known
 
+    @alone
     def __len__(self) -> int:
-        with self._lock():
-            return 0 if self._live is None else len(self._live)
+        return 0 if self._live is None else len(self._live)
 
     def __bool__(self) -> bool:
         return True  # a model without points is still a model
 
+    @alone
     def check(self) -> None:
         """Test every invariant of the live tree; raise ``BrokenTreeError`` naming a broken one.
 
@@ -318,13 +322,12 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         >>> import ramify
         >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).check()
         """
-        with self._lock():
-            live = self._fitted()
-            try:
-                live.check()
-            except RuntimeError as error:
-                raise BrokenTreeError(str(error)) from error
-            live.hierarchy().check()
+        live = self._fitted()
+        try:
+            live.check()
+        except RuntimeError as error:
+            raise BrokenTreeError(str(error)) from error
+        live.hierarchy().check()
 
     def __sklearn_is_fitted__(self) -> bool:
         return len(self) > 0
@@ -368,17 +371,19 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         >>> ramify.load(path).hierarchy() == model.hierarchy()
         True
         """
-        with self._lock():
-            content, arrays = to_saved(self)
-        container.write(path, content, arrays)
+        container.write(path, *self._to_saved())
 
+    @alone
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, container.Array]]:
+        return to_saved(self)
+
+    @alone
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock():
-            state: dict[str, Any] = {**super().__getstate__()}
-            state.pop("_guard", None)
-            if self._live is not None:
-                state["_live"] = self._live.state()
-            return state
+        state: dict[str, Any] = {**super().__getstate__()}
+        state.pop("_guard", None)
+        if self._live is not None:
+            state["_live"] = self._live.state()
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "_live" in state:
@@ -391,15 +396,14 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         tags.input_tags.sparse = True
         return tags
 
-    # --- checks and locks ---------------------------------------------------------
+    # --- checks and guards ---------------------------------------------------------
 
-    def _lock(self) -> threading.RLock:
-        """The model's one lock. Re-entrant: methods call each other."""
+    def _lock(self) -> Guard:
+        """The model's one guard, which __init__ may not make."""
         try:
-            guard: threading.RLock = self._guard
+            guard: Guard = self._guard
         except AttributeError:
-            with _LOCK_MAKING:
-                guard = self.__dict__.setdefault("_guard", threading.RLock())
+            guard = self.__dict__.setdefault("_guard", Guard())  # in one piece: the first one stays
         return guard
 
     def _fitted(self) -> Live:
@@ -414,6 +418,14 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
                 f"{type(self).__name__} has no {wanted!r}, because neither n_clusters nor "
                 f"distance_threshold is set; set one, or use hierarchy().cut(...)"
             )
+
+    @alone
+    def _nearest(self, live: Live, rows: Rows | SparseRows) -> tuple[IntArray, FloatArray]:
+        return live.nearest(rows)
+
+    @alone
+    def _labels_of_nearest(self, live: Live, rows: Rows | SparseRows) -> IntArray:
+        return self._labels(live)[live.nearest(rows)[0]]
 
     def _labels(self, live: Live) -> IntArray:
         self._require_cut("labels_")
@@ -444,7 +456,12 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         """Options that only this estimator has, checked."""
         return {}
 
-    def _read_first(self, X: object, ids: object) -> _Batch:
+    def _check_parameters(self) -> None:
+        """Refuse parameters that no batch would be taken with."""
+        self._options()
+        thread_count(getattr(self, "n_jobs", None), none=1)
+
+    def _read_first(self, X: object, ids: object) -> Batch:
         """Check a batch that begins a tree."""
         options = self._options()
         X = open_arrow(X)
@@ -452,7 +469,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         rows = read_batch(X, owner=type(self).__name__, metric=options["metric"])
         settings = Settings(self._algorithm, rows.shape[1], **options)
         settings.check_signs(rows)
-        return _Batch(rows, names, settings, None if ids is None else Ids().read(ids, len(rows)))
+        return Batch(rows, names, settings, None if ids is None else Ids().read(ids, len(rows)))
 
     def _read_more(self, X: object, live: Live) -> Rows | SparseRows:
         """Check rows that must fit an existing tree."""
@@ -479,5 +496,5 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         self.n_features_in_ = live.settings.width
         if names is not None:
             self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        else:  # in one piece with the above: Ctrl-C comes after a call, not before one
+            self.__dict__.pop("feature_names_in_", None)

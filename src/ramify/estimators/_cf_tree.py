@@ -42,7 +42,8 @@ class CFTree:
         self, store: Any, *, threshold: float, branching_factor: int, grouped: int = 0
     ) -> None:
         self._store = store
-        self._options = {"threshold": threshold, "branching_factor": branching_factor}
+        self._threshold = threshold
+        self._branching_factor = branching_factor
         self._birch: Any = None
         self._fed = 0
         self._grouped = grouped
@@ -108,15 +109,32 @@ class CFTree:
 
     def _feed(self) -> None:
         rows = self._store.points()
+        n = len(rows)
+        room = self._room(n)
+        if self._birch is not None and self._birch.branching_factor != room:
+            self._birch, self._fed = None, 0  # outgrown: begin again
         if self._birch is None:
-            self._birch = Birch(**self._options, n_clusters=None, compute_labels=False)
+            self._birch = Birch(
+                threshold=self._threshold,
+                branching_factor=room,
+                n_clusters=None,
+                compute_labels=False,
+            )
         try:
-            if self._fed < len(rows):
+            if self._fed < n:
                 self._birch.partial_fit(rows[self._fed :])
+            self._fed = n  # no call after the last one: Ctrl-C comes with it or not at all
         except BaseException:
             self._birch, self._fed = None, 0  # it may be caught half way: begin again
             raise
-        self._fed = len(rows)
+
+    def _room(self, n: int) -> int:
+        """The branching factor, or as much of it as n rows could fill.
+
+        scikit-learn sets all of it aside for each node at once. A node that is larger
+        than there are rows never splits, so the tree is the same.
+        """
+        return min(self._branching_factor, max(1 << n.bit_length(), 2))
 
     def _regroup(self) -> None:
         if self._grouped == len(self):

@@ -10,8 +10,13 @@ from a fixed seed, and we use one thread. So the graph need not be stored: a cop
 or a loaded model makes it again from its rows when it needs it, and grows on
 exactly as the first one would have. Another version of usearch, or another
 processor, may give another graph, and so another tree.
+
+usearch looks for signals itself, between two rows. What a handler raises then is lost,
+and usearch raises an error of its own; we make a KeyboardInterrupt of it. The graph
+holds the rows that came before, so nothing needs mending.
 """
 
+import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
@@ -99,6 +104,14 @@ class HnswTree:
 
     def _search(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """The k points that the graph leads to from each row, and their distances in it."""
+        try:
+            return self._ask(rows, k)
+        except (RuntimeError, SystemError) as error:
+            if (interrupt := _interrupt_behind(error)) is None:
+                raise
+            raise interrupt from None
+
+    def _ask(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         self._catch_up(rows.dtype)
         queries = _unit(rows) if self._metric == "cosine" else rows
         ids = np.empty((len(rows), k), dtype=np.int64)
@@ -127,6 +140,19 @@ class HnswTree:
         for step in range(0, len(rows), _STEP):
             some = rows[step : step + _STEP]
             self._graph.add(np.arange(held + step, held + step + len(some)), some, threads=1)
+
+
+def _interrupt_behind(error: Exception) -> BaseException | None:
+    """What a signal handler raised inside of usearch, if that is why it stopped.
+
+    It says so in these words, or, before it knew them, as the cause of a SystemError.
+    Only the main thread handles signals, and we give usearch nothing else to stop for.
+    """
+    if isinstance(error, SystemError):
+        return error.__cause__
+    terminated = str(error) == "Operation has been terminated"
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return KeyboardInterrupt() if terminated and in_main_thread else None
 
 
 def _new_graph(width: int, metric: str, dtype: np.dtype[Any]) -> Any:

@@ -3,12 +3,11 @@
 
 A ``Live`` is what an estimator owns once points have arrived. It knows which
 core class fits the rows, keeps the last snapshot until the next insert, and
-turns itself into plain arrays and back. Locking is the estimator's affair.
+turns itself into plain arrays and back. Who may use it when is the guard's affair.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol, TypedDict, TypeGuard, cast
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +40,10 @@ class Settings(NamedTuple):
             check_not_negative(rows, "certify=True")
 
 
+#: ``n_clusters`` and ``height`` of a cut.
+_Cut: TypeAlias = tuple[int | None, float | None]
+
+
 class State(TypedDict):
     """A Live as plain data, for pickles."""
 
@@ -70,14 +73,13 @@ class Live:
     Invariants:
 
     1. The cached hierarchy and labels are those of the tree as it is now.
-    2. While ``busy``, the core is inside ``insert_many`` and nothing else touches it.
-    3. ``ids`` is None, or knows an id for every point.
+    2. ``ids`` is None, or knows an id for every point.
+
+    Ctrl-C may come between any two steps, so each invariant hangs on a single one.
     """
 
     __slots__ = (
-        "_busy",
         "_core",
-        "_cut",
         "_hierarchy",
         "_labels",
         "accepted",
@@ -96,13 +98,10 @@ class Live:
         # The model's options as they were when last found to fit the settings.
         self.accepted: tuple[object, ...] | None = None
         self.ids: Ids | None = None
-        self._busy = False
         self._hierarchy: Hierarchy | None = None
-        self._labels: IntArray | None = None
-        self._cut: tuple[int | None, float | None] = (None, None)
+        self._labels: tuple[_Cut, IntArray] | None = None
 
     def __len__(self) -> int:
-        self.require_idle()
         return len(self._core)
 
     def takes(self, x: object) -> TypeGuard[Rows]:
@@ -119,7 +118,6 @@ class Live:
 
     def insert_one(self, row: Rows) -> int:
         """Insert one checked row and return its id."""
-        self.require_idle()
         self._forget()
         return self._core.insert_one(row)
 
@@ -134,17 +132,16 @@ class Live:
 
     def insert_many(self, rows: Rows | SparseRows, pulse: Pulse | None, threads: int = 1) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
-        with self._at_work():
-            done = 0
-            for chunk in chunks(rows):
-                if pulse is not None and done > 0:  # a chunk may be too short for a pulse inside
-                    pulse(done)
-                self._core.insert_many(chunk, _later(pulse, done), threads)
-                done += len(chunk)
+        self._forget()  # before the work: an interrupt afterwards could come too early
+        done = 0
+        for chunk in chunks(rows):
+            if pulse is not None and done > 0:  # a chunk may be too short for a pulse inside
+                pulse(done)
+            self._core.insert_many(chunk, _later(pulse, done), threads)
+            done += len(chunk)
 
     def nearest(self, rows: Rows | SparseRows) -> tuple[IntArray, FloatArray]:
         """Number and distance of the stored point nearest to each row; ties: the earliest."""
-        self.require_idle()
         found = [self._core.nearest(chunk, 1) for chunk in chunks(rows)]
         points, distances = (np.concatenate(part)[:, 0] for part in zip(*found, strict=True))
         return points.view(np.int64), distances
@@ -189,41 +186,35 @@ class Live:
 
     def hierarchy(self) -> Hierarchy:
         """The tree as it is now, frozen. O(n) after an insert, then free."""
-        self.require_idle()
         if self._hierarchy is None:
             self._hierarchy = Hierarchy(*self._core.snapshot(), self.id_array())
         return self._hierarchy
 
     def points(self) -> Rows:
         """A copy of the rows as stored."""
-        self.require_idle()
         rows: Rows = self._core.points()
         return rows
 
     def labels(self, n_clusters: int | None, height: float | None) -> IntArray:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""
-        cut = (n_clusters, height)
-        hierarchy = self.hierarchy()
-        if self._labels is None or self._cut != cut:
-            self._labels = hierarchy.cut(n_clusters=n_clusters, height=height)
-            self._labels.setflags(write=False)
-            self._cut = cut
-        return self._labels
+        cut: _Cut = (n_clusters, height)
+        if self._labels is None or self._labels[0] != cut:
+            labels = self.hierarchy().cut(n_clusters=n_clusters, height=height)
+            labels.setflags(write=False)
+            self._labels = cut, labels
+        return self._labels[1]
 
     def certificate(self) -> tuple[float, float, float, float]:
         """Beta, and the revenue guaranteed, achieved and conceivable."""
-        self.require_idle()
         proof: tuple[float, float, float, float] = cast(Any, self._core).certificate()
         return proof
 
     def check(self) -> None:
         """Raise RuntimeError naming the first invariant that the core's tree breaks."""
-        self.require_idle()
         self._core.check()
 
     def state(self) -> State:
         """Everything, as plain data."""
-        self.require_idle()
         ids = self.known_ids()
         return {
             "format": STATE_FORMAT,
@@ -244,9 +235,12 @@ class Live:
         settings = Settings._make(state["settings"])
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
         arrays = state["arrays"]
-        # Nothing has come yet, as after an interrupt: then a new tree is the old one.
-        core = _old_core(settings, dtype, arrays) if len(arrays["points"]) else None
-        live = Live(settings, dtype, core)
+        if len(arrays["points"]) > 0:
+            live = Live(settings, dtype, _old_core(settings, dtype, arrays))
+        else:
+            core = _NotBegun(arrays)
+            live = Live(settings, dtype, cast(_Core, core))
+            core.owner = live
         ids = state.get("ids")
         if ids is not None:
             live.ids = Ids()
@@ -257,23 +251,35 @@ class Live:
         self._hierarchy = None
         self._labels = None
 
-    @contextmanager
-    def _at_work(self) -> Iterator[None]:
-        self.require_idle()
-        self._forget()  # before the work: an interrupt afterwards could come too early
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
 
-    def require_idle(self) -> None:
-        """Refuse a call that comes from inside a running batch."""
-        if self._busy:
-            raise RuntimeError(
-                "this model is in the middle of a batch; a progress callable or signal handler "
-                "cannot use it before the batch is done"
-            )
+class _NotBegun:
+    """In place of the core, for a stored tree without points, as an interrupt leaves one.
+
+    No row vouches for the width that such a file claims, and the core sets rows of
+    scratch aside for it. So there is no core before the first row of that width.
+    """
+
+    owner: Live
+
+    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._arrays = arrays
+
+    def __len__(self) -> int:
+        return 0
+
+    def insert_one(self, row: Rows) -> int:
+        return self._begin().insert_one(row)
+
+    def insert_many(self, rows: Rows, pulse: Pulse | None = None, threads: int = 1) -> int:
+        return self._begin().insert_many(rows, pulse, threads)
+
+    def state(self) -> Mapping[str, npt.NDArray[Any]]:
+        return self._arrays
+
+    def _begin(self) -> _Core:
+        live = self.owner
+        live._core = _new_core(live.settings, live.dtype)
+        return live._core
 
 
 def _later(pulse: Pulse | None, done: int) -> Pulse | None:

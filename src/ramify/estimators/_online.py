@@ -12,7 +12,8 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from ramify.estimators._base import HierarchicalClusterer, IdsLike
+from ramify.estimators._base import Batch, HierarchicalClusterer, IdsLike, explain
+from ramify.estimators._guard import AT_WORK, IDLE, alone, writes
 from ramify.estimators._live import Live, Settings
 from ramify.estimators._options import check_cut
 from ramify.ids import Id
@@ -25,6 +26,7 @@ from ramify.sparse import SparseRows
 class OnlineClusterer(HierarchicalClusterer):
     """A clusterer whose tree takes new points at any time."""
 
+    @writes
     def fit(
         self,
         X: npt.ArrayLike,
@@ -64,16 +66,12 @@ class OnlineClusterer(HierarchicalClusterer):
         """
         check_progress(progress)
         threads = thread_count(getattr(self, "n_jobs", None), none=1)
-        with self._lock():
-            if self._live is not None:
-                self._live.require_idle()
-            batch = self._read_first(X, ids)
-            self._require_enough(batch.rows)
-            live = batch.begin()
-            self._adopt(live, batch.names)
-            _grow(live, batch.rows, progress, threads)
+        batch = self._read_first(X, ids)
+        self._require_enough(batch.rows)
+        self._begin(batch, progress, threads)
         return self
 
+    @writes
     def partial_fit(
         self,
         X: npt.ArrayLike,
@@ -109,18 +107,14 @@ class OnlineClusterer(HierarchicalClusterer):
         """
         check_progress(progress)
         threads = thread_count(getattr(self, "n_jobs", None), none=1)
-        with self._lock():
-            if self._live is None:
-                batch = self._read_first(X, ids)
-                live, rows = batch.begin(), batch.rows
-                self._adopt(live, batch.names)
-            else:
-                live = self._live
-                self._require_same_options(live)
-                rows = self._read_more(X, live)
-                live.settings.check_signs(rows)
-                live.expect_ids(live.read_ids(ids, len(rows)))
-            _grow(live, rows, progress, threads)
+        live = self._live
+        if live is None:
+            self._begin(self._read_first(X, ids), progress, threads)
+            return self
+        self._require_same_options(live)
+        rows = self._read_more(X, live)
+        live.settings.check_signs(rows)
+        self._grow(live, rows, live.read_ids(ids, len(rows)), progress, threads)
         return self
 
     def insert_many(
@@ -170,16 +164,26 @@ class OnlineClusterer(HierarchicalClusterer):
         >>> model.insert([0.0, 1.0]), model.insert([2.0, 3.0])
         (0, 1)
         """
-        with self._lock():
-            live = self._live
-            if live is not None and live.takes(x) and live.accepted == _shaping(type(self))(self):
-                try:
-                    if live.ids is id:  # type: ignore[comparison-overlap]  # neither has any
-                        return live.insert_one(x)
-                    return live.insert_named(x, id)
-                except ValueError:
-                    pass  # the slow way finds out which number it was
-            return self._insert_checked(x, id)
+        guard = self._lock()
+        with guard.lock:  # the pattern of _guard.py, without the cost of a decorator
+            if guard.use != IDLE:
+                raise guard.refusal()
+            try:
+                guard.use = AT_WORK
+                return self._insert(x, id)
+            finally:
+                guard.use = IDLE
+
+    def _insert(self, x: object, id: Id | None) -> int:
+        live = self._live
+        if live is not None and live.takes(x) and live.accepted == _shaping(type(self))(self):
+            try:
+                if live.ids is id:  # type: ignore[comparison-overlap]  # neither has any
+                    return live.insert_one(x)
+                return live.insert_named(x, id)
+            except ValueError:
+                pass  # the slow way finds out which number it was
+        return self._insert_checked(x, id)
 
     def _insert_checked(self, x: object, id: Id | None) -> int:
         owner = type(self).__name__
@@ -201,6 +205,35 @@ class OnlineClusterer(HierarchicalClusterer):
         self._adopt(live, names)
         return point
 
+    def _begin(self, batch: Batch, progress: Progress, threads: int) -> None:
+        """Adopt a new tree, then let it grow."""
+        live = batch.begin()
+        self._adopt(live, batch.names)
+        self._grow(live, batch.rows, batch.ids, progress, threads)
+
+    @alone
+    def _grow(
+        self,
+        live: Live,
+        rows: Rows | SparseRows,
+        ids: list[Any] | None,
+        progress: Progress,
+        threads: int,
+    ) -> None:
+        """Insert a batch, and when it is cut short say what the tree holds."""
+        live.expect_ids(ids)
+        before = len(live)
+        try:
+            with watch(progress, len(rows)) as pulse:
+                live.insert_many(rows, pulse, threads)
+        except BaseException as error:
+            story = (
+                f"interrupted after {len(live) - before:,} of {len(rows):,} rows; "
+                f"the tree is valid and holds {len(live):,} points"
+            )
+            explain(error, story)
+            raise
+
     def _require_same_options(self, live: Live) -> None:
         """A tree cannot change its metric half way; cut options may change freely."""
         check_cut(self.n_clusters, self.distance_threshold)
@@ -217,23 +250,6 @@ class OnlineClusterer(HierarchicalClusterer):
                     f"set it back, or call fit to start anew"
                 )
         live.accepted = asked
-
-
-def _grow(live: Live, rows: Rows | SparseRows, progress: Progress, threads: int) -> None:
-    """Insert a batch, and when it is cut short say what the tree holds."""
-    before = len(live)
-    try:
-        with watch(progress, len(rows)) as pulse:
-            live.insert_many(rows, pulse, threads)
-    except BaseException as error:
-        story = (
-            f"interrupted after {len(live) - before:,} of {len(rows):,} rows; "
-            f"the tree is valid and holds {len(live):,} points"
-        )
-        if isinstance(error, KeyboardInterrupt):
-            raise KeyboardInterrupt(story) from None
-        error.add_note(story)
-        raise
 
 
 def _reader(kind: Any) -> Callable[[object], tuple[object, ...]]:

@@ -8,6 +8,9 @@ both say what was found and what would be right.
 
 from numbers import Integral, Real
 
+#: The core takes no larger whole numbers.
+_LARGEST = 2**63 - 1
+
 METRICS = ("sqeuclidean", "cosine", "dot")
 LINKAGES = ("average", "centroid", "ward")
 
@@ -92,15 +95,15 @@ def check_choice(
     return _one_of(name, found, offered, " or None" if or_none else "")
 
 
-def check_number(name: str, found: object, least: int = 1) -> int:
-    """Return a whole number if it is at least ``least``.
+def check_number(name: str, found: object, least: int = 1, most: int = _LARGEST) -> int:
+    """Return a whole number if it is at least ``least`` and at most ``most``.
 
     Examples
     --------
     >>> check_number("max_leaves", 100)
     100
     """
-    return _whole_number(name, found, least)
+    return _whole_number(name, found, least, most)
 
 
 def check_size(name: str, found: object) -> float:
@@ -162,12 +165,15 @@ def _listed(offered: tuple[str, ...]) -> str:
     return ", ".join(repr(choice) for choice in offered)
 
 
-def _whole_number(name: str, found: object, least: int = 1) -> int:
+def _whole_number(name: str, found: object, least: int = 1, most: int = _LARGEST) -> int:
     if isinstance(found, bool) or not isinstance(found, Integral):
         raise TypeError(f"{name}={found!r}: expected an int, got {type(found).__name__}")
-    if found < least:
+    number = int(found)
+    if number < least:
         raise ValueError(f"{name}={found!r}: expected at least {least}")
-    return int(found)
+    if number > most:
+        raise ValueError(f"{name}={found!r}: expected at most {most:,}")
+    return number
 
 
 def _number(name: str, found: object) -> float:
@@ -175,4 +181,7 @@ def _number(name: str, found: object) -> float:
         raise TypeError(f"{name}={found!r}: expected a number, got {type(found).__name__}")
     if found != found:
         raise ValueError(f"{name}={found!r}: expected a number")
-    return float(found)
+    try:
+        return float(found)
+    except OverflowError:
+        raise ValueError(f"{name} is beyond all floats: expected a number up to 1e308") from None

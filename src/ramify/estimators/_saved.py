@@ -38,14 +38,14 @@ _SLACK = {"float32": 1e-5, "float64": 1e-13}
 def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     """Content and arrays of a model. The arrays are copies: the model may go on."""
     _require_ours(type(model))
+    parameters = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
+    model._check_parameters()  # what is saved must load, and from_saved does the same
     live: Live | None = model._live
     content: dict[str, Any] = {
         "kind": "model",
         "algorithm": type(model).__name__,
         "library": version("ramify"),
-        "parameters": {
-            name: _plain(name, value) for name, value in model.get_params(deep=False).items()
-        },
+        "parameters": parameters,
         "points": 0,
         "columns": None,
         "dtype": None,
@@ -75,6 +75,7 @@ def from_saved(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array
     """A model of class ``kind``; UnreadableFileError if there cannot be such a model."""
     try:
         model = kind(**_parameters(kind, content["parameters"]))
+        model._check_parameters()
         if content["settings"] is None:
             _require(not arrays and content["points"] == 0, "it has arrays, and no tree")
             return model

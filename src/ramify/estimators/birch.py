@@ -92,5 +92,7 @@ class BIRCH(OnlineClusterer):
     def _more_options(self) -> dict[str, int | float | str | None]:
         return {
             "threshold": check_size("threshold", self.threshold),
-            "branching_factor": check_number("branching_factor", self.branching_factor, least=2),
+            "branching_factor": check_number(
+                "branching_factor", self.branching_factor, least=2, most=2**31 - 1
+            ),
         }

@@ -5,7 +5,8 @@ from typing import ClassVar, Self
 
 import numpy.typing as npt
 
-from ramify.estimators._base import HierarchicalClusterer, IdsLike
+from ramify.estimators._base import HierarchicalClusterer, IdsLike, explain
+from ramify.estimators._guard import writes
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
 
@@ -82,6 +83,7 @@ class HAC(HierarchicalClusterer):
         self.metric = metric
         self.linkage = linkage
 
+    @writes
     def fit(
         self,
         X: npt.ArrayLike,
@@ -118,20 +120,17 @@ class HAC(HierarchicalClusterer):
                [3, 2]])
         """
         check_progress(progress)
-        with self._lock():
-            batch = self._read_first(X, ids)
-            self._require_enough(batch.rows)
-            live = batch.begin()
-            # In chunks, each would be a tree of its own.
-            rows = batch.rows.dense() if isinstance(batch.rows, SparseRows) else batch.rows
-            try:
-                with watch(progress, len(rows)) as pulse:
-                    live.insert_many(rows, pulse)
-            except BaseException as error:
-                story = "interrupted before the tree was complete; the model is as it was"
-                if isinstance(error, KeyboardInterrupt):
-                    raise KeyboardInterrupt(story) from None
-                error.add_note(story)
-                raise
-            self._adopt(live, batch.names)
+        batch = self._read_first(X, ids)
+        self._require_enough(batch.rows)
+        live = batch.begin()
+        live.expect_ids(batch.ids)
+        # In chunks, each would be a tree of its own.
+        rows = batch.rows.dense() if isinstance(batch.rows, SparseRows) else batch.rows
+        try:
+            with watch(progress, len(rows)) as pulse:
+                live.insert_many(rows, pulse)
+        except BaseException as error:
+            explain(error, "interrupted before the tree was complete; the model is as it was")
+            raise
+        self._adopt(live, batch.names)
         return self

@@ -3,6 +3,7 @@
 
 from typing import ClassVar
 
+from ramify.estimators._guard import alone
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import check_certify
 from ramify.estimators.certificate import Certificate
@@ -88,6 +89,7 @@ class OTD(OnlineClusterer):
     def _more_options(self) -> dict[str, int | float | str | None]:
         return {"certify": check_certify(self.certify, self.metric)}
 
+    @alone
     def certificate(self) -> Certificate:
         """The revenue that is proven for this stream, beside what the tree earns.
 
@@ -105,10 +107,9 @@ class OTD(OnlineClusterer):
         >>> proof.guaranteed <= proof.achieved <= proof.maximum
         True
         """
-        with self._lock():
-            live = self._fitted()
-            if not live.settings.more["certify"]:
-                raise ValueError(
-                    "this model keeps no certificate; set certify=True before the first point"
-                )
-            return Certificate(len(live), *live.certificate())
+        live = self._fitted()
+        if not live.settings.more["certify"]:
+            raise ValueError(
+                "this model keeps no certificate; set certify=True before the first point"
+            )
+        return Certificate(len(live), *live.certificate())

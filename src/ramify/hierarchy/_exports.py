@@ -97,7 +97,8 @@ class Exports(Tree):
     def to_graphml(self, path: str | PathLike[str] | IO[bytes]) -> None:
         """Write the graph of :meth:`to_networkx` as GraphML, for Gephi, yEd or Cytoscape.
 
-        O(n), in little memory; networkx is not needed.
+        O(n), in little memory; networkx is not needed. A file is written whole or not
+        at all.
 
         Examples
         --------

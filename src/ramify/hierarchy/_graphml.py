@@ -7,16 +7,15 @@ megabytes here, and many times as long.
 
 import re
 from collections.abc import Iterator
-from contextlib import nullcontext
 from itertools import chain
 from os import PathLike
-from pathlib import Path
 from typing import IO
 from xml.sax.saxutils import escape
 
 import numpy as np
 
 from ramify.hierarchy._tree import Tree
+from ramify.writing import whole_file
 
 _HEAD = """\
 <?xml version="1.0" encoding="utf-8"?>
@@ -36,13 +35,20 @@ _ROWS = 10_000  # that are turned into text at once
 
 def write_graphml(tree: Tree, path: str | PathLike[str] | IO[bytes]) -> None:
     """See :meth:`ramify.Hierarchy.to_graphml`. O(n)."""
-    names = _name_elements(tree)  # refuses some, before there is a file
+    if not isinstance(path, str | PathLike):
+        _write(tree, path)
+        return
+    with whole_file(path) as lent, lent.open("wb") as file:
+        _write(tree, file)
+
+
+def _write(tree: Tree, file: IO[bytes]) -> None:
+    names = _name_elements(tree)  # refuses some, before anything is written
     of_int = tree.names is not None and tree.names.dtype == np.int64
-    with Path(path).open("wb") if isinstance(path, str | PathLike) else nullcontext(path) as file:
-        file.write(_HEAD.format(kind="long" if of_int else "string").encode())
-        for text in chain(_nodes(tree, names), _edges(tree)):
-            file.write(text.encode())
-        file.write(b"</graph>\n</graphml>\n")
+    file.write(_HEAD.format(kind="long" if of_int else "string").encode())
+    for text in chain(_nodes(tree, names), _edges(tree)):
+        file.write(text.encode())
+    file.write(b"</graph>\n</graphml>\n")
 
 
 def _name_elements(tree: Tree) -> list[str]:

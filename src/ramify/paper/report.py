@@ -9,6 +9,7 @@ from pathlib import Path
 from ramify.paper import figure, tables
 from ramify.paper.protocol import STATEMENT, Column
 from ramify.paper.tables import Difference, Results, Table
+from ramify.writing import whole_file, write_whole
 
 TITLE = "The paper's evaluation, reproduced"
 _FIGURE_ALT = "Run time of OHAC, OTD, HAC and SciPy's linkage against the number of points"
@@ -86,10 +87,11 @@ def write(report: Report, folder: Path) -> list[Path]:
         drawing = figure.draw(report.results)
         svg = figure.svg(drawing)
         paths += [folder / "scaling.svg", folder / "scaling.png"]
-        paths[2].write_text(svg, encoding="utf-8")
-        drawing.savefig(paths[3], dpi=150)
-    paths[0].write_text(markdown(report), encoding="utf-8")
-    paths[1].write_text(page(report, svg), encoding="utf-8")
+        write_whole(paths[2], svg)
+        with whole_file(paths[3]) as lent:
+            drawing.savefig(lent, dpi=150)
+    write_whole(paths[0], markdown(report))
+    write_whole(paths[1], page(report, svg))
     return paths
 
 

@@ -8,7 +8,6 @@ tried again only under a longer one.
 """
 
 import json
-import os
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import ramify
 from ramify.paper import protocol
+from ramify.writing import write_whole
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,7 @@ class Store:
         found = asdict(result)
         del found["run"]
         text = json.dumps({"key": _key(result.run), "result": found}, indent=1)
-        draft = path.with_suffix(".part")
-        draft.write_text(text + "\n", encoding="utf-8")
-        os.replace(draft, path)
+        write_whole(path, text + "\n")
 
     def tree(self, run: Run) -> Path:
         """Where the tree lies that this run is compared with; a shuffle with the file's."""

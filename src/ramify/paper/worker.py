@@ -32,6 +32,7 @@ from ramify.datasets import Dataset
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.paper import protocol
 from ramify.paper.memory import cap, peak, reset_peak, resident
+from ramify.writing import whole_file
 
 _PULSE = 0.25  # seconds between two reports of progress
 
@@ -153,10 +154,8 @@ def _compare(tree: Hierarchy, run: dict[str, Any], rows: IntArray, path: Path) -
     """Triplet distance to HAC's tree, which HAC's own run leaves behind."""
     if protocol.is_reference(run["method"]):
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
-        with draft.open("wb") as file:
+        with whole_file(path) as lent, lent.open("wb") as file:
             np.save(file, tree.children.astype(np.int32))
-        os.replace(draft, path)
         return
     if not path.exists():
         return

@@ -7,12 +7,13 @@ import html
 import json
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from ramify.writing import write_whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,17 +60,8 @@ class Page:
         ...     page.save(os.path.join(folder, "tree.html")).path.name
         'tree.html'
         """
-        target = Path(path)
-        handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(self.html)
-            os.chmod(draft, 0o644)  # mkstemp's own is for one user only
-            os.replace(draft, target)
-        except BaseException:
-            os.unlink(draft)
-            raise
-        return Page(self.html, target)
+        write_whole(path, self.html)
+        return Page(self.html, Path(path))
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f" in {self.path}"

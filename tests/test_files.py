@@ -513,6 +513,103 @@ def test_without_pyarrow_an_error_names_the_extra(tmp_path, monkeypatch):
     assert not (tmp_path / "y.parquet").exists()
 
 
+# --- ids and labels are exact -------------------------------------------------------
+
+LARGE = [2**63 + 5, 12345678901234567, 9007199254740993, 11]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "arrow", "jsonl", "npz", "npy", "csv"])
+def test_integers_on_both_sides_of_2_63_were_changed_silently(kind, tmp_path):
+    file = tmp_path / f"x.{kind}"
+    numbers = np.array(LARGE, dtype=np.uint64)
+    rows = np.arange(4.0)[:, np.newaxis]
+    if kind == "npy":
+        np.save(file, np.column_stack([np.arange(4, dtype=np.uint64), numbers]))
+    elif kind == "npz":
+        np.savez(file, rows=rows, **{"1": numbers})
+    elif kind in ("jsonl", "csv"):
+        with open_table(file, ["x", "1"]) as table:
+            table.write(rows[:, 0], LARGE)
+    else:
+        table = pa.table({"x": rows[:, 0], "1": pa.array(LARGE, pa.uint64())})
+        (pq.write_table if kind == "parquet" else pyarrow.feather.write_feather)(table, file)
+    _, ids, labels, _ = everything(file, id_column="1", label_column="1")
+    assert ids == labels == ([str(n) for n in LARGE] if kind == "csv" else LARGE)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "npz"])
+def test_a_float_beyond_2_53_was_taken_for_one_whole_number(kind, tmp_path):
+    """It stands for several: a float it stays, which no id may be."""
+    file = tmp_path / f"x.{kind}"
+    given = [2.0**53, 1e300, -(2.0**60), 3.0, 1.5]
+    if kind == "npz":
+        np.savez(file, rows=np.zeros((5, 1)), id=np.array(given))
+    else:
+        with open_table(file, ["x", "id"]) as table:
+            table.write(np.zeros(5), given)
+    _, ids, *_ = everything(file, id_column="id")
+    assert ids == given
+    assert [type(i) for i in ids] == [float, float, float, int, float]
+
+
+def test_a_float32_beyond_2_24_was_taken_for_one_whole_number(tmp_path):
+    file = parquet(tmp_path / "x.parquet", x=[1.0, 2.0], id=pa.array([2.0**24, 5.0], pa.float32()))
+    assert [type(i) for i in everything(file, id_column="id")[1]] == [float, int]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npz"])
+def test_a_label_was_1_in_one_batch_and_1_point_0_in_the_next(kind, tmp_path):
+    file = tmp_path / f"x.{kind}"
+    labels = [1.0, 2.0, 1.0, 2.5]
+    if kind == "npz":
+        np.savez(file, rows=np.zeros((4, 1)), label=np.array(labels))
+    else:
+        parquet(file, x=[1.0] * 4, label=labels)
+    found = everything(file, label_column="label", batch_size=2)[2]
+    assert list(map(str, found)) == ["1", "2", "1", "2.5"]
+
+
+def test_bytes_and_times_as_ids(tmp_path):
+    days = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")
+    np.savez(tmp_path / "x.npz", rows=np.zeros((2, 1)), day=days, pair=np.ones(2, dtype="i4,i4"))
+    assert everything(tmp_path / "x.npz", id_column="day")[1] == ["2024-01-01", "2024-01-02"]
+    with pytest.raises(ValueError, match="array 'pair': expected text or numbers, got values of"):
+        everything(tmp_path / "x.npz", id_column="pair")
+    file = parquet(tmp_path / "x.parquet", x=[1.0], id=[b"elm"], raw=[b"\xff"])
+    assert everything(file, id_column="id")[1] == ["elm"]
+    with pytest.raises(ValueError, match="column 'raw' holds bytes that are not UTF-8"):
+        everything(file, id_column="raw")
+
+
+def test_a_gap_inside_a_dictionary_became_the_id_none(tmp_path):
+    ids = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["elm", None]))
+    pyarrow.feather.write_feather(pa.table({"x": [1.0, 2.0], "id": ids}), tmp_path / "x.feather")
+    with pytest.raises(ValueError, match="row 1, column 'id': the cell is empty"):
+        everything(tmp_path / "x.feather", id_column="id")
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "feather"])
+def test_a_table_of_integers_beyond_2_63_is_exact(kind, tmp_path):
+    with open_table(tmp_path / f"t.{kind}", ["x", "id"]) as table:
+        table.write([1, 2, 3, 4], LARGE)
+    ids = everything(tmp_path / f"t.{kind}", id_column="id")[1]
+    assert list(map(int, ids)) == LARGE
+
+
+def test_a_table_whose_column_changes_its_type_is_refused(tmp_path):
+    def write_ids(*parts: list[object]) -> None:
+        with open_table(tmp_path / "t.parquet", ["id"]) as table:
+            for part in parts:
+                table.write(part)
+
+    for later in (["a"], [2**63]):
+        with pytest.raises(ValueError, match="column 'id': expected values of type int64, as the"):
+            write_ids([1, 2], later)
+    with pytest.raises(ValueError, match="column 'id': expected values of one type"):
+        write_ids([1, "b"])
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- which reader -----------------------------------------------------------------
 
 

@@ -247,6 +247,12 @@ def test_classes_that_are_subtrees_are_pure_to_the_last_bit(kind):
     assert dendrogram_purity(tree, np.zeros(n)) == 1.0
 
 
+def test_classes_on_both_sides_of_2_63_were_thought_to_be_one():
+    tree = chain(4)
+    labels = [2**53, 2**53 + 1, 2**53, 2**63]
+    assert dendrogram_purity(tree, labels) == dendrogram_purity(tree, ["a", "b", "a", "c"])
+
+
 def test_sampled_purity_weighs_pairs_and_not_points():
     rng = np.random.default_rng(7)
     n = 2_000

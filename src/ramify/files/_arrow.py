@@ -142,18 +142,15 @@ class _ArrowSource(Source):
         if at is None:
             return None
         column = part.column(self.columns[at])
-        if column.null_count:
-            row = start + column.is_null().index(True).as_py()
+        where = f"{self.name}, column {self.columns[at]!r}"
+        values = _python_values(column, where)
+        if None in values:
+            row = start + values.index(None)
             raise ValueError(
                 f"{self.name}, row {row}, column {self.columns[at]!r}: the cell is empty; "
                 f"expected text or a number"
             )
-        values = column.to_pylist()
-        if values and not isinstance(values[0], str | int | float):
-            return [str(value) for value in values]  # dates and the like
-        if values and isinstance(values[0], str):
-            return values  # type: ignore[no-any-return]
-        return plain_names(np.array(values))
+        return _names(column, values, where)
 
 
 class Parquet(_ArrowSource):
@@ -269,6 +266,38 @@ def _is_number(kind: Any) -> bool:
         or types.is_boolean(kind)
         or types.is_decimal(kind)
     )
+
+
+def _python_values(column: Any, where: str) -> list[Any]:
+    """Cells as Python's own values: integers of any size stay exact."""
+    import pyarrow as pa
+
+    try:
+        values: list[Any] = column.to_pylist()
+    except (pa.ArrowException, ValueError, OverflowError, LookupError, ImportError) as error:
+        # Dates that Python has no room for, or in a zone that nobody knows.
+        raise ValueError(f"{where}, which holds {column.type}: {_sentence(error)}") from None
+    return values
+
+
+def _names(column: Any, values: list[Any], where: str) -> list[Name]:
+    """Ids or labels of one type, which is that of the first value.
+
+    Integers never meet NumPy, which makes floats of those on both sides of 2^63.
+    """
+    first = values[0] if values else ""
+    if isinstance(first, str):
+        return values
+    if isinstance(first, int):
+        return [int(value) for value in values]  # also of True
+    if isinstance(first, float | np.floating):
+        return plain_names(column.to_numpy(zero_copy_only=False), where)
+    if isinstance(first, bytes):
+        try:
+            return [value.decode() for value in values]
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{where} holds bytes that are not UTF-8: {error.reason}") from None
+    return [str(value) for value in values]  # dates and the like
 
 
 def _trouble(column: Any) -> str | None:

@@ -71,7 +71,7 @@ def read_names(
     if (format or Path(path).suffix.lstrip(".")) in ("npy", "npz") and id_column is None:
         found = _array(Path(path), column)
         if found is not None:
-            return Named(plain_names(found), None)
+            return Named(plain_names(found, str(path)), None)
     if column is None:
         column = _usual_column(path, header, format)
     wanted = Wanted(header=header, features=False, id_column=id_column, label_column=column)

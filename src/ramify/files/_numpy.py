@@ -100,6 +100,7 @@ class Npz(Source):
 
     def __init__(self, path: Path, wanted: Wanted) -> None:
         self.name = str(path)
+        self._path = path
         try:
             self._archive = zipfile.ZipFile(path)
         except zipfile.BadZipFile:
@@ -108,7 +109,7 @@ class Npz(Source):
         headers = self._headers()
         self._member = self._choose_member(headers)
         self._header = headers[self._member]
-        self.name = f"{path}, array {self._member!r}"
+        self.name = self._where(self._member)
         self.n_rows, columns = _check_matrix(self._header, self.name)
         self._ids = self._beside(wanted.id_column, headers)
         self._labels = self._beside(wanted.label_column, headers)
@@ -171,9 +172,14 @@ class Npz(Source):
             batch = pick(block, self._choice, self._wanted, self.name, start)
             yield Batch(
                 batch.rows,
-                batch.ids if ids is None else plain_names(next(ids)),
-                batch.labels if labels is None else plain_names(next(labels)),
+                batch.ids if ids is None else plain_names(next(ids), self._where(self._ids)),
+                batch.labels
+                if labels is None
+                else plain_names(next(labels), self._where(self._labels)),
             )
+
+    def _where(self, member: str | None) -> str:
+        return f"{self._path}, array {member!r}"
 
     def _pieces(self, member: str, size: int) -> Iterator[npt.NDArray[Any]]:
         """An array in pieces of so many rows."""
@@ -232,8 +238,8 @@ def pick(
         )
     return Batch(
         rows,
-        None if choice.id is None else plain_names(block[:, choice.id]),
-        None if choice.label is None else plain_names(block[:, choice.label]),
+        None if choice.id is None else plain_names(block[:, choice.id], where),
+        None if choice.label is None else plain_names(block[:, choice.label], where),
     )
 
 

@@ -201,13 +201,14 @@ class _Binary(Table):
     def write(self, *columns: Any) -> None:
         import pyarrow as pa
 
+        kinds = [None] * len(columns) if self._schema is None else self._schema.types
+        arrays = [
+            _arrow_column(name, column, kind)
+            for name, column, kind in zip(self._names, columns, kinds, strict=True)
+        ]
+        table = pa.table(arrays, names=self._names)
         if self._writer is None:
-            table = pa.table([pa.array(column) for column in columns], names=self._names)
             self._begin(table.schema)
-        else:
-            kinds = self._schema.types
-            arrays = [pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)]
-            table = pa.table(arrays, schema=self._schema)
         self._writer.write_table(table)
 
     def _begin(self, schema: Any) -> None:
@@ -243,6 +244,26 @@ class _Arrow(_Binary):
     def close(self) -> None:
         super().close()
         self._sink.close()
+
+
+def _arrow_column(name: str, column: Any, kind: Any) -> Any:
+    """A column as Arrow's, of a type if one has been decided on; never with values changed."""
+    import pyarrow as pa
+
+    try:
+        if kind is None and not isinstance(column, np.ndarray) and _needs_all_64_bits(column):
+            kind = pa.uint64()
+        return pa.array(column, kind)
+    except (pa.ArrowException, OverflowError) as error:
+        wish = "of one type" if kind is None else f"of type {kind}, as the first rows are"
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"column {name!r}: expected values {wish}: {reason}") from None
+
+
+def _needs_all_64_bits(column: Any) -> bool:
+    """True for whole numbers of which some are beyond 2^63; Arrow would take them for int64."""
+    numbers = all(type(value) is int for value in column)
+    return numbers and len(column) > 0 and max(column) >= 2**63
 
 
 def _plain(column: Any) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ramify.files._lines import Lines
 from ramify.files._source import (
+    EVERY_WHOLE_FLOAT,
     Batch,
     Choice,
     Name,
@@ -139,8 +140,10 @@ class Text(Source):
         cell = record.cells[at]
         if isinstance(cell, str) and cell:
             return cell
-        if isinstance(cell, int | float):
-            return int(cell) if cell == cell and cell % 1 == 0 else cell
+        if isinstance(cell, int):
+            return int(cell)  # also of True
+        if isinstance(cell, float):
+            return int(cell) if cell % 1 == 0 and abs(cell) < EVERY_WHOLE_FLOAT else cell
         raise self._complaint(record, at, "expected text or a number")
 
     def _not_a_number(self, records: Sequence[Record]) -> ValueError:

@@ -473,6 +473,30 @@ def test_cut_numbers_points_without_names(plain, tmp_path):
     assert facts["noise"] == 0
 
 
+def test_cut_quotes_formulas_when_asked(tmp_path):
+    (tmp_path / "d.csv").write_text("id,x\n=1+1,1\n-5,2\n")
+    done("fit", tmp_path / "d.csv", "-o", tmp_path / "t", "--id-column", "id", "-q")
+    assert done("cut", tmp_path / "t", "-k", 2).out == "id,label\n=1+1,0\n-5,1\n"
+    quoted = done("cut", tmp_path / "t", "-k", 2, "--quote-formulas").out
+    assert quoted == "id,label\n'=1+1,0\n-5,1\n"
+    words = ("assign", tmp_path / "t", tmp_path / "d.csv", "--id-column", "id")
+    lines = done(*words, "--quote-formulas").out.splitlines()
+    assert lines[1].startswith("'=1+1,0,'=1+1,")
+    assert "--quote-formulas goes with csv and tsv" in fails(
+        *words, "--quote-formulas", "--to", "jsonl", code=2
+    )
+
+
+def test_ids_and_labels_with_a_carriage_return_could_not_be_read_back(tmp_path):
+    rows = [{"id": i, "x": x, "l": "u\rv"} for i, x in (("a\rb", 1), ("c", 2), ("d", 9))]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    words = ("--id-column", "id", "--label-column", "l", "-q")
+    done("fit", tmp_path / "d.jsonl", "-o", tmp_path / "t", *words)
+    assert done("evaluate", tmp_path / "t", "--json").json()["classes"] == 1
+    written = done("cut", tmp_path / "t", "-k", 2).out
+    assert [row["id"] for row in rows_of(written)] == ["a\rb", "c", "d"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -1,5 +1,6 @@
 """Rows out of files of every kind, batch by batch, and tables into files."""
 
+import csv
 import gzip
 import io
 import json
@@ -828,6 +829,44 @@ def test_a_table_that_fails_leaves_nothing(kind, tmp_path):
     with pytest.raises(RuntimeError):
         fail()
     assert list(tmp_path.iterdir()) == []
+
+
+HARD = ["a\rb", "\r", "c\nd", "e\r\nf", 'g"h', '"', "i,j", "k\tl", " m", "=n", "'o", "plain"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_a_carriage_return_in_a_cell_ended_the_row(kind, tmp_path):
+    file = tmp_path / f"t.{kind}"
+    with open_table(file, ["who\rknows", "x", "label"]) as table:
+        table.write(HARD, range(len(HARD)), HARD[::-1])
+    rows, ids, labels, _ = everything(file, id_column="0", label_column="label")
+    assert ids == HARD
+    assert labels == HARD[::-1]
+    assert rows[:, 0].tolist() == list(range(len(HARD)))
+    with file.open(newline="", encoding="utf-8") as opened:
+        head, *cells = csv.reader(opened, delimiter="," if kind == "csv" else "\t")
+    assert head == ["who\rknows", "x", "label"]
+    assert [row[0] for row in cells] == HARD
+
+
+@given(cells=st.lists(st.text(alphabet=st.sampled_from("ab ,;\t\r\n\"'=")), min_size=1))
+def test_any_text_reads_back_from_csv(tmp_path_factory, cells):
+    file = tmp_path_factory.mktemp("csv") / "t.csv"
+    with open_table(file, ["only"]) as table:
+        table.write(cells)
+    with file.open(newline="", encoding="utf-8") as opened:
+        assert list(csv.reader(opened)) == [["only"], *([cell] for cell in cells)]
+
+
+def test_a_formula_reached_the_spreadsheet(capsys):
+    cells = ["=1+1", "+A1", "-A1", "@SUM(1)", "\t=1", "\r=1", " =1", "＝1", "-1.5", "+2", "a=b", ""]
+    with open_table(None, ["cell", "n"], quote_formulas=True) as table:
+        table.write(cells, np.arange(len(cells)) - 5)
+    written = [row[0] for row in csv.reader(io.StringIO(capsys.readouterr().out, newline=""))][1:]
+    assert written == [f"'{cell}" for cell in cells[:8]] + cells[8:]
+    with open_table(None, ["cell"]) as table:
+        table.write(cells[:1])
+    assert capsys.readouterr().out == "cell\n=1+1\n", "only when asked"
 
 
 def test_a_table_of_unknown_format_is_refused(tmp_path):

@@ -12,7 +12,7 @@ from ramify.cli import _options as options
 from ramify.cli._codes import PathCodes
 from ramify.cli._console import WrongCallError, note, print_json, verb
 from ramify.cli._progress import meter
-from ramify.files import Batch, open_table, table_format
+from ramify.files import Batch, open_table
 
 NAME = "assign"
 EXAMPLES = (
@@ -27,6 +27,7 @@ def run(
     data: options.Data,
     out: options.Out = None,
     to: options.OutFormat = None,
+    quote_formulas: options.QuoteFormulas = False,
     clusters: options.Clusters = None,
     height: options.Height = None,
     path_depth: Annotated[
@@ -52,7 +53,7 @@ def run(
         raise WrongCallError("give -k or --height, one of the two")
     if json and out is None:
         raise WrongCallError("--json needs -o: the table is on standard output")
-    kind = table_format(out, to)
+    kind = options.out_format(out, to, quote_formulas=quote_formulas)
     model = _models.load_model(tree)
     names = _models.take_names(model)
     places = _Places(model, clusters, height, path_depth)
@@ -62,7 +63,10 @@ def run(
         _models.open_fitting(data, what, format, names) as source,
         meter(source, quiet=quiet or out is None) as watch,
         open_table(
-            out, [*places.names("row" if id_column is None else "id")], format=kind
+            out,
+            [*places.names("row" if id_column is None else "id")],
+            format=kind,
+            quote_formulas=quote_formulas,
         ) as table,
     ):
         for batch in source:

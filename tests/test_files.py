@@ -5,10 +5,13 @@ import gzip
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 import textwrap
 import threading
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +22,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramify.files import FORMATS, Wanted, check_writable, open_rows, open_table, whole_file
+from ramify.files import (
+    FORMATS,
+    Wanted,
+    check_writable,
+    open_rows,
+    open_table,
+    read_names,
+    whole_file,
+)
 
 X = np.random.default_rng(0).normal(size=(57, 3))
 WHO = [f"p{i}" for i in range(len(X))]
@@ -239,6 +250,104 @@ def test_half_a_file_is_refused_in_one_sentence(kind, tmp_path):
         # A stream may end after any record batch; what came before is all there is.
         if kind == "arrows" and cut > len(whole) // 3:
             break
+
+
+def npy(shape: object, body: bytes = b"", *, header: str = "", length: int | None = None) -> bytes:
+    """An .npy file that says anything of itself."""
+    text = header or f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}"
+    count = len(text) + 1 if length is None else length
+    return b"\x93NUMPY\x02\x00" + struct.pack("<I", count) + text.encode() + b"\n" + body
+
+
+def zipped(path: Path, member: bytes, *, claimed: int | None = None) -> Path:
+    """An .npz of one array, which may lie about its size."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", member)
+    if claimed is not None:
+        data = bytearray(path.read_bytes())
+        entry = data.index(b"PK\x01\x02")
+        data[entry + 24 : entry + 28] = struct.pack("<I", claimed)
+        path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("columns", [20_000_000, 10**12])
+@pytest.mark.parametrize("kind", ["npy", "npz", "npz that lies", "long header", "labels"])
+def test_a_header_of_200_bytes_took_gigabytes(kind, columns, tmp_path):
+    file = tmp_path / ("x.npz" if "npz" in kind else "x.npy")
+    shape = f"({columns},)" if kind == "labels" else f"(1, {columns})"
+    if "npz" in kind:
+        zipped(file, npy(shape), claimed=2**32 - 2 if "lies" in kind else None)
+    else:
+        file.write_bytes(npy(shape, bytes(64), length=2**32 - 1 if kind == "long header" else None))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"ends too early|its header claims 4,294,967,295"):
+            read_names(file) if kind == "labels" else everything(file)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+def test_a_row_of_packed_zeros_took_gigabytes(tmp_path):
+    """This one is honest: its bytes are there, as soon as somebody unpacks them."""
+    header = "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1000001)}"
+    with pytest.raises(ValueError, match="expected at most 1,000,000 columns, got 1,000,001"):
+        everything(zipped(tmp_path / "x.npz", npy(None, bytes(1_000_001), header=header)))
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (npy("(True, True)", bytes(8)), r"not an .npy array: its shape is \(True, True\)"),
+        (npy("(-1, 2)", bytes(8)), r"not an .npy array: its shape is \(-1, 2\)"),
+        (npy(None, header="(" * 2000), "its header makes no sense"),
+        (npy(None, header="[" * 90 + "]" * 90), "its header makes no sense"),
+        (npy(None, header="{1: 2}"), "its header makes no sense"),
+        (npy(None, header="'\\n"), "its header makes no sense"),
+        (npy(None, header="{'descr': ('<f8', 1, 2, 3), 'fortran_order': 0, 'shape': 3}"), "sense"),
+        (b"\x93NUMPY\x03\x00\x00", r"format \(3, 0\) is not one of plain numbers"),
+        (b"hello", "it ends inside its header"),
+        (b"hello, world", "it does not begin like one"),
+    ],
+)
+def test_a_header_that_makes_no_sense_was_a_traceback(data, sentence, tmp_path):
+    (tmp_path / "x.npy").write_bytes(data)
+    for read in (everything, read_names):
+        with pytest.raises(ValueError, match=sentence):
+            read(tmp_path / "x.npy")
+        with pytest.raises(ValueError, match=sentence):
+            read(zipped(tmp_path / "x.npz", data))
+
+
+@pytest.mark.parametrize("damage", ["encrypted", "patched", "method", "directory"])
+def test_a_zip_that_python_cannot_unpack_was_a_traceback(damage, tmp_path):
+    file = zipped(tmp_path / "x.npz", npy("(2, 2)", bytes(32)))
+    data = bytearray(file.read_bytes())
+    entry = data.index(b"PK\x01\x02")
+    if damage == "method":
+        data[8], data[entry + 10] = 14, 14  # LZMA, which may unpack to anything
+    elif damage == "directory":
+        data[entry + 6] = 99  # needs a later version of zip
+    else:
+        flag = 0x01 if damage == "encrypted" else 0x20
+        data[6] |= flag
+        data[entry + 8] |= flag
+    file.write_bytes(data)
+    for read in (everything, read_names):
+        with pytest.raises(ValueError, match=r"x\.npz"):
+            read(file)
+
+
+def test_labels_of_an_npz_are_read_alone(tmp_path):
+    np.savez(tmp_path / "x.npz", points=X, kind=np.array(KIND))
+    assert read_names(tmp_path / "x.npz").names == KIND
+    np.save(tmp_path / "x.npy", np.array(KIND))
+    assert read_names(tmp_path / "x.npy").names == KIND
+    np.save(tmp_path / "p.npy", np.array([object()]), allow_pickle=True)
+    with pytest.raises(ValueError, match="holds a pickle, which is never opened"):
+        read_names(tmp_path / "p.npy")
 
 
 # --- text -------------------------------------------------------------------------

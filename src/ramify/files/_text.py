@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ramify.files._headers import check_width
 from ramify.files._lines import Lines
 from ramify.files._source import (
     EVERY_WHOLE_FLOAT,
@@ -68,6 +69,7 @@ class Text(Source):
             raise ValueError(f"{self.name} holds no rows")
         self._records = chain(first, records)
         columns = len(first[0].cells)
+        check_width(columns, self.name)
         self.columns = tuple(map(str, range(columns)) if names is None else names)
         if len(self.columns) != columns:
             raise ValueError(

@@ -31,6 +31,8 @@ from ramify.files import (
     read_names,
     whole_file,
 )
+from ramify.files._lines import Lines
+from ramify.files._text import open_csv
 
 X = np.random.default_rng(0).normal(size=(57, 3))
 WHO = [f"p{i}" for i in range(len(X))]
@@ -399,6 +401,84 @@ def test_columns_of_one_name_go_by_position(tmp_path):
 def test_separators_and_line_ends_are_told_apart(text, tmp_path):
     (tmp_path / "x.csv").write_text(text, encoding="utf-8")
     assert everything(tmp_path / "x.csv")[0].tolist() == [[1, 2], [3, 4]]
+
+
+class Trickle(io.BytesIO):
+    """A file that gives four bytes at a time."""
+
+    def read1(self, size: int = -1) -> bytes:
+        return self.read(4)
+
+
+def test_a_long_line_took_quadratic_time():
+    """A million characters in 250,000 pieces: minutes, if each piece copies all before it."""
+    text = "1," * (1 << 19) + "1\n2\n"
+    assert list(Lines(Trickle(text.encode()), "x")) == [text[:-2], "2\n"]
+
+
+def test_a_line_without_an_end_is_refused(tmp_path):
+    file = tmp_path / "x.csv.gz"
+    with gzip.open(file, "wb", compresslevel=1) as packed:
+        packed.write(b"1,2\n")
+        for _ in range(40):
+            packed.write(b"1" * (1 << 20))
+    with pytest.raises(ValueError, match="line 2 has more than 33,554,432 characters"):
+        everything(file)
+
+
+def test_a_row_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("ramify.files._text.LONGEST_LINE", 10_000)
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n" + '"\n",' * 5_000)
+    with pytest.raises(ValueError, match=r"a row of more than 10,000 characters; is a quote"):
+        everything(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n" * 5_000)
+    assert len(everything(tmp_path / "x.csv")[0]) == 5_000
+
+
+def test_a_wide_file_was_held_in_memory_a_thousand_rows_deep(tmp_path):
+    (tmp_path / "x.csv").write_text(("1," * 99_999 + "1\n") * 40)
+    tracemalloc.start()
+    try:
+        with open_rows(tmp_path / "x.csv", Wanted(batch_size=1)) as source:
+            assert source.width == 100_000
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * 100_000 * 40
+
+
+@pytest.mark.parametrize("ending", ["\r", "\n", "\r\n"])
+@pytest.mark.parametrize("trickles", [True, False])
+def test_old_line_ends_were_told_about_universal_newlines(ending, trickles):
+    text = ending.join(["who,x", '"a\rb",1', "", '"c\r\nd",2', "e,3"])
+    for end in ("", ending):
+        data = (text + end).encode()
+        lines = Lines(Trickle(data) if trickles else io.BytesIO(data), "x")
+        with open_csv(lines, None, Wanted(id_column="who"), live=False) as source:
+            (batch,) = source
+        assert batch.ids == ["a\rb", "c\r\nd", "e"]
+        assert batch.rows.ravel().tolist() == [1, 2, 3]
+
+
+def test_json_lines_with_old_line_ends(tmp_path):
+    (tmp_path / "x.jsonl").write_bytes(b"[1, 2]\r[3, 4]\r")
+    assert everything(tmp_path / "x.jsonl")[0].tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("x.csv", "1\n1_000\n", "line 2, column '0': '1_000' found; expected a number"),
+        ("x.csv", "a,b\n1,2\n3,4\n5,6_0\n", "line 4, column 'b': '6_0' found; expected a number"),
+        ("x.jsonl", '["1"]\n["1_0"]\n', "line 2, column '0': '1_0' found; expected a number"),
+        ("x.jsonl", '[1]\n["1_0"]\n', "line 2, column '0': '1_0' found; expected a number"),
+        ("x.jsonl", "[1]\n[true]\n", "line 2, column '0': True found; expected a number"),
+    ],
+)
+def test_what_the_first_line_may_not_say_a_later_one_could(name, text, sentence, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=sentence):
+        everything(tmp_path / name)
 
 
 def test_row_numbers_that_pandas_writes_are_no_feature(tmp_path):

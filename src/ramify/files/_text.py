@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ramify.files._headers import check_width
-from ramify.files._lines import Lines
+from ramify.files._lines import LONGEST_LINE, Lines
 from ramify.files._source import (
     EVERY_WHOLE_FLOAT,
     Batch,
@@ -33,6 +33,7 @@ from ramify.files._source import (
 )
 
 _LOOK_AT = 1_000  # records, to decide what is a number
+_CELLS_TO_LOOK_AT = 1_000_000  # at most, if these are wide
 _BYTES_A_CELL = 64  # of text, as Python keeps it
 _DELIMITERS = ",\t;|"
 
@@ -64,7 +65,7 @@ class Text(Source):
         self.endless = live
         self._lines = lines
         self._wanted = wanted
-        first = list(islice(records, 1 if live else _LOOK_AT))
+        first = list(islice(records, 1)) if live else _first_of(records)
         if not first:
             raise ValueError(f"{self.name} holds no rows")
         self._records = chain(first, records)
@@ -116,11 +117,13 @@ class Text(Source):
         picked: Iterable[Any] = cells
         if features != tuple(range(len(self.columns))):
             picked = map(_picker(features), cells)
-        numbers = map(float, chain.from_iterable(picked))
+        numbers = list(chain.from_iterable(picked))
         try:
-            flat = np.fromiter(numbers, np.float64, count=len(cells) * len(features))
+            flat = np.fromiter(map(float, numbers), np.float64, count=len(numbers))
         except (ValueError, TypeError, OverflowError):
             raise self._not_a_number(records) from None
+        if _python_only(numbers):
+            raise self._not_a_number(records)
         rows = real(flat.reshape(len(cells), len(features)), self._wanted.dtype)
         place = first_unusable(rows)
         if place is not None:
@@ -151,12 +154,12 @@ class Text(Source):
     def _not_a_number(self, records: Sequence[Record]) -> ValueError:
         for record in records:
             for at in self._choice.features:
+                if not is_number(record.cells[at]):
+                    return self._complaint(record, at, "expected a number")
                 try:
                     float(record.cells[at])
                 except OverflowError:
                     return self._complaint(record, at, "every number must be finite")
-                except (ValueError, TypeError):
-                    return self._complaint(record, at, "expected a number")
         raise AssertionError("some cell is not a number")
 
     def _complaint(self, record: Record, at: int, wish: str) -> ValueError:
@@ -231,6 +234,28 @@ def is_number(cell: object) -> bool:
     return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
+def _python_only(numbers: list[Any]) -> bool:
+    """Whether ``float`` took something that no file calls a number: 1_000, or true.
+
+    Three quick looks at all of them, as a question to each would take as long as the reading.
+    """
+    kinds = set(map(type, numbers))
+    texts = numbers if kinds == {str} else [cell for cell in numbers if isinstance(cell, str)]
+    return bool in kinds or "_" in "".join(texts)
+
+
+def _first_of(records: Iterator[Record]) -> list[Record]:
+    """Some records to tell by what is a number: few if they are wide."""
+    first: list[Record] = []
+    cells = 0
+    for record in islice(records, _LOOK_AT):
+        first.append(record)
+        cells += len(record.cells)
+        if cells >= _CELLS_TO_LOOK_AT:
+            break
+    return first
+
+
 def _trouble(first: Sequence[Record], at: int) -> str | None:
     """Why a column cannot be a feature; None if it can. Its first cell with anything decides.
 
@@ -265,10 +290,23 @@ def _guess_delimiter(line: str) -> str:
 
 
 def _separated(lines: Iterable[str], delimiter: str, name: str) -> Iterator[Record]:
-    text = (line.strip() for line in lines) if delimiter == " " else lines
-    reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True)
+    length = 0  # of the present record, which may go on over many lines
+
+    def text() -> Iterator[str]:
+        nonlocal length
+        for line in lines:
+            length += len(line)
+            if length > LONGEST_LINE:
+                raise ValueError(
+                    f"{name}, line {reader.line_num}: a row of more than {LONGEST_LINE:,} "
+                    f"characters; is a quote missing?"
+                )
+            yield line.strip() if delimiter == " " else line
+
+    reader = csv.reader(text(), delimiter=delimiter, skipinitialspace=True)
     try:
         for cells in reader:
+            length = 0
             if cells:
                 yield Record(reader.line_num, cells)
     except csv.Error as error:

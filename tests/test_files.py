@@ -679,6 +679,33 @@ def test_arrow_troubles_name_their_row(columns, wanted, sentence, tmp_path):
         everything(parquet(tmp_path / "x.parquet", **columns), **wanted)
 
 
+def test_a_damaged_arrow_file_let_pyarrow_read_anywhere(tmp_path):
+    """Offsets of text that lead out of the file: damage, not a crash or a SystemError."""
+    file = tmp_path / "x.arrows"
+    table = pa.table({"x": [1.0, 2.0], "id": ["elm", "oak"]})
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    offsets = np.array([0, 3, 6], "<i4").tobytes()
+    wrong = np.array([0, 2**31 - 1, 6], "<i4").tobytes()
+    file.write_bytes(file.read_bytes().replace(offsets, wrong))
+    with pytest.raises(ValueError, match=r"x\.arrows is damaged"):
+        everything(file, id_column="id")
+
+
+def test_a_gap_in_a_list_of_decimals_was_a_traceback(tmp_path):
+    from decimal import Decimal
+
+    file = parquet(tmp_path / "x.parquet", v=[[Decimal("1.5"), None]])
+    with pytest.raises(ValueError, match=r"row 0, column 'v\[1\]': the cell is empty"):
+        everything(file)
+
+
+def test_a_time_that_python_cannot_hold_was_a_traceback(tmp_path):
+    file = parquet(tmp_path / "x.parquet", x=[1.0], id=pa.array([2**62], pa.timestamp("us")))
+    with pytest.raises(ValueError, match=r"column 'id', which holds timestamp\[us\]"):
+        everything(file, id_column="id")
+
+
 def test_numbers_of_all_kinds_are_features(tmp_path):
     from decimal import Decimal
 

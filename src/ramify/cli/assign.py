@@ -104,7 +104,8 @@ class _Places:
         self._model = model
         self._ids = tree.names
         self._depths = tree.depths()
-        self._codes = PathCodes(tree, path_depth) if path_depth > 0 else None
+        longest = max(int(self._depths.max()), 1)  # no code is longer, whatever is asked for
+        self._codes = PathCodes(tree, min(path_depth, longest)) if path_depth > 0 else None
         self._cut = None
         if clusters is not None or height is not None:
             labels = tree.cut(n_clusters=clusters, height=height)

@@ -110,7 +110,12 @@ def _dot(tree: Hierarchy, depth: int | None) -> str:
 
 def _json(tree: Hierarchy, depth: int | None) -> str:
     nested = tree.to_dict() if depth is None else tree.to_dict(max_depth=depth)
-    return json_module.dumps(nested, ensure_ascii=False) + "\n"
+    try:
+        return json_module.dumps(nested, ensure_ascii=False) + "\n"
+    except RecursionError:
+        raise ValueError(
+            f"json cannot be nested {depth:,} levels deep; give a smaller --depth"
+        ) from None
 
 
 def _linkage(tree: Hierarchy, path: Path) -> None:

@@ -90,7 +90,7 @@ class _ArrowSource(Source):
         size = self._wanted.rows_of_a_batch(self.width or 1_000)
         start = 0
         for done, record_batch in enumerate(self._record_batches(size)):
-            needed = record_batch.select(self._needed)
+            needed = _checked(record_batch.select(self._needed), self.name)
             for offset in range(0, needed.num_rows, size):
                 part = needed.slice(offset, size)
                 batch = self._batch(part, start + offset)
@@ -129,7 +129,7 @@ class _ArrowSource(Source):
                 f"{self._field!r}, got {lengths[wrong]}"
             )
         self.width = int(lengths[0])
-        numbers = column.flatten().to_numpy(zero_copy_only=False)
+        numbers = _plain(column.flatten())
         rows = real(numbers.reshape(len(column), self.width), self._wanted.dtype)
         if not self._wanted.columns:
             return rows
@@ -164,7 +164,9 @@ class Parquet(_ArrowSource):
         try:
             # In small pieces: a row group may be the whole file.
             self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)
-        except pa.ArrowInvalid as error:
+        except PermissionError:
+            raise
+        except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not a Parquet file: {_sentence(error)}") from None
         super().__init__(str(path), self._file.schema_arrow, wanted)
         self.n_rows = _some(self._file.metadata.num_rows, self.name)
@@ -192,7 +194,7 @@ class Arrow(_ArrowSource):
             self._map = pa.memory_map(str(path))
             is_file = magic == _FILE_MAGIC
             self._reader = pa.ipc.open_file(self._map) if is_file else pa.ipc.open_stream(self._map)
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not an Arrow file: {_sentence(error)}") from None
         super().__init__(str(path), self._reader.schema, wanted)
         self._is_file = is_file
@@ -220,6 +222,17 @@ def _readable(batches: Iterator[Any], name: str) -> Iterator[Any]:
         yield from batches
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{name} cannot be read: {_sentence(error)}") from None
+
+
+def _checked(batch: Any, name: str) -> Any:
+    """The same batch, if its cells lie where it says: Arrow itself would look anywhere. O(n)."""
+    import pyarrow as pa
+
+    try:
+        batch.validate(full=True)
+    except pa.ArrowException as error:
+        raise ValueError(f"{name} is damaged: {_sentence(error)}") from None
+    return batch
 
 
 def _sentence(error: BaseException) -> str:

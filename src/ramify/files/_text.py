@@ -144,6 +144,8 @@ class Text(Source):
     def _as_name(self, record: Record, at: int) -> Name:
         cell = record.cells[at]
         if isinstance(cell, str) and cell:
+            if not _is_whole_text(cell):
+                raise self._complaint(record, at, "expected whole characters")
             return cell
         if isinstance(cell, int):
             return int(cell)  # also of True
@@ -232,6 +234,17 @@ def is_number(cell: object) -> bool:
             return False
         return "_" not in cell
     return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _is_whole_text(text: str) -> bool:
+    """False for half a surrogate pair, which JSON can spell and no other file can hold."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _python_only(numbers: list[Any]) -> bool:

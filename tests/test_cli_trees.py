@@ -721,6 +721,15 @@ def test_evaluate_does_not_depend_on_the_scale(tmp_path):
     assert 0.5 < fractions[0] < 1
 
 
+def test_evaluate_and_growth_measured_with_scales_that_differed_by_2(plain):
+    from ramify.plot import measure_growth
+
+    found = done("evaluate", plain, "--json").json()
+    growth = measure_growth(ramify.load(plain), points=2)
+    assert found["gamma"] == growth.gamma
+    assert found["revenue_fraction"]["value"] == pytest.approx(growth.revenue[-1], rel=1e-12)
+
+
 def test_evaluate_labels_of_a_file(plain, flowers, tmp_path):
     np.save(tmp_path / "labels.npy", SPECIES)
     np.savez(tmp_path / "labels.npz", X=IRIS.points, y=SPECIES)

@@ -23,6 +23,7 @@ from ramify.metrics import (
     cut_scores,
     dasgupta_cost,
     dendrogram_purity,
+    fitting_gamma,
     revenue,
     revenue_fraction,
 )
@@ -211,6 +212,14 @@ def test_every_kind_of_random_state():
     for make in (lambda: 3, lambda: np.random.default_rng(3), lambda: np.random.RandomState(3)):
         first = revenue(tree, X, sample=100, random_state=make())
         assert first == revenue(tree, X, sample=100, random_state=make())
+
+
+def test_gamma_fits_the_mean_squared_distance_of_two_points():
+    X = np.random.default_rng(0).normal(size=(30, 3)) * 100
+    squares = [np.sum((a - b) ** 2) for i, a in enumerate(X) for b in X[:i]]
+    assert fitting_gamma(X) == pytest.approx(1 / np.mean(squares), rel=1e-12)
+    assert fitting_gamma(X[:1]) == fitting_gamma([[2.0], [2.0]]) == 1.0
+    assert fitting_gamma([[0.0], [1e-160]]) == 1.0, "too close for a finite one"
 
 
 # --- purity -------------------------------------------------------------------------

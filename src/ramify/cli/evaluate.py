@@ -5,7 +5,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from ramify import metrics
@@ -62,7 +61,8 @@ def run(
     gamma: Annotated[
         float | None,
         typer.Option(
-            help="Of rbf, exp(-gamma |x - y|²); by default one over the mean squared distance."
+            help="Of rbf, exp(-gamma |x - y|²); by default one over the mean squared distance of "
+            "two points."
         ),
     ] = None,
     sample: Annotated[
@@ -116,7 +116,7 @@ def _revenue(
 ) -> dict[str, Any]:
     tree, points = saved.tree, saved.points()
     if gamma is None:
-        gamma = _fitting_gamma(points) if similarity == "rbf" else 1.0
+        gamma = metrics.fitting_gamma(points) if similarity == "rbf" else 1.0
     how: dict[str, Any] = {
         "similarity": similarity,
         "gamma": gamma,
@@ -131,14 +131,6 @@ def _revenue(
     facts["revenue_fraction"] = metrics.revenue_fraction(tree, points, **how)
     facts["dasgupta_cost"] = metrics.dasgupta_cost(tree, points, **how)
     return facts
-
-
-def _fitting_gamma(points: Any) -> float:
-    """One over the mean squared distance of two points; 1 if all are the same."""
-    n = len(points)
-    spread = float(np.var(points, axis=0, dtype=np.float64).sum())
-    mean = 2 * spread * n / (n - 1) if n > 1 else 0.0
-    return 1 / mean if mean > 0 else 1.0
 
 
 def _agreement(tree: Hierarchy, classes: list[Any], clusters: int | None) -> dict[str, Any]:

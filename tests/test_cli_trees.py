@@ -14,28 +14,17 @@ import ramify
 from ramify import metrics
 from ramify.cli import _progress
 from ramify.cli._codes import PathCodes
-from ramify.datasets import iris
 from ramify.files import open_table
 from tests.commands import done, fails, files
 from tests.commands import ramify as run
+from tests.flowers import FEATURES, IRIS, NAMES, SPECIES, write
 from tests.shapes import chain
-
-IRIS = iris()
-NAMES = [f"flower-{i}" for i in range(len(IRIS))]
-SPECIES = np.array(["setosa", "versicolor", "virginica"])[IRIS.labels]
-FEATURES = ["a", "b", "c", "d"]
 
 
 @pytest.fixture
 def flowers(tmp_path) -> Path:
     """Iris as csv, with names and species."""
     return write(tmp_path / "flowers.csv")
-
-
-def write(path: Path, part: slice = slice(None)) -> Path:
-    with open_table(path, ["name", *FEATURES, "species"]) as table:
-        table.write(NAMES[part], *IRIS.points[part].T, SPECIES[part])
-    return path
 
 
 @pytest.fixture

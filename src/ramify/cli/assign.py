@@ -11,6 +11,7 @@ from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._codes import PathCodes
 from ramify.cli._console import WrongCallError, note, print_json, verb
+from ramify.cli._outputs import keep_apart, keep_tree
 from ramify.cli._progress import meter
 from ramify.files import Batch, open_table
 
@@ -54,6 +55,8 @@ def run(
     if json and out is None:
         raise WrongCallError("--json needs -o: the table is on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
+    keep_tree(out, tree)
+    keep_apart(out, (data, "DATA itself"))
     model = _models.load_model(tree)
     names = _models.take_names(model)
     places = _Places(model, clusters, height, path_depth)

@@ -9,6 +9,7 @@ import typer
 from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._console import WrongCallError, note, print_json, verb
+from ramify.cli._outputs import keep_tree
 from ramify.files import open_table
 
 NAME = "cut"
@@ -62,6 +63,7 @@ def run(
     if json and out is None:
         raise WrongCallError("--json needs -o: the labels are on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
+    keep_tree(out, tree)
     hierarchy: Any = _models.load(tree).tree
     more = {"small": "noise"} if noise else {}
     labels = hierarchy.cut(**given, **more)

@@ -91,7 +91,7 @@ def run(
         raise WrongCallError("--column and --id-column go with --labels")
     saved = _models.load(tree)
     n = saved.tree.n_leaves
-    classes = _classes(tree, saved.tree, labels, column, id_column, header)
+    classes = _classes(tree, saved.tree, labels, column, id_column, header, quiet=quiet)
     if clusters is not None and classes is None:
         raise WrongCallError("-k goes with labels, and there are none: give --labels")
     if sample is None and not exact and n > _EXACT_UP_TO:
@@ -153,13 +153,13 @@ def _classes(
     column: str | None,
     id_column: str | None,
     header: bool | None,
+    *,
+    quiet: bool,
 ) -> list[str] | None:
     """The class of each point in order of arrival, as text; None if nobody knows them."""
     n = tree.n_leaves
     if labels is None:
-        if not _labels.beside(path).exists():
-            return None
-        return [str(label) for label in _labels.kept(path, n)]
+        return _kept_classes(path, n, quiet=quiet)
     found = read_names(labels, column, id_column=id_column, header=header)
     if found.ids is not None:
         return _by_id(tree, found.ids, found.names, labels)
@@ -168,6 +168,15 @@ def _classes(
     if tree.names is None or not _models.goes_by_number(tree.names):
         return [str(name) for name in found.names]
     return [str(found.names[row]) for row in tree.names]
+
+
+def _kept_classes(path: Path, n: int, *, quiet: bool) -> list[str] | None:
+    found = _labels.look(path)
+    if found is not None and not (found.is_ours or found.is_old):
+        text = f"{found.path}: not labels that ramify keeps; --labels reads labels of any file"
+        note(text, quiet=quiet)
+        found = None
+    return None if found is None else [str(label) for label in _labels.kept(path, n)]
 
 
 def _by_id(tree: Hierarchy, ids: list[Any], names: list[Any], labels: Path) -> list[str]:

@@ -26,6 +26,21 @@ _MOST_ROWS = 65_536  # of a batch, unless the user says otherwise
 _MOST_BYTES = 1 << 23
 
 
+class NoColumnError(ValueError):
+    """A file has no column of a name.
+
+    Examples
+    --------
+    >>> from ramify.files import NoColumnError
+    >>> NoColumnError("a.csv", "z", ["x", "y"])
+    NoColumnError("a.csv: no column 'z'; it has x, y")
+    """
+
+    def __init__(self, where: str, column: str, names: Sequence[str], kind: str = "column") -> None:
+        super().__init__(f"{where}: no {kind} {column!r}; it has {listed(names)}")
+        self.column = column
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Some rows of a file, in order.
@@ -317,7 +332,7 @@ def _find(names: Sequence[str], column: str, where: str) -> list[int]:
     except (ValueError, IndexError):
         found = []
     if not found:
-        raise ValueError(f"{where}: no column {column!r}; it has {listed(names)}")
+        raise NoColumnError(where, column, names)
     return found
 
 

@@ -24,6 +24,7 @@ from ramify.files._source import (
     Batch,
     Choice,
     Name,
+    NoColumnError,
     Source,
     Wanted,
     choose,
@@ -383,7 +384,7 @@ def _open_field(
     beside = [key for key in (wanted.id_column, wanted.label_column) if key is not None]
     for key in (field, *beside):
         if key not in start:
-            raise ValueError(f"{lines.name}: no field {key!r}; it has {listed([*start])}")
+            raise NoColumnError(lines.name, key, [*start], "field")
     width = len(start[field]) if isinstance(start[field], list) else 0
 
     def records() -> Iterator[Record]:

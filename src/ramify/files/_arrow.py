@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ramify.files._cells import plain_names
 from ramify.files._source import (
     Batch,
     Choice,
@@ -20,7 +21,6 @@ from ramify.files._source import (
     choose,
     first_unusable,
     listed,
-    plain_names,
     real,
 )
 

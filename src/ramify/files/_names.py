@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.files._archive import Archive
+from ramify.files._cells import plain_names
 from ramify.files._headers import read_header
 from ramify.files._open import open_rows
-from ramify.files._source import Name, Wanted, listed, plain_names
+from ramify.files._source import Name, Wanted, listed
 
 #: The column that holds labels, if nobody says which.
 _USUAL = "label"

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.files._archive import Archive
+from ramify.files._cells import plain_names
 from ramify.files._headers import Header, check_matrix, read_header
 from ramify.files._shuffled import random_order
 from ramify.files._source import (
@@ -26,7 +27,6 @@ from ramify.files._source import (
     choose,
     first_unusable,
     listed,
-    plain_names,
     real,
 )
 

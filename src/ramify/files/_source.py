@@ -19,9 +19,6 @@ Rows: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 #: What an id or a label may be.
 Name: TypeAlias = str | int | float
 
-#: Below this a float64 is exactly the whole number that was meant.
-EVERY_WHOLE_FLOAT = 2.0**53
-
 _MOST_ROWS = 65_536  # of a batch, unless the user says otherwise
 _MOST_BYTES = 1 << 23
 
@@ -365,45 +362,3 @@ def first_unusable(rows: Rows) -> tuple[int, int] | None:
         return None
     row, column = np.argwhere(~finite)[0]
     return int(row), int(column)
-
-
-def plain_names(values: npt.NDArray[Any], where: str) -> list[Name]:
-    """Ids or labels of an array as plain strings and numbers; whole numbers become ints.
-
-    Each value by itself, so that a batch's other values do not matter.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain_names(np.array([1.0, 2.5]), "a.npy"), plain_names(np.array(["elm"]), "a.npy")
-    ([1, 2.5], ['elm'])
-    """
-    kind = values.dtype.kind
-    if kind == "f":
-        return _plain_floats(values)
-    if kind == "S":
-        try:
-            values = np.char.decode(values, "utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{where} holds text that is not UTF-8: {error.reason}") from None
-    elif kind == "b":
-        values = values.astype(np.int64)
-    elif kind in "mM":  # times
-        values = values.astype(str)
-    elif kind not in "iuU":
-        raise ValueError(f"{where}: expected text or numbers, got values of type {values.dtype}")
-    return values.tolist()  # type: ignore[no-any-return]  # NumPy cannot know
-
-
-def _plain_floats(values: npt.NDArray[Any]) -> list[Name]:
-    """Whole numbers as ints, as far as their type has every one of them.
-
-    Beyond that a float may stand for several integers, and nobody can say which one was
-    meant: it stays a float, which no id may be.
-    """
-    exact = min(2.0 ** (np.finfo(values.dtype).nmant + 1), EVERY_WHOLE_FLOAT)
-    with np.errstate(invalid="ignore"):  # infinity has no remainder
-        whole = (values % 1 == 0) & (np.abs(values) < exact)
-    if whole.all():
-        return values.astype(np.int64).tolist()  # type: ignore[no-any-return]
-    return [int(v) if w else float(v) for v, w in zip(values, whole, strict=True)]

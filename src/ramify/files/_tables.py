@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from ramify.files._arrow import require_pyarrow
-from ramify.files._text import is_number
+from ramify.files._cells import is_number
 from ramify.files._whole import whole_file
 
 #: Formats that can be written, and the endings of their files.

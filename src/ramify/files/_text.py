@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ramify.files._cells import is_number, is_whole_text, plain_number, python_only
 from ramify.files._headers import check_width
 from ramify.files._lines import LONGEST_LINE, Lines
 from ramify.files._source import (
-    EVERY_WHOLE_FLOAT,
     Batch,
     Choice,
     Name,
@@ -123,7 +123,7 @@ class Text(Source):
             flat = np.fromiter(map(float, numbers), np.float64, count=len(numbers))
         except (ValueError, TypeError, OverflowError):
             raise self._not_a_number(records) from None
-        if _python_only(numbers):
+        if python_only(numbers):
             raise self._not_a_number(records)
         rows = real(flat.reshape(len(cells), len(features)), self._wanted.dtype)
         place = first_unusable(rows)
@@ -145,13 +145,11 @@ class Text(Source):
     def _as_name(self, record: Record, at: int) -> Name:
         cell = record.cells[at]
         if isinstance(cell, str) and cell:
-            if not _is_whole_text(cell):
+            if not is_whole_text(cell):
                 raise self._complaint(record, at, "expected whole characters")
             return cell
-        if isinstance(cell, int):
-            return int(cell)  # also of True
-        if isinstance(cell, float):
-            return int(cell) if cell % 1 == 0 and abs(cell) < EVERY_WHOLE_FLOAT else cell
+        if isinstance(cell, int | float):
+            return plain_number(cell)
         raise self._complaint(record, at, "expected text or a number")
 
     def _not_a_number(self, records: Sequence[Record]) -> ValueError:
@@ -218,44 +216,6 @@ def open_jsonl(lines: Lines, wanted: Wanted, *, live: bool) -> Text:
     names = list(start)
     records = _objects(values, names, lines.name)
     return Text(lines, records, names, wanted, named=True, live=live)
-
-
-def is_number(cell: object) -> bool:
-    """True for a number, and for text that spells one.
-
-    Examples
-    --------
-    >>> is_number("1e3"), is_number("1_000"), is_number(""), is_number(True)
-    (True, False, False, False)
-    """
-    if isinstance(cell, str):
-        try:
-            float(cell)
-        except ValueError:
-            return False
-        return "_" not in cell
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
-
-
-def _is_whole_text(text: str) -> bool:
-    """False for half a surrogate pair, which JSON can spell and no other file can hold."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _python_only(numbers: list[Any]) -> bool:
-    """Whether ``float`` took something that no file calls a number: 1_000, or true.
-
-    Three quick looks at all of them, as a question to each would take as long as the reading.
-    """
-    kinds = set(map(type, numbers))
-    texts = numbers if kinds == {str} else [cell for cell in numbers if isinstance(cell, str)]
-    return bool in kinds or "_" in "".join(texts)
 
 
 def _first_of(records: Iterator[Record]) -> list[Record]:

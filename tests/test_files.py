@@ -692,7 +692,7 @@ def test_a_damaged_arrow_file_let_pyarrow_read_anywhere(tmp_path):
         everything(file, id_column="id")
 
 
-def test_a_gap_in_a_list_of_decimals_was_a_traceback(tmp_path):
+def test_a_gap_in_a_list_of_decimals_is_named(tmp_path):
     from decimal import Decimal
 
     file = parquet(tmp_path / "x.parquet", v=[[Decimal("1.5"), None]])

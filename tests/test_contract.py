@@ -1,7 +1,5 @@
 """The contract that all estimators share."""
 
-import doctest
-import importlib
 import inspect
 
 import numpy as np
@@ -138,22 +136,6 @@ def test_in_a_pipeline(Estimator):
     expected = Estimator(n_clusters=3).fit_predict(StandardScaler().fit_transform(X))
     assert np.array_equal(labels, expected)
     assert pipeline.predict(X[:5]).shape == (5,)
-
-
-ROOMS = ["errors", "points", "progress"]
-ROOMS += [f"hierarchy.{room}" for room in ("_hierarchy", "_tree", "_names", "_paths", "_labels")]
-ROOMS += [f"hierarchy.{room}" for room in ("_cuts", "_condense", "_rows", "_linkage")]
-ROOMS += [f"hierarchy.{room}" for room in ("_exports", "_newick", "_tables")]
-ROOMS += [
-    f"estimators.{room}" for room in ("_options", "_base", "_online", "hac", "ohac", "otd", "naive")
-]
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_examples_in_docstrings(room):
-    found = doctest.testmod(importlib.import_module(f"ramify.{room}"))
-    assert found.attempted > 0
-    assert found.failed == 0
 
 
 # --- growing ------------------------------------------------------------------------

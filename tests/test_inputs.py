@@ -265,7 +265,7 @@ def test_importing_ramify_imports_none_of_them():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_tensors_are_not_copied(dtype):
     rows = np.random.default_rng(0).normal(size=(4, 3)).astype(dtype)
-    read = ramify.points.read_rows(Tensor(rows), owner="OHAC", metric="dot")
+    read = ramify.points.read_rows(Tensor(rows), owner="OHAC")
     assert np.shares_memory(read, rows)
     assert read.dtype == dtype
 
@@ -345,7 +345,7 @@ def test_dense_memory_is_bounded():
     live = ramify.estimators._live.Live(
         ramify.estimators._live.Settings("otd", width, "dot", "average", 1), np.dtype("f8"), Spy()
     )
-    batch = ramify.points.read_batch(rows, owner="OTD", metric="dot")
+    batch = ramify.points.read_batch(rows, owner="OTD")
     tracemalloc.start()
     live.insert_many(batch, None)
     peak = tracemalloc.get_traced_memory()[1]

@@ -20,7 +20,7 @@ X = np.random.default_rng(0).normal(size=(12, 3))
 
 
 def read(X, **options):
-    return read_rows(X, **{"owner": "OHAC", "metric": "sqeuclidean", **options})
+    return read_rows(X, **{"owner": "OHAC", **options})
 
 
 def portrait(model):

@@ -30,22 +30,18 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 
 from ramify import container
+from ramify.checks import whole_number
 from ramify.display import tree_html
 from ramify.errors import BrokenTreeError, NoLabelsError
 from ramify.estimators._guard import Guard, alone, reads
 from ramify.estimators._live import Live, Settings
-from ramify.estimators._options import (
-    METRICS,
-    check_cut,
-    check_linkage,
-    check_metric,
-    check_n_neighbors,
-)
+from ramify.estimators._options import check_cut, check_linkage, check_metric
 from ramify.estimators._saved import to_saved
 from ramify.frames import open_arrow
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
 from ramify.jobs import thread_count
+from ramify.metric import METRICS, Metric
 from ramify.points import Rows, check_feature_names, feature_names, read_batch
 from ramify.progress import Progress
 from ramify.sparse import SparseRows
@@ -99,7 +95,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
     """Reading a tree: everything but how it grows."""
 
     _algorithm: ClassVar[str]
-    _metrics: ClassVar[tuple[str, ...]] = METRICS
+    _metrics: ClassVar[tuple[Metric, ...]] = tuple(METRICS.values())
     _live: Live | None = None
 
     # Parameters, stored by the subclasses' __init__.
@@ -444,9 +440,9 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         check_cut(self.n_clusters, self.distance_threshold)
         metric = check_metric(self.metric, self._metrics)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
-        n_neighbors = check_n_neighbors(getattr(self, "n_neighbors", 1))
+        n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
         return {
-            "metric": metric,
+            "metric": metric.name,
             "linkage": linkage,
             "n_neighbors": n_neighbors,
             "more": self._more_options(),
@@ -466,7 +462,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         options = self._options()
         X = open_arrow(X)
         names = feature_names(X)
-        rows = read_batch(X, owner=type(self).__name__, metric=options["metric"])
+        rows = read_batch(X, owner=type(self).__name__, metric=METRICS[options["metric"]])
         settings = Settings(self._algorithm, rows.shape[1], **options)
         settings.check_signs(rows)
         return Batch(rows, names, settings, None if ids is None else Ids().read(ids, len(rows)))
@@ -478,7 +474,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         return read_batch(
             X,
             owner=type(self).__name__,
-            metric=live.settings.metric,
+            metric=METRICS[live.settings.metric],
             dtype=live.dtype,
             width=live.settings.width,
         )

@@ -18,6 +18,7 @@ from ramify.estimators._live import Live, Settings
 from ramify.estimators._options import check_cut
 from ramify.ids import Id
 from ramify.jobs import thread_count
+from ramify.metric import METRICS
 from ramify.points import Rows, by_name, read_row
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
@@ -192,12 +193,12 @@ class OnlineClusterer(HierarchicalClusterer):
         x, names = by_name(x, known, first=live is None, owner=owner)
         if live is not None:
             self._require_same_options(live)
-            metric, width = live.settings.metric, live.settings.width
+            metric, width = METRICS[live.settings.metric], live.settings.width
             row = read_row(x, owner=owner, metric=metric, dtype=live.dtype, width=width)
             live.settings.check_signs(row)
             return live.insert_named(row[0], id)
         options = self._options()
-        row = read_row(x, owner=owner, metric=options["metric"])
+        row = read_row(x, owner=owner, metric=METRICS[options["metric"]])
         settings = Settings(self._algorithm, row.shape[1], **options)
         settings.check_signs(row)
         live = Live(settings, row.dtype)

@@ -23,6 +23,7 @@ from ramify.container import Array
 from ramify.errors import UnreadableFileError
 from ramify.estimators._live import STATE_FORMAT, Live, Settings
 from ramify.ids import kind_of, pack, unpack
+from ramify.metric import METRICS
 from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType
 
 #: No node has ever been given a larger name; beyond 2^63 they would be negative.
@@ -235,7 +236,7 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     _require(_core.first_non_finite(points) is None, "a coordinate is not finite")
     low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
     _require(low.min() >= -LARGEST and high.max() <= LARGEST, "a coordinate is too large")
-    if settings.metric == "cosine":
+    if METRICS[settings.metric].unit_rows:
         lengths = np.einsum("ij,ij->i", points, points, dtype=np.float64)
         _require(np.abs(lengths - 1).max() < 1e-3, "a direction is not of length 1")
     settings.check_signs(points)

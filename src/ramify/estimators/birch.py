@@ -3,8 +3,9 @@
 
 from typing import ClassVar
 
+from ramify.checks import number_above_zero, whole_number
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import check_number, check_size
+from ramify.metric import DISTANCES, Metric
 
 
 class BIRCH(OnlineClusterer):
@@ -72,7 +73,7 @@ class BIRCH(OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "birch"
-    _metrics: ClassVar[tuple[str, ...]] = ("sqeuclidean", "cosine")
+    _metrics: ClassVar[tuple[Metric, ...]] = DISTANCES
 
     def __init__(
         self,
@@ -91,8 +92,8 @@ class BIRCH(OnlineClusterer):
 
     def _more_options(self) -> dict[str, int | float | str | None]:
         return {
-            "threshold": check_size("threshold", self.threshold),
-            "branching_factor": check_number(
+            "threshold": number_above_zero("threshold", self.threshold),
+            "branching_factor": whole_number(
                 "branching_factor", self.branching_factor, least=2, most=2**31 - 1
             ),
         }

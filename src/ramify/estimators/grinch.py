@@ -3,8 +3,8 @@
 
 from typing import ClassVar
 
+from ramify.checks import one_of_or_none, whole_number, yes_or_no
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import check_choice, check_flag, check_number
 
 
 class GRINCH(OnlineClusterer):
@@ -103,9 +103,9 @@ class GRINCH(OnlineClusterer):
             name: getattr(self, name) for name in ("rotate_cap", "graft_cap", "restructure_cap")
         }
         return {
-            "graft": check_choice("graft", self.graft, ("reference", "full"), or_none=True),
-            "restructure": check_flag("restructure", self.restructure),
+            "graft": one_of_or_none("graft", self.graft, ("reference", "full")),
+            "restructure": yes_or_no("restructure", self.restructure),
             **{
-                name: None if cap is None else check_number(name, cap) for name, cap in caps.items()
+                name: None if cap is None else whole_number(name, cap) for name, cap in caps.items()
             },
         }

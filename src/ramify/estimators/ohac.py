@@ -3,9 +3,9 @@
 
 from typing import ClassVar
 
+from ramify.checks import one_of
 from ramify.estimators._hnsw import require_usearch
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import check_choice
 
 
 class OHAC(OnlineClusterer):
@@ -102,7 +102,7 @@ class OHAC(OnlineClusterer):
         self.n_jobs = n_jobs
 
     def _more_options(self) -> dict[str, int | float | str | None]:
-        neighbors = check_choice("neighbors", self.neighbors, ("exact", "hnsw"))
+        neighbors = one_of("neighbors", self.neighbors, ("exact", "hnsw"))
         if neighbors == "hnsw":
             require_usearch()
         return {"neighbors": neighbors}

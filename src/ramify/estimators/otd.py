@@ -7,6 +7,7 @@ from ramify.estimators._guard import alone
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import check_certify
 from ramify.estimators.certificate import Certificate
+from ramify.metric import METRICS
 
 
 class OTD(OnlineClusterer):
@@ -87,7 +88,7 @@ class OTD(OnlineClusterer):
         self.certify = certify
 
     def _more_options(self) -> dict[str, int | float | str | None]:
-        return {"certify": check_certify(self.certify, self.metric)}
+        return {"certify": check_certify(self.certify, METRICS[self.metric])}
 
     @alone
     def certificate(self) -> Certificate:

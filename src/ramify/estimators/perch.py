@@ -3,8 +3,9 @@
 
 from typing import ClassVar
 
+from ramify.checks import one_of, one_of_or_none, whole_number
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import check_choice, check_number
+from ramify.metric import DISTANCES, Metric
 
 
 class PERCH(OnlineClusterer):
@@ -82,7 +83,7 @@ class PERCH(OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "perch"
-    _metrics: ClassVar[tuple[str, ...]] = ("sqeuclidean", "cosine")
+    _metrics: ClassVar[tuple[Metric, ...]] = DISTANCES
 
     def __init__(
         self,
@@ -105,12 +106,12 @@ class PERCH(OnlineClusterer):
 
     def _more_options(self) -> dict[str, int | float | str | None]:
         return {
-            "bounds": check_choice("bounds", self.bounds, ("reference", "sound")),
-            "balance": check_choice("balance", self.balance, ("reference", "python"), or_none=True),
-            "exact_distance_threshold": check_number(
+            "bounds": one_of("bounds", self.bounds, ("reference", "sound")),
+            "balance": one_of_or_none("balance", self.balance, ("reference", "python")),
+            "exact_distance_threshold": whole_number(
                 "exact_distance_threshold", self.exact_distance_threshold, least=0
             ),
             "max_leaves": None
             if self.max_leaves is None
-            else check_number("max_leaves", self.max_leaves),
+            else whole_number("max_leaves", self.max_leaves),
         }

@@ -26,6 +26,7 @@ from ramify.plot import (
     scatter,
     world_map,
 )
+from tests.every import every_online
 from tests.shapes import balanced, chain
 
 mpl.use("Agg")
@@ -303,10 +304,8 @@ def test_wrong_points_say_what_would_be_right(tree, X, message):
 
 # --- growth ---------------------------------------------------------------------
 
-ONLINE = [ramify.OHAC, ramify.OTD, ramify.PERCH, ramify.GRINCH, ramify.NaiveNN, ramify.BIRCH]
 
-
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 def test_growth_is_that_of_models_of_the_first_points(Estimator):
     X = normal_points(300, dim=3)
     seen = measure_growth(Estimator().fit(X), points=5, gamma=0.5)

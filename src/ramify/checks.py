@@ -52,6 +52,16 @@ def whole_number(
     raise ValueError(f"{name}={number}: expected {expected}{', ' if why else ''}{why}")
 
 
+def whole_number_or_none(name: str, found: object) -> int | None:
+    """As :func:`whole_number`, from 1, where None is a choice, too.
+
+    Examples
+    --------
+    >>> whole_number_or_none("max_leaves", None)
+    """
+    return None if found is None else whole_number(name, found)
+
+
 def number(name: str, found: object, *, kind: str = "a number") -> float:
     """Return a number as a float; it may be infinite, but is not NaN.
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ramify.metric import METRICS, Metric
+from ramify.metric import Metric
 from ramify.points import FLOAT32, Rows
 from ramify.progress import Pulse
 
@@ -48,9 +48,9 @@ class HnswTree:
     Invariant: node i of the graph is row i; rows that it lacks are added before it is asked.
     """
 
-    def __init__(self, store: Any, metric: str, n_neighbors: int) -> None:
+    def __init__(self, store: Any, metric: Metric, n_neighbors: int) -> None:
         self._store = store
-        self._metric = METRICS[metric]
+        self._metric = metric
         self._k = n_neighbors
         self._graph: Any = None
 

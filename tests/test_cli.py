@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -231,6 +232,23 @@ def test_the_installed_command_answers():
     answer = subprocess.run([program, "--help"], capture_output=True, text=True, check=True)
     for verb in ("paper", "demo"):
         assert verb in answer.stdout
+
+
+@pytest.mark.no_asan
+def test_closed_streams_were_a_traceback(tmp_path):
+    (tmp_path / "d.csv").write_text("1,2\n3,4\n5,6\n")
+    command = f"{shlex.quote(sys.executable)} -m ramify.cli"
+    for words, code in (
+        ("fit d.csv -o t >&-", 0),
+        ("fit d.csv -o t 2>&-", 0),
+        ("info t >&-", 0),
+        ("fit - -o t <&-", 1),
+    ):
+        found = subprocess.run(
+            f"{command} {words}", shell=True, cwd=tmp_path, capture_output=True, text=True
+        )
+        assert found.returncode == code, found.stderr
+        assert len(found.stderr.splitlines()) <= 1, found.stderr
 
 
 @pytest.mark.no_asan

@@ -14,28 +14,17 @@ import ramify
 from ramify import metrics
 from ramify.cli import _progress
 from ramify.cli._codes import PathCodes
-from ramify.datasets import iris
 from ramify.files import open_table
 from tests.commands import done, fails, files
 from tests.commands import ramify as run
+from tests.flowers import FEATURES, IRIS, NAMES, SPECIES, write
 from tests.shapes import chain
-
-IRIS = iris()
-NAMES = [f"flower-{i}" for i in range(len(IRIS))]
-SPECIES = np.array(["setosa", "versicolor", "virginica"])[IRIS.labels]
-FEATURES = ["a", "b", "c", "d"]
 
 
 @pytest.fixture
 def flowers(tmp_path) -> Path:
     """Iris as csv, with names and species."""
     return write(tmp_path / "flowers.csv")
-
-
-def write(path: Path, part: slice = slice(None)) -> Path:
-    with open_table(path, ["name", *FEATURES, "species"]) as table:
-        table.write(NAMES[part], *IRIS.points[part].T, SPECIES[part])
-    return path
 
 
 @pytest.fixture
@@ -208,6 +197,41 @@ def test_fit_refuses_the_same_id_twice(tmp_path):
     sentence = fails("fit", tmp_path / "data.csv", "-o", tmp_path / "t", "--id-column", "who")
     assert "'ann'" in sentence
     assert files(tmp_path) == ["data.csv"]
+
+
+@pytest.mark.parametrize("algorithm", ["ohac", "hac"])
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            '{"id":1,"x":1}\n{"id":"b","x":3}\n',
+            "all strings or all integers, got 1 (row 0) and 'b'",
+        ),
+        ('{"id":1.5,"x":1}\n{"id":2.5,"x":3}\n', "expected strings or integers, got 1.5 (float"),
+        ('{"id":true,"x":1}\n{"id":1.0,"x":3}\n', "ids: 1 stands at rows 0 and 1"),
+        (f'{{"id":{2**63 + 5},"x":1}}\n', f"{2**63 + 5} (row 0) does not fit 64 bits"),
+        ('{"id":"\\ud800","x":1}\n', "line 1, column 'id': '\\ud800' found; expected whole"),
+        ('{"id":{"a":1},"x":1}\n', "line 1, column 'id': {'a': 1} found; expected text or a"),
+    ],
+)
+def test_ids_of_the_wrong_type_were_a_traceback(algorithm, rows, sentence, tmp_path):
+    (tmp_path / "d.jsonl").write_text(rows)
+    words = ("-o", tmp_path / "t", "--id-column", "id", "--algorithm", algorithm)
+    assert sentence in fails("fit", tmp_path / "d.jsonl", *words)
+    assert files(tmp_path) == ["d.jsonl"]
+
+
+def test_ids_of_another_type_than_the_tree_has_were_a_traceback(tree, tmp_path):
+    (tmp_path / "more.jsonl").write_text('{"name":7,"a":1,"b":2,"c":3,"d":4,"species":"x"}\n')
+    words = ("--id-column", "name", "--label-column", "species")
+    sentence = fails("update", tree, tmp_path / "more.jsonl", *words)
+    assert "7 (row 0) is of type int, and the ids of this stream have been of type str" in sentence
+
+
+def test_an_option_of_the_wrong_type_was_a_traceback(flowers, tmp_path):
+    words = ("--columns", "a", "--set", 'n_neighbors="x"')
+    sentence = fails("fit", flowers, "-o", tmp_path / "t", *words)
+    assert "n_neighbors='x': expected an int, got str" in sentence
 
 
 def test_fit_says_at_once_where_it_cannot_write(flowers, tmp_path):
@@ -405,6 +429,12 @@ def test_assign_streams_from_input_to_output(plain):
     assert list(rows_of(answer.out)[0]) == ["row", "nearest", "distance", "cluster", "depth"]
 
 
+def test_paths_longer_than_any_tree_took_all_memory(plain):
+    row = "5.1,3.5,1.4,0.2\n"
+    longest = done("assign", plain, "-", "--path-depth", 10**15, stdin=row).out
+    assert longest == done("assign", plain, "-", "--path-depth", 500, stdin=row).out
+
+
 def test_assign_called_wrongly(plain, tmp_path):
     assert "give -k or --height" in fails("assign", plain, "-", "-k", 2, "--height", 1, code=2)
     assert "--json needs -o" in fails("assign", plain, "-", "--json", code=2)
@@ -471,6 +501,30 @@ def test_cut_numbers_points_without_names(plain, tmp_path):
     assert facts["clusters"] == 4
     assert facts["sizes"] == np.bincount(labels).tolist()
     assert facts["noise"] == 0
+
+
+def test_cut_quotes_formulas_when_asked(tmp_path):
+    (tmp_path / "d.csv").write_text("id,x\n=1+1,1\n-5,2\n")
+    done("fit", tmp_path / "d.csv", "-o", tmp_path / "t", "--id-column", "id", "-q")
+    assert done("cut", tmp_path / "t", "-k", 2).out == "id,label\n=1+1,0\n-5,1\n"
+    quoted = done("cut", tmp_path / "t", "-k", 2, "--quote-formulas").out
+    assert quoted == "id,label\n'=1+1,0\n-5,1\n"
+    words = ("assign", tmp_path / "t", tmp_path / "d.csv", "--id-column", "id")
+    lines = done(*words, "--quote-formulas").out.splitlines()
+    assert lines[1].startswith("'=1+1,0,'=1+1,")
+    assert "--quote-formulas goes with csv and tsv" in fails(
+        *words, "--quote-formulas", "--to", "jsonl", code=2
+    )
+
+
+def test_ids_and_labels_with_a_carriage_return_could_not_be_read_back(tmp_path):
+    rows = [{"id": i, "x": x, "l": "u\rv"} for i, x in (("a\rb", 1), ("c", 2), ("d", 9))]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    words = ("--id-column", "id", "--label-column", "l", "-q")
+    done("fit", tmp_path / "d.jsonl", "-o", tmp_path / "t", *words)
+    assert done("evaluate", tmp_path / "t", "--json").json()["classes"] == 1
+    written = done("cut", tmp_path / "t", "-k", 2).out
+    assert [row["id"] for row in rows_of(written)] == ["a\rb", "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -542,6 +596,14 @@ def test_export_dot_and_json(tree, tmp_path):
     assert json.loads((tmp_path / "tree.json").read_text()) == hierarchy.to_dict()
     nested = json.loads(done("export", tree, "--to", "json", "--depth", 1).out)
     assert nested == hierarchy.to_dict(max_depth=1)
+
+
+def test_json_of_a_deep_tree_was_a_traceback(tmp_path):
+    tree = ramify.Hierarchy(chain(3_000), np.arange(1.0, 3_000))
+    tree.save(tmp_path / "chain.ramify")
+    words = ("--to", "json", "--depth", 2_900)
+    sentence = fails("export", tmp_path / "chain.ramify", *words)
+    assert "json cannot be nested 2,900 levels deep; give a smaller --depth" in sentence
 
 
 def test_export_parquet(tree, tmp_path):
@@ -646,6 +708,15 @@ def test_evaluate_does_not_depend_on_the_scale(tmp_path):
         fractions.append(facts["revenue_fraction"]["value"])
     assert fractions[0] == pytest.approx(fractions[1])
     assert 0.5 < fractions[0] < 1
+
+
+def test_evaluate_and_growth_measured_with_scales_that_differed_by_2(plain):
+    from ramify.plot import measure_growth
+
+    found = done("evaluate", plain, "--json").json()
+    growth = measure_growth(ramify.load(plain), points=2)
+    assert found["gamma"] == growth.gamma
+    assert found["revenue_fraction"]["value"] == pytest.approx(growth.revenue[-1], rel=1e-12)
 
 
 def test_evaluate_labels_of_a_file(plain, flowers, tmp_path):

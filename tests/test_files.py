@@ -1,13 +1,17 @@
 """Rows out of files of every kind, batch by batch, and tables into files."""
 
+import csv
 import gzip
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 import textwrap
 import threading
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +22,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramify.files import FORMATS, Wanted, check_writable, open_rows, open_table, whole_file
+from ramify.files import (
+    FORMATS,
+    Wanted,
+    check_writable,
+    open_rows,
+    open_table,
+    read_names,
+    whole_file,
+)
+from ramify.files._lines import Lines
+from ramify.files._text import open_csv
 
 X = np.random.default_rng(0).normal(size=(57, 3))
 WHO = [f"p{i}" for i in range(len(X))]
@@ -240,6 +254,104 @@ def test_half_a_file_is_refused_in_one_sentence(kind, tmp_path):
             break
 
 
+def npy(shape: object, body: bytes = b"", *, header: str = "", length: int | None = None) -> bytes:
+    """An .npy file that says anything of itself."""
+    text = header or f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}"
+    count = len(text) + 1 if length is None else length
+    return b"\x93NUMPY\x02\x00" + struct.pack("<I", count) + text.encode() + b"\n" + body
+
+
+def zipped(path: Path, member: bytes, *, claimed: int | None = None) -> Path:
+    """An .npz of one array, which may lie about its size."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", member)
+    if claimed is not None:
+        data = bytearray(path.read_bytes())
+        entry = data.index(b"PK\x01\x02")
+        data[entry + 24 : entry + 28] = struct.pack("<I", claimed)
+        path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("columns", [20_000_000, 10**12])
+@pytest.mark.parametrize("kind", ["npy", "npz", "npz that lies", "long header", "labels"])
+def test_a_header_of_200_bytes_took_gigabytes(kind, columns, tmp_path):
+    file = tmp_path / ("x.npz" if "npz" in kind else "x.npy")
+    shape = f"({columns},)" if kind == "labels" else f"(1, {columns})"
+    if "npz" in kind:
+        zipped(file, npy(shape), claimed=2**32 - 2 if "lies" in kind else None)
+    else:
+        file.write_bytes(npy(shape, bytes(64), length=2**32 - 1 if kind == "long header" else None))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"ends too early|its header claims 4,294,967,295"):
+            read_names(file) if kind == "labels" else everything(file)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+def test_a_row_of_packed_zeros_took_gigabytes(tmp_path):
+    """This one is honest: its bytes are there, as soon as somebody unpacks them."""
+    header = "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1000001)}"
+    with pytest.raises(ValueError, match="expected at most 1,000,000 columns, got 1,000,001"):
+        everything(zipped(tmp_path / "x.npz", npy(None, bytes(1_000_001), header=header)))
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (npy("(True, True)", bytes(8)), r"not an .npy array: its shape is \(True, True\)"),
+        (npy("(-1, 2)", bytes(8)), r"not an .npy array: its shape is \(-1, 2\)"),
+        (npy(None, header="(" * 2000), "its header makes no sense"),
+        (npy(None, header="[" * 90 + "]" * 90), "its header makes no sense"),
+        (npy(None, header="{1: 2}"), "its header makes no sense"),
+        (npy(None, header="'\\n"), "its header makes no sense"),
+        (npy(None, header="{'descr': ('<f8', 1, 2, 3), 'fortran_order': 0, 'shape': 3}"), "sense"),
+        (b"\x93NUMPY\x03\x00\x00", r"format \(3, 0\) is not one of plain numbers"),
+        (b"hello", "it ends inside its header"),
+        (b"hello, world", "it does not begin like one"),
+    ],
+)
+def test_a_header_that_makes_no_sense_was_a_traceback(data, sentence, tmp_path):
+    (tmp_path / "x.npy").write_bytes(data)
+    for read in (everything, read_names):
+        with pytest.raises(ValueError, match=sentence):
+            read(tmp_path / "x.npy")
+        with pytest.raises(ValueError, match=sentence):
+            read(zipped(tmp_path / "x.npz", data))
+
+
+@pytest.mark.parametrize("damage", ["encrypted", "patched", "method", "directory"])
+def test_a_zip_that_python_cannot_unpack_was_a_traceback(damage, tmp_path):
+    file = zipped(tmp_path / "x.npz", npy("(2, 2)", bytes(32)))
+    data = bytearray(file.read_bytes())
+    entry = data.index(b"PK\x01\x02")
+    if damage == "method":
+        data[8], data[entry + 10] = 14, 14  # LZMA, which may unpack to anything
+    elif damage == "directory":
+        data[entry + 6] = 99  # needs a later version of zip
+    else:
+        flag = 0x01 if damage == "encrypted" else 0x20
+        data[6] |= flag
+        data[entry + 8] |= flag
+    file.write_bytes(data)
+    for read in (everything, read_names):
+        with pytest.raises(ValueError, match=r"x\.npz"):
+            read(file)
+
+
+def test_labels_of_an_npz_are_read_alone(tmp_path):
+    np.savez(tmp_path / "x.npz", points=X, kind=np.array(KIND))
+    assert read_names(tmp_path / "x.npz").names == KIND
+    np.save(tmp_path / "x.npy", np.array(KIND))
+    assert read_names(tmp_path / "x.npy").names == KIND
+    np.save(tmp_path / "p.npy", np.array([object()]), allow_pickle=True)
+    with pytest.raises(ValueError, match="holds a pickle, which is never opened"):
+        read_names(tmp_path / "p.npy")
+
+
 # --- text -------------------------------------------------------------------------
 
 
@@ -289,6 +401,84 @@ def test_columns_of_one_name_go_by_position(tmp_path):
 def test_separators_and_line_ends_are_told_apart(text, tmp_path):
     (tmp_path / "x.csv").write_text(text, encoding="utf-8")
     assert everything(tmp_path / "x.csv")[0].tolist() == [[1, 2], [3, 4]]
+
+
+class Trickle(io.BytesIO):
+    """A file that gives four bytes at a time."""
+
+    def read1(self, size: int = -1) -> bytes:
+        return self.read(4)
+
+
+def test_a_long_line_took_quadratic_time():
+    """A million characters in 250,000 pieces: minutes, if each piece copies all before it."""
+    text = "1," * (1 << 19) + "1\n2\n"
+    assert list(Lines(Trickle(text.encode()), "x")) == [text[:-2], "2\n"]
+
+
+def test_a_line_without_an_end_is_refused(tmp_path):
+    file = tmp_path / "x.csv.gz"
+    with gzip.open(file, "wb", compresslevel=1) as packed:
+        packed.write(b"1,2\n")
+        for _ in range(40):
+            packed.write(b"1" * (1 << 20))
+    with pytest.raises(ValueError, match="line 2 has more than 33,554,432 characters"):
+        everything(file)
+
+
+def test_a_row_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("ramify.files._text.LONGEST_LINE", 10_000)
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n" + '"\n",' * 5_000)
+    with pytest.raises(ValueError, match=r"a row of more than 10,000 characters; is a quote"):
+        everything(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n" * 5_000)
+    assert len(everything(tmp_path / "x.csv")[0]) == 5_000
+
+
+def test_a_wide_file_was_held_in_memory_a_thousand_rows_deep(tmp_path):
+    (tmp_path / "x.csv").write_text(("1," * 99_999 + "1\n") * 40)
+    tracemalloc.start()
+    try:
+        with open_rows(tmp_path / "x.csv", Wanted(batch_size=1)) as source:
+            assert source.width == 100_000
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * 100_000 * 40
+
+
+@pytest.mark.parametrize("ending", ["\r", "\n", "\r\n"])
+@pytest.mark.parametrize("trickles", [True, False])
+def test_old_line_ends_were_told_about_universal_newlines(ending, trickles):
+    text = ending.join(["who,x", '"a\rb",1', "", '"c\r\nd",2', "e,3"])
+    for end in ("", ending):
+        data = (text + end).encode()
+        lines = Lines(Trickle(data) if trickles else io.BytesIO(data), "x")
+        with open_csv(lines, None, Wanted(id_column="who"), live=False) as source:
+            (batch,) = source
+        assert batch.ids == ["a\rb", "c\r\nd", "e"]
+        assert batch.rows.ravel().tolist() == [1, 2, 3]
+
+
+def test_json_lines_with_old_line_ends(tmp_path):
+    (tmp_path / "x.jsonl").write_bytes(b"[1, 2]\r[3, 4]\r")
+    assert everything(tmp_path / "x.jsonl")[0].tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("x.csv", "1\n1_000\n", "line 2, column '0': '1_000' found; expected a number"),
+        ("x.csv", "a,b\n1,2\n3,4\n5,6_0\n", "line 4, column 'b': '6_0' found; expected a number"),
+        ("x.jsonl", '["1"]\n["1_0"]\n', "line 2, column '0': '1_0' found; expected a number"),
+        ("x.jsonl", '[1]\n["1_0"]\n', "line 2, column '0': '1_0' found; expected a number"),
+        ("x.jsonl", "[1]\n[true]\n", "line 2, column '0': True found; expected a number"),
+    ],
+)
+def test_what_the_first_line_may_not_say_a_later_one_could(name, text, sentence, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=sentence):
+        everything(tmp_path / name)
 
 
 def test_row_numbers_that_pandas_writes_are_no_feature(tmp_path):
@@ -489,6 +679,33 @@ def test_arrow_troubles_name_their_row(columns, wanted, sentence, tmp_path):
         everything(parquet(tmp_path / "x.parquet", **columns), **wanted)
 
 
+def test_a_damaged_arrow_file_let_pyarrow_read_anywhere(tmp_path):
+    """Offsets of text that lead out of the file: damage, not a crash or a SystemError."""
+    file = tmp_path / "x.arrows"
+    table = pa.table({"x": [1.0, 2.0], "id": ["elm", "oak"]})
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    offsets = np.array([0, 3, 6], "<i4").tobytes()
+    wrong = np.array([0, 2**31 - 1, 6], "<i4").tobytes()
+    file.write_bytes(file.read_bytes().replace(offsets, wrong))
+    with pytest.raises(ValueError, match=r"x\.arrows is damaged"):
+        everything(file, id_column="id")
+
+
+def test_a_gap_in_a_list_of_decimals_is_named(tmp_path):
+    from decimal import Decimal
+
+    file = parquet(tmp_path / "x.parquet", v=[[Decimal("1.5"), None]])
+    with pytest.raises(ValueError, match=r"row 0, column 'v\[1\]': the cell is empty"):
+        everything(file)
+
+
+def test_a_time_that_python_cannot_hold_was_a_traceback(tmp_path):
+    file = parquet(tmp_path / "x.parquet", x=[1.0], id=pa.array([2**62], pa.timestamp("us")))
+    with pytest.raises(ValueError, match=r"column 'id', which holds timestamp\[us\]"):
+        everything(file, id_column="id")
+
+
 def test_numbers_of_all_kinds_are_features(tmp_path):
     from decimal import Decimal
 
@@ -511,6 +728,103 @@ def test_without_pyarrow_an_error_names_the_extra(tmp_path, monkeypatch):
     ):
         pass
     assert not (tmp_path / "y.parquet").exists()
+
+
+# --- ids and labels are exact -------------------------------------------------------
+
+LARGE = [2**63 + 5, 12345678901234567, 9007199254740993, 11]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather", "arrow", "jsonl", "npz", "npy", "csv"])
+def test_integers_on_both_sides_of_2_63_were_changed_silently(kind, tmp_path):
+    file = tmp_path / f"x.{kind}"
+    numbers = np.array(LARGE, dtype=np.uint64)
+    rows = np.arange(4.0)[:, np.newaxis]
+    if kind == "npy":
+        np.save(file, np.column_stack([np.arange(4, dtype=np.uint64), numbers]))
+    elif kind == "npz":
+        np.savez(file, rows=rows, **{"1": numbers})
+    elif kind in ("jsonl", "csv"):
+        with open_table(file, ["x", "1"]) as table:
+            table.write(rows[:, 0], LARGE)
+    else:
+        table = pa.table({"x": rows[:, 0], "1": pa.array(LARGE, pa.uint64())})
+        (pq.write_table if kind == "parquet" else pyarrow.feather.write_feather)(table, file)
+    _, ids, labels, _ = everything(file, id_column="1", label_column="1")
+    assert ids == labels == ([str(n) for n in LARGE] if kind == "csv" else LARGE)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "npz"])
+def test_a_float_beyond_2_53_was_taken_for_one_whole_number(kind, tmp_path):
+    """It stands for several: a float it stays, which no id may be."""
+    file = tmp_path / f"x.{kind}"
+    given = [2.0**53, 1e300, -(2.0**60), 3.0, 1.5]
+    if kind == "npz":
+        np.savez(file, rows=np.zeros((5, 1)), id=np.array(given))
+    else:
+        with open_table(file, ["x", "id"]) as table:
+            table.write(np.zeros(5), given)
+    _, ids, *_ = everything(file, id_column="id")
+    assert ids == given
+    assert [type(i) for i in ids] == [float, float, float, int, float]
+
+
+def test_a_float32_beyond_2_24_was_taken_for_one_whole_number(tmp_path):
+    file = parquet(tmp_path / "x.parquet", x=[1.0, 2.0], id=pa.array([2.0**24, 5.0], pa.float32()))
+    assert [type(i) for i in everything(file, id_column="id")[1]] == [float, int]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npz"])
+def test_a_label_was_1_in_one_batch_and_1_point_0_in_the_next(kind, tmp_path):
+    file = tmp_path / f"x.{kind}"
+    labels = [1.0, 2.0, 1.0, 2.5]
+    if kind == "npz":
+        np.savez(file, rows=np.zeros((4, 1)), label=np.array(labels))
+    else:
+        parquet(file, x=[1.0] * 4, label=labels)
+    found = everything(file, label_column="label", batch_size=2)[2]
+    assert list(map(str, found)) == ["1", "2", "1", "2.5"]
+
+
+def test_bytes_and_times_as_ids(tmp_path):
+    days = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")
+    np.savez(tmp_path / "x.npz", rows=np.zeros((2, 1)), day=days, pair=np.ones(2, dtype="i4,i4"))
+    assert everything(tmp_path / "x.npz", id_column="day")[1] == ["2024-01-01", "2024-01-02"]
+    with pytest.raises(ValueError, match="array 'pair': expected text or numbers, got values of"):
+        everything(tmp_path / "x.npz", id_column="pair")
+    file = parquet(tmp_path / "x.parquet", x=[1.0], id=[b"elm"], raw=[b"\xff"])
+    assert everything(file, id_column="id")[1] == ["elm"]
+    with pytest.raises(ValueError, match="column 'raw' holds bytes that are not UTF-8"):
+        everything(file, id_column="raw")
+
+
+def test_a_gap_inside_a_dictionary_became_the_id_none(tmp_path):
+    ids = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["elm", None]))
+    pyarrow.feather.write_feather(pa.table({"x": [1.0, 2.0], "id": ids}), tmp_path / "x.feather")
+    with pytest.raises(ValueError, match="row 1, column 'id': the cell is empty"):
+        everything(tmp_path / "x.feather", id_column="id")
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "feather"])
+def test_a_table_of_integers_beyond_2_63_is_exact(kind, tmp_path):
+    with open_table(tmp_path / f"t.{kind}", ["x", "id"]) as table:
+        table.write([1, 2, 3, 4], LARGE)
+    ids = everything(tmp_path / f"t.{kind}", id_column="id")[1]
+    assert list(map(int, ids)) == LARGE
+
+
+def test_a_table_whose_column_changes_its_type_is_refused(tmp_path):
+    def write_ids(*parts: list[object]) -> None:
+        with open_table(tmp_path / "t.parquet", ["id"]) as table:
+            for part in parts:
+                table.write(part)
+
+    for later in (["a"], [2**63]):
+        with pytest.raises(ValueError, match="column 'id': expected values of type int64, as the"):
+            write_ids([1, 2], later)
+    with pytest.raises(ValueError, match="column 'id': expected values of one type"):
+        write_ids([1, "b"])
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- which reader -----------------------------------------------------------------
@@ -731,6 +1045,44 @@ def test_a_table_that_fails_leaves_nothing(kind, tmp_path):
     with pytest.raises(RuntimeError):
         fail()
     assert list(tmp_path.iterdir()) == []
+
+
+HARD = ["a\rb", "\r", "c\nd", "e\r\nf", 'g"h', '"', "i,j", "k\tl", " m", "=n", "'o", "plain"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_a_carriage_return_in_a_cell_ended_the_row(kind, tmp_path):
+    file = tmp_path / f"t.{kind}"
+    with open_table(file, ["who\rknows", "x", "label"]) as table:
+        table.write(HARD, range(len(HARD)), HARD[::-1])
+    rows, ids, labels, _ = everything(file, id_column="0", label_column="label")
+    assert ids == HARD
+    assert labels == HARD[::-1]
+    assert rows[:, 0].tolist() == list(range(len(HARD)))
+    with file.open(newline="", encoding="utf-8") as opened:
+        head, *cells = csv.reader(opened, delimiter="," if kind == "csv" else "\t")
+    assert head == ["who\rknows", "x", "label"]
+    assert [row[0] for row in cells] == HARD
+
+
+@given(cells=st.lists(st.text(alphabet=st.sampled_from("ab ,;\t\r\n\"'=")), min_size=1))
+def test_any_text_reads_back_from_csv(tmp_path_factory, cells):
+    file = tmp_path_factory.mktemp("csv") / "t.csv"
+    with open_table(file, ["only"]) as table:
+        table.write(cells)
+    with file.open(newline="", encoding="utf-8") as opened:
+        assert list(csv.reader(opened)) == [["only"], *([cell] for cell in cells)]
+
+
+def test_a_formula_reached_the_spreadsheet(capsys):
+    cells = ["=1+1", "+A1", "-A1", "@SUM(1)", "\t=1", "\r=1", " =1", "＝1", "-1.5", "+2", "a=b", ""]
+    with open_table(None, ["cell", "n"], quote_formulas=True) as table:
+        table.write(cells, np.arange(len(cells)) - 5)
+    written = [row[0] for row in csv.reader(io.StringIO(capsys.readouterr().out, newline=""))][1:]
+    assert written == [f"'{cell}" for cell in cells[:8]] + cells[8:]
+    with open_table(None, ["cell"]) as table:
+        table.write(cells[:1])
+    assert capsys.readouterr().out == "cell\n=1+1\n", "only when asked"
 
 
 def test_a_table_of_unknown_format_is_refused(tmp_path):

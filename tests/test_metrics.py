@@ -21,6 +21,7 @@ from ramify.metrics import (
     cut_scores,
     dasgupta_cost,
     dendrogram_purity,
+    fitting_gamma,
     revenue,
     revenue_fraction,
 )
@@ -211,6 +212,14 @@ def test_every_kind_of_random_state():
         assert first == revenue(tree, X, sample=100, random_state=make())
 
 
+def test_gamma_fits_the_mean_squared_distance_of_two_points():
+    X = np.random.default_rng(0).normal(size=(30, 3)) * 100
+    squares = [np.sum((a - b) ** 2) for i, a in enumerate(X) for b in X[:i]]
+    assert fitting_gamma(X) == pytest.approx(1 / np.mean(squares), rel=1e-12)
+    assert fitting_gamma(X[:1]) == fitting_gamma([[2.0], [2.0]]) == 1.0
+    assert fitting_gamma([[0.0], [1e-160]]) == 1.0, "too close for a finite one"
+
+
 # --- purity -------------------------------------------------------------------------
 
 
@@ -243,6 +252,12 @@ def test_classes_that_are_subtrees_are_pure_to_the_last_bit(kind):
     assert dendrogram_purity(tree, tree.cut(n_clusters=40)) == 1.0
     assert dendrogram_purity(tree, np.arange(n)) == 1.0, "no pair of one class"
     assert dendrogram_purity(tree, np.zeros(n)) == 1.0
+
+
+def test_classes_on_both_sides_of_2_63_were_thought_to_be_one():
+    tree = chain(4)
+    labels = [2**53, 2**53 + 1, 2**53, 2**63]
+    assert dendrogram_purity(tree, labels) == dendrogram_purity(tree, ["a", "b", "a", "c"])
 
 
 def test_sampled_purity_weighs_pairs_and_not_points():

@@ -176,7 +176,10 @@ def _of_one_kind(ids: list[Any], earlier: type | None) -> list[Any]:
         )
     if int in kinds and not (min(ids) >= _SMALLEST and max(ids) <= _LARGEST):
         row = next(row for row, one in enumerate(ids) if not _SMALLEST <= one <= _LARGEST)
-        raise ValueError(f"ids: {ids[row]} (row {row}) does not fit 64 bits; use strings")
+        raise ValueError(
+            f"ids: {ids[row]} (row {row}) does not fit 64 bits with a sign, which hold -2^63 to "
+            f"2^63 - 1; use strings"
+        )
     return ids
 
 

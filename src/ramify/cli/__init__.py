@@ -5,6 +5,7 @@ typer is an extra: without it, `main` says in one sentence how to get it. That i
 why the verbs are imported inside functions.
 """
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -22,5 +23,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
     from ramify.cli.app import run
 
+    _replace_closed_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     raise SystemExit(run(words, f"ramify {shlex.join(words)}".rstrip()))
+
+
+def _replace_closed_streams() -> None:
+    """Python has None for a stream that the shell has closed (``>&-``): nobody is listening."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - until the end

@@ -124,13 +124,13 @@ def _grow_in_batches(
 
 @contextmanager
 def in_batch(source: Source, done: int) -> Iterator[None]:
-    """Say where a batch began, if something is wrong with one of its rows."""
+    """Say where a batch began, if something is wrong with one of its rows or ids."""
     try:
         yield
-    except ValueError as error:
-        if done == 0:
-            raise
-        raise ValueError(f"{source.name}, in the batch after {done:,} rows: {error}") from error
+    except (ValueError, TypeError) as error:
+        # A wrong type is that of an id or of --set, and as much the user's as a wrong value.
+        where = f"{source.name}, in the batch after {done:,} rows: " if done else ""
+        raise ValueError(f"{where}{error}") from error
 
 
 def _grow_at_once(
@@ -146,7 +146,8 @@ def _grow_at_once(
     if first is not None:
         ids = range(first, first + len(rows))
     insert = model.fit if isinstance(model, ramify.HAC) else model.partial_fit
-    insert(rows, ids=ids, progress=meter.pulse)
+    with in_batch(source, 0):
+        insert(rows, ids=ids, progress=meter.pulse)
 
 
 def open_fitting(

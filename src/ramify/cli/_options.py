@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ramify.files import Source, Wanted, open_rows
+from ramify.cli._console import WrongCallError
+from ramify.files import Source, Wanted, open_rows, table_format
 
 
 class Format(StrEnum):
@@ -121,6 +122,14 @@ OutFormat = Annotated[
     TableFormat | None,
     typer.Option("--to", help="Format of the table; by default told from the file's name, or csv."),
 ]
+QuoteFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--quote-formulas",
+        help="In csv and tsv, write ' before text that a spreadsheet would run: what begins with "
+        "= + - @, or with a tab or line end. Numbers stay.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing that is not a mistake.")]
 Json = Annotated[bool, typer.Option("--json", help="Print a summary for machines.")]
 
@@ -150,6 +159,14 @@ def wanted(
     real: np.dtype[Any] | None = None if dtype is None else np.dtype(dtype.value)
     names = split(columns)
     return Wanted(names, id_column, label_column, field, member, header, real, batch_size)
+
+
+def out_format(out: Path | None, to: TableFormat | None, *, quote_formulas: bool) -> str:
+    """The format of a table to be written."""
+    kind = table_format(out, to)
+    if quote_formulas and kind not in ("csv", "tsv"):
+        raise WrongCallError(f"--quote-formulas goes with csv and tsv; {kind} runs nothing")
+    return kind
 
 
 def open_data(data: str, what: Wanted, format: Format | None) -> Source:

@@ -11,8 +11,9 @@ from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._codes import PathCodes
 from ramify.cli._console import WrongCallError, note, print_json, verb
+from ramify.cli._outputs import keep_apart, keep_tree
 from ramify.cli._progress import meter
-from ramify.files import Batch, open_table, table_format
+from ramify.files import Batch, open_table
 
 NAME = "assign"
 EXAMPLES = (
@@ -27,6 +28,7 @@ def run(
     data: options.Data,
     out: options.Out = None,
     to: options.OutFormat = None,
+    quote_formulas: options.QuoteFormulas = False,
     clusters: options.Clusters = None,
     height: options.Height = None,
     path_depth: Annotated[
@@ -52,7 +54,9 @@ def run(
         raise WrongCallError("give -k or --height, one of the two")
     if json and out is None:
         raise WrongCallError("--json needs -o: the table is on standard output")
-    kind = table_format(out, to)
+    kind = options.out_format(out, to, quote_formulas=quote_formulas)
+    keep_tree(out, tree)
+    keep_apart(out, (data, "DATA itself"))
     model = _models.load_model(tree)
     names = _models.take_names(model)
     places = _Places(model, clusters, height, path_depth)
@@ -62,7 +66,10 @@ def run(
         _models.open_fitting(data, what, format, names) as source,
         meter(source, quiet=quiet or out is None) as watch,
         open_table(
-            out, [*places.names("row" if id_column is None else "id")], format=kind
+            out,
+            [*places.names("row" if id_column is None else "id")],
+            format=kind,
+            quote_formulas=quote_formulas,
         ) as table,
     ):
         for batch in source:
@@ -100,7 +107,8 @@ class _Places:
         self._model = model
         self._ids = tree.names
         self._depths = tree.depths()
-        self._codes = PathCodes(tree, path_depth) if path_depth > 0 else None
+        longest = max(int(self._depths.max()), 1)  # no code is longer, whatever is asked for
+        self._codes = PathCodes(tree, min(path_depth, longest)) if path_depth > 0 else None
         self._cut = None
         if clusters is not None or height is not None:
             labels = tree.cut(n_clusters=clusters, height=height)

@@ -9,7 +9,8 @@ import typer
 from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._console import WrongCallError, note, print_json, verb
-from ramify.files import open_table, table_format
+from ramify.cli._outputs import keep_tree
+from ramify.files import open_table
 
 NAME = "cut"
 EXAMPLES = (
@@ -39,6 +40,7 @@ def run(
     ] = False,
     out: options.Out = None,
     to: options.OutFormat = None,
+    quote_formulas: options.QuoteFormulas = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -60,12 +62,14 @@ def run(
         raise WrongCallError("--noise goes with --min-size")
     if json and out is None:
         raise WrongCallError("--json needs -o: the labels are on standard output")
-    kind = table_format(out, to)
+    kind = options.out_format(out, to, quote_formulas=quote_formulas)
+    keep_tree(out, tree)
     hierarchy: Any = _models.load(tree).tree
     more = {"small": "noise"} if noise else {}
     labels = hierarchy.cut(**given, **more)
     ids = hierarchy.names
-    with open_table(out, ["row" if ids is None else "id", "label"], format=kind) as table:
+    head = ["row" if ids is None else "id", "label"]
+    with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:
         table.write(np.arange(len(labels)) if ids is None else ids, labels)
     sizes = np.bincount(labels[labels >= 0])
     if json:

@@ -5,7 +5,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from ramify import metrics
@@ -62,7 +61,8 @@ def run(
     gamma: Annotated[
         float | None,
         typer.Option(
-            help="Of rbf, exp(-gamma |x - y|²); by default one over the mean squared distance."
+            help="Of rbf, exp(-gamma |x - y|²); by default one over the mean squared distance of "
+            "two points."
         ),
     ] = None,
     sample: Annotated[
@@ -91,7 +91,7 @@ def run(
         raise WrongCallError("--column and --id-column go with --labels")
     saved = _models.load(tree)
     n = saved.tree.n_leaves
-    classes = _classes(tree, saved.tree, labels, column, id_column, header)
+    classes = _classes(tree, saved.tree, labels, column, id_column, header, quiet=quiet)
     if clusters is not None and classes is None:
         raise WrongCallError("-k goes with labels, and there are none: give --labels")
     if sample is None and not exact and n > _EXACT_UP_TO:
@@ -116,7 +116,7 @@ def _revenue(
 ) -> dict[str, Any]:
     tree, points = saved.tree, saved.points()
     if gamma is None:
-        gamma = _fitting_gamma(points) if similarity == "rbf" else 1.0
+        gamma = metrics.fitting_gamma(points) if similarity == "rbf" else 1.0
     how: dict[str, Any] = {
         "similarity": similarity,
         "gamma": gamma,
@@ -131,14 +131,6 @@ def _revenue(
     facts["revenue_fraction"] = metrics.revenue_fraction(tree, points, **how)
     facts["dasgupta_cost"] = metrics.dasgupta_cost(tree, points, **how)
     return facts
-
-
-def _fitting_gamma(points: Any) -> float:
-    """One over the mean squared distance of two points; 1 if all are the same."""
-    n = len(points)
-    spread = float(np.var(points, axis=0, dtype=np.float64).sum())
-    mean = 2 * spread * n / (n - 1) if n > 1 else 0.0
-    return 1 / mean if mean > 0 else 1.0
 
 
 def _agreement(tree: Hierarchy, classes: list[Any], clusters: int | None) -> dict[str, Any]:
@@ -161,13 +153,13 @@ def _classes(
     column: str | None,
     id_column: str | None,
     header: bool | None,
+    *,
+    quiet: bool,
 ) -> list[str] | None:
     """The class of each point in order of arrival, as text; None if nobody knows them."""
     n = tree.n_leaves
     if labels is None:
-        if not _labels.beside(path).exists():
-            return None
-        return [str(label) for label in _labels.kept(path, n)]
+        return _kept_classes(path, n, quiet=quiet)
     found = read_names(labels, column, id_column=id_column, header=header)
     if found.ids is not None:
         return _by_id(tree, found.ids, found.names, labels)
@@ -176,6 +168,15 @@ def _classes(
     if tree.names is None or not _models.goes_by_number(tree.names):
         return [str(name) for name in found.names]
     return [str(found.names[row]) for row in tree.names]
+
+
+def _kept_classes(path: Path, n: int, *, quiet: bool) -> list[str] | None:
+    found = _labels.look(path)
+    if found is not None and not (found.is_ours or found.is_old):
+        text = f"{found.path}: not labels that ramify keeps; --labels reads labels of any file"
+        note(text, quiet=quiet)
+        found = None
+    return None if found is None else [str(label) for label in _labels.kept(path, n)]
 
 
 def _by_id(tree: Hierarchy, ids: list[Any], names: list[Any], labels: Path) -> list[str]:

@@ -14,6 +14,7 @@ import typer
 from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._console import WrongCallError, note, print_json, some_bytes, verb
+from ramify.cli._outputs import keep_tree
 from ramify.files import check_writable, require_pyarrow, whole_file
 from ramify.hierarchy import Hierarchy
 
@@ -84,6 +85,7 @@ def run(
         raise WrongCallError(f"{kind} is not text: write it to a file with -o")
     if out is not None:
         check_writable(out)
+    keep_tree(out, tree)
     hierarchy = _models.load(tree).tree
     if out is None:
         sys.stdout.write(_TEXTS[kind](hierarchy, depth))
@@ -110,7 +112,12 @@ def _dot(tree: Hierarchy, depth: int | None) -> str:
 
 def _json(tree: Hierarchy, depth: int | None) -> str:
     nested = tree.to_dict() if depth is None else tree.to_dict(max_depth=depth)
-    return json_module.dumps(nested, ensure_ascii=False) + "\n"
+    try:
+        return json_module.dumps(nested, ensure_ascii=False) + "\n"
+    except RecursionError:
+        raise ValueError(
+            f"json cannot be nested {depth:,} levels deep; give a smaller --depth"
+        ) from None
 
 
 def _linkage(tree: Hierarchy, path: Path) -> None:

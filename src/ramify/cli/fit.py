@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fit.py: `ramify fit`: a tree of the rows of a file."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,9 @@ from ramify.cli import _labels, _models
 from ramify.cli import _options as options
 from ramify.cli._console import INTERRUPTED, complain, note, print_json, some_bytes, verb
 from ramify.cli._models import Algorithm
+from ramify.cli._outputs import keep_rows
 from ramify.cli._progress import meter
+from ramify.cli._target import Target, only_writer
 from ramify.files import Source
 
 NAME = "fit"
@@ -112,10 +115,15 @@ def run(
         algorithm, settings, metric=metric, linkage=linkage, n_neighbors=n_neighbors
     )
     _models.check_tree_path(out)
+    keep_rows(out, data)
+    _labels.check_place(out, labelled=label_column is not None)
     what = options.wanted(
         columns, id_column, label_column, field, member, header, batch_size, dtype
     )
-    with options.open_data(data, what, format) as source:
+    with (
+        only_writer(out, wait=False, quiet=quiet) as target,
+        options.open_data(data, what, format) as source,
+    ):
         rows = source.shuffled(seed) if shuffle else source
         tell_columns(rows, quiet=quiet)
         grown = _models.Grown()
@@ -125,14 +133,13 @@ def run(
                 _models.grow(model, rows, watch, grown)
             except KeyboardInterrupt:
                 interrupted = True
-    if interrupted:
-        note_interrupt(NAME, len(model), save=save_on_interrupt, where=out)
-    if interrupted and not (save_on_interrupt and len(model)):
-        raise typer.Exit(INTERRUPTED)
-    finish(model, out, source.feature_names, grown, labelled=label_column is not None)
-    report(model, out, grown, quiet=quiet, json=json)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
+        if interrupted:
+            note_interrupt(NAME, len(model), save=save_on_interrupt, where=out)
+        if interrupted and not (save_on_interrupt and len(model)):
+            raise typer.Exit(INTERRUPTED)
+        place = finish(model, target, source.feature_names, grown.labels, label_column)
+    report(model, place, grown, quiet=quiet, json=json)
+    leave(NAME, out, place, interrupted=interrupted)
 
 
 def tell_columns(source: Source, *, quiet: bool) -> None:
@@ -153,18 +160,35 @@ def note_interrupt(name: str, n: int, *, save: bool, where: Path) -> None:
 
 def finish(
     model: Any,
-    out: Path,
-    names: tuple[str, ...] | list[str] | None,
-    grown: _models.Grown,
-    *,
-    labelled: bool,
-) -> None:
-    """Save the tree, and its labels beside it. Labels of an older tree of that name go."""
-    _models.save(model, out, names)
-    if labelled:
-        _labels.keep(out, model, grown.labels[: len(model)])
+    target: Target,
+    names: Sequence[str] | None,
+    labels: Sequence[Any],
+    label_column: str | None,
+) -> Path:
+    """Save the tree, and its labels beside it; labels of an older tree of that name go."""
+    known = labels[: len(model)]
+    if label_column is not None:
+        _labels.check_text(model.hierarchy().names, known)
+    place = target.place()
+    _models.save(model, place, names)
+    if label_column is None:
+        _labels.remove(place)
     else:
-        _labels.beside(out).unlink(missing_ok=True)
+        _labels.keep(place, model, known, label_column)
+    return place
+
+
+def leave(name: str, out: Path, place: Path, *, interrupted: bool) -> None:
+    """End with the code of what happened."""
+    if place != out:
+        complain(
+            name,
+            f"{out} was written by another program meanwhile and stays as that left it; "
+            f"this tree is in {place}",
+        )
+        raise typer.Exit(1)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def report(model: Any, out: Path, grown: _models.Grown, *, quiet: bool, json: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._console import WrongCallError, note, print_json, some_bytes, verb
+from ramify.cli._outputs import keep_tree
 from ramify.files import check_writable, whole_file
 
 NAME = "plot"
@@ -69,6 +70,7 @@ def run(
             'drawing needs matplotlib, which is not installed: pip install "ramify[plot]"'
         )
     check_writable(out)
+    keep_tree(out, tree)
     saved = _models.load(tree)
     if chosen is Kind.scatter and saved.model is None:
         raise ValueError(

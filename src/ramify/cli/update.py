@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """update.py: `ramify update`: more rows for a saved tree."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from ramify.cli import _labels, _models
 from ramify.cli import _options as options
-from ramify.cli._console import INTERRUPTED, verb
+from ramify.cli._console import INTERRUPTED, WrongCallError, verb
+from ramify.cli._labels import beside
+from ramify.cli._outputs import keep_apart, keep_rows, keep_tree
 from ramify.cli._progress import meter
-from ramify.cli.fit import note_interrupt, report, tell_columns
+from ramify.cli._target import only_writer
+from ramify.cli.fit import finish, leave, note_interrupt, report, tell_columns
+from ramify.files import NoColumnError, Source, Wanted
 
 NAME = "update"
 EXAMPLES = (
@@ -35,6 +41,13 @@ def run(
     format: options.InputFormat = None,
     header: options.Header = None,
     batch_size: options.BatchSize = None,
+    drop_labels: Annotated[
+        bool,
+        typer.Option(
+            "--drop-labels",
+            help="Give up the labels that are kept beside the tree: the new rows have none.",
+        ),
+    ] = False,
     save_on_interrupt: Annotated[
         bool, typer.Option("--save-on-interrupt", help="On Ctrl-C save the tree so far.")
     ] = False,
@@ -43,40 +56,108 @@ def run(
 ) -> None:
     """Insert more rows into a saved tree, which continues as if it had never stopped.
 
-    Columns are found by the names that the tree remembers. The old file is replaced only
-    when the new tree is complete.
+    Columns are found by the names that the tree remembers, also the column of labels if
+    labels are kept beside it. The old file is replaced only when the new tree is complete.
+    While another command writes the tree, this one waits.
     """
+    if drop_labels and label_column is not None:
+        raise WrongCallError("give --label-column or --drop-labels, one of the two")
     target = tree if out is None else out
+    _check_places(tree, target, data)
+    with only_writer(target, wait=_is_in_place(tree, target), quiet=quiet) as lent:
+        model = _load_online(tree)
+        labels = _old_labels(tree, len(model), label_column, drop=drop_labels)
+        if not _is_in_place(tree, target):
+            _labels.check_place(target, labelled=labels.column is not None)
+        names = _models.take_names(model)
+        what = options.wanted(columns, id_column, labels.column, field, member, header, batch_size)
+        with _open(tree, data, what, format, names, given=label_column) as source:
+            tell_columns(source, quiet=quiet)
+            grown = _models.Grown()
+            interrupted = False
+            with meter(source, quiet=quiet) as watch:
+                try:
+                    _models.grow(model, source, watch, grown, first=_first(model, id_column))
+                except KeyboardInterrupt:
+                    interrupted = True
+        if interrupted:
+            note_interrupt(NAME, grown.points, save=save_on_interrupt, where=target)
+        if interrupted and not (save_on_interrupt and grown.points):
+            raise typer.Exit(INTERRUPTED)
+        place = finish(model, lent, names, [*labels.known, *grown.labels], labels.column)
+    report(model, place, grown, quiet=quiet, json=json)
+    leave(NAME, target, place, interrupted=interrupted)
+
+
+def _is_in_place(tree: Path, target: Path) -> bool:
+    return os.path.realpath(tree) == os.path.realpath(target)
+
+
+def _check_places(tree: Path, target: Path, data: str) -> None:
+    """Refuse to write over what is read, the tree excepted if that is meant."""
     _models.check_tree_path(target)
+    keep_rows(target, data)
+    if not _is_in_place(tree, target):
+        keep_tree(target, tree)
+        keep_apart(beside(target), (tree, f"{tree} itself, and where labels are kept"))
+
+
+def _load_online(tree: Path) -> Any:
     model = _models.load_model(tree)
     if not hasattr(model, "partial_fit"):
         raise ValueError(
             f"{tree} holds a tree of offline hac, which takes no more points; "
             f"fit all rows anew, or use another algorithm"
         )
-    n = len(model)
-    labels = _labels.kept(tree, n) if label_column is not None else []
-    names = _models.take_names(model)
-    what = options.wanted(columns, id_column, label_column, field, member, header, batch_size)
-    with _models.open_fitting(data, what, format, names) as source:
-        tell_columns(source, quiet=quiet)
-        grown = _models.Grown()
-        interrupted = False
-        with meter(source, quiet=quiet) as watch:
-            try:
-                _models.grow(model, source, watch, grown, first=_first(model, id_column))
-            except KeyboardInterrupt:
-                interrupted = True
-    if interrupted:
-        note_interrupt(NAME, grown.points, save=save_on_interrupt, where=target)
-    if interrupted and not (save_on_interrupt and grown.points):
-        raise typer.Exit(INTERRUPTED)
-    _models.save(model, target, names)
+    return model
+
+
+class _Labels(NamedTuple):
+    """Those of the points that a tree has, and the column of those to come; None for no labels."""
+
+    known: list[Any]
+    column: str | None
+
+
+def _old_labels(tree: Path, n: int, label_column: str | None, *, drop: bool) -> _Labels:
+    """Labels are for all points or for none: those of a tree that has some must go on."""
     if label_column is not None:
-        _labels.keep(target, model, [*labels, *grown.labels][: len(model)])
-    report(model, target, grown, quiet=quiet, json=json)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
+        return _Labels(_labels.kept(tree, n), label_column)
+    found = _labels.look(tree)
+    if found is not None and found.is_ours and not drop:
+        return _Labels(_labels.kept(tree, n), found.column)
+    if found is None or found.is_ours or not _labels.belongs(found, tree, n):
+        return _Labels([], None)
+    if drop:
+        raise ValueError(
+            f"{found.path} has no mark that ramify wrote it, so it is not removed; "
+            f"move it away, and --drop-labels is not needed"
+        )
+    raise ValueError(
+        f"{tree} has labels, in {found.path}; name the column of labels in DATA with "
+        f"--label-column, or move that file away"
+    )
+
+
+def _open(
+    tree: Path,
+    data: str,
+    what: Wanted,
+    format: options.Format | None,
+    names: Sequence[str] | None,
+    *,
+    given: str | None,
+) -> Source:
+    """The new rows; says why a column of labels is needed that nobody has asked for."""
+    try:
+        return _models.open_fitting(data, what, format, names)
+    except NoColumnError as error:
+        if given is not None or error.column != what.label_column:
+            raise
+        raise ValueError(
+            f"{error}; the labels of {tree} came from a column of that name: name another with "
+            f"--label-column, or give them up with --drop-labels"
+        ) from None
 
 
 def _first(model: Any, id_column: str | None) -> int | None:

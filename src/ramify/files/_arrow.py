@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ramify.files._cells import plain_names
 from ramify.files._source import (
     Batch,
     Choice,
@@ -20,7 +21,6 @@ from ramify.files._source import (
     choose,
     first_unusable,
     listed,
-    plain_names,
     real,
 )
 
@@ -90,7 +90,7 @@ class _ArrowSource(Source):
         size = self._wanted.rows_of_a_batch(self.width or 1_000)
         start = 0
         for done, record_batch in enumerate(self._record_batches(size)):
-            needed = record_batch.select(self._needed)
+            needed = _checked(record_batch.select(self._needed), self.name)
             for offset in range(0, needed.num_rows, size):
                 part = needed.slice(offset, size)
                 batch = self._batch(part, start + offset)
@@ -129,7 +129,7 @@ class _ArrowSource(Source):
                 f"{self._field!r}, got {lengths[wrong]}"
             )
         self.width = int(lengths[0])
-        numbers = column.flatten().to_numpy(zero_copy_only=False)
+        numbers = _plain(column.flatten())
         rows = real(numbers.reshape(len(column), self.width), self._wanted.dtype)
         if not self._wanted.columns:
             return rows
@@ -142,18 +142,15 @@ class _ArrowSource(Source):
         if at is None:
             return None
         column = part.column(self.columns[at])
-        if column.null_count:
-            row = start + column.is_null().index(True).as_py()
+        where = f"{self.name}, column {self.columns[at]!r}"
+        values = _python_values(column, where)
+        if None in values:
+            row = start + values.index(None)
             raise ValueError(
                 f"{self.name}, row {row}, column {self.columns[at]!r}: the cell is empty; "
                 f"expected text or a number"
             )
-        values = column.to_pylist()
-        if values and not isinstance(values[0], str | int | float):
-            return [str(value) for value in values]  # dates and the like
-        if values and isinstance(values[0], str):
-            return values  # type: ignore[no-any-return]
-        return plain_names(np.array(values))
+        return _names(column, values, where)
 
 
 class Parquet(_ArrowSource):
@@ -167,7 +164,9 @@ class Parquet(_ArrowSource):
         try:
             # In small pieces: a row group may be the whole file.
             self._file = pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)
-        except pa.ArrowInvalid as error:
+        except PermissionError:
+            raise
+        except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not a Parquet file: {_sentence(error)}") from None
         super().__init__(str(path), self._file.schema_arrow, wanted)
         self.n_rows = _some(self._file.metadata.num_rows, self.name)
@@ -195,7 +194,7 @@ class Arrow(_ArrowSource):
             self._map = pa.memory_map(str(path))
             is_file = magic == _FILE_MAGIC
             self._reader = pa.ipc.open_file(self._map) if is_file else pa.ipc.open_stream(self._map)
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not an Arrow file: {_sentence(error)}") from None
         super().__init__(str(path), self._reader.schema, wanted)
         self._is_file = is_file
@@ -223,6 +222,17 @@ def _readable(batches: Iterator[Any], name: str) -> Iterator[Any]:
         yield from batches
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{name} cannot be read: {_sentence(error)}") from None
+
+
+def _checked(batch: Any, name: str) -> Any:
+    """The same batch, if its cells lie where it says: Arrow itself would look anywhere. O(n)."""
+    import pyarrow as pa
+
+    try:
+        batch.validate(full=True)
+    except pa.ArrowException as error:
+        raise ValueError(f"{name} is damaged: {_sentence(error)}") from None
+    return batch
 
 
 def _sentence(error: BaseException) -> str:
@@ -269,6 +279,38 @@ def _is_number(kind: Any) -> bool:
         or types.is_boolean(kind)
         or types.is_decimal(kind)
     )
+
+
+def _python_values(column: Any, where: str) -> list[Any]:
+    """Cells as Python's own values: integers of any size stay exact."""
+    import pyarrow as pa
+
+    try:
+        values: list[Any] = column.to_pylist()
+    except (pa.ArrowException, ValueError, OverflowError, LookupError, ImportError) as error:
+        # Dates that Python has no room for, or in a zone that nobody knows.
+        raise ValueError(f"{where}, which holds {column.type}: {_sentence(error)}") from None
+    return values
+
+
+def _names(column: Any, values: list[Any], where: str) -> list[Name]:
+    """Ids or labels of one type, which is that of the first value.
+
+    Integers never meet NumPy, which makes floats of those on both sides of 2^63.
+    """
+    first = values[0] if values else ""
+    if isinstance(first, str):
+        return values
+    if isinstance(first, int):
+        return [int(value) for value in values]  # also of True
+    if isinstance(first, float | np.floating):
+        return plain_names(column.to_numpy(zero_copy_only=False), where)
+    if isinstance(first, bytes):
+        try:
+            return [value.decode() for value in values]
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{where} holds bytes that are not UTF-8: {error.reason}") from None
+    return [str(value) for value in values]  # dates and the like
 
 
 def _trouble(column: Any) -> str | None:

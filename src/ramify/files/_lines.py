@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_lines.py: lines of text as they come, from a file, an archive or a pipe."""
+"""_lines.py: lines of text as they come, from a file, an archive or a pipe.
+
+A line ends with a line feed, a carriage return, or both, and keeps its end. Each
+character is looked at a fixed number of times, however long its line is.
+"""
 
 import codecs
 import gzip
+import io
 import os
 import zlib
 from collections import deque
@@ -10,6 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _CHUNK = 1 << 16
+
+#: Characters of a line at most: a few packed bytes may unpack to one without an end.
+LONGEST_LINE = 1 << 25
 
 
 class Lines:
@@ -28,7 +36,10 @@ class Lines:
         self._position = position  # where bytes are counted; under an archive
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._arrived: deque[str] = deque()
-        self._rest = ""  # of a line whose end has not come yet
+        self._begun: list[str] = []  # parts of a line whose end has not come yet
+        self._begun_length = 0
+        self._held = ""  # a carriage return at the end of what has come
+        self._count = 0  # lines that have arrived
         self._over = False
         self._bytes = None if position is None else os.fstat(position.fileno()).st_size
 
@@ -68,12 +79,31 @@ class Lines:
             raise ValueError(f"{self.name} is not text in UTF-8: {error.reason}") from None
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f"{self.name} is not a complete gzip file: {error}") from None
-        *lines, self._rest = (self._rest + text).split("\n")
-        self._arrived.extend(f"{line}\n" for line in lines)
-        if not chunk:
-            self._over = True
-            if self._rest:
-                self._arrived.append(self._rest)
+        self._over = not chunk
+        text = self._held + text
+        # Whether a line feed belongs to a last carriage return can be told only later.
+        self._held = "\r" if text.endswith("\r") and not self._over else ""
+        self._take(text[: len(text) - len(self._held)])
+
+    def _take(self, text: str) -> None:
+        lines = list(io.StringIO(text, newline=""))
+        beginning = "" if not lines or lines[-1].endswith(("\n", "\r")) else lines.pop()
+        if lines:
+            lines[0] = "".join([*self._begun, lines[0]])
+            self._begun.clear()
+            self._begun_length = 0
+        if beginning:
+            self._begun.append(beginning)
+            self._begun_length += len(beginning)
+        if self._over and self._begun:
+            lines.append("".join(self._begun))
+        self._arrived.extend(lines)
+        self._count += len(lines)
+        if self._begun_length > LONGEST_LINE:
+            raise ValueError(
+                f"{self.name}, line {self._count + 1} has more than {LONGEST_LINE:,} characters; "
+                f"expected rows on lines of their own"
+            )
 
     def close(self) -> None:
         """Close the file, if it is ours."""

@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ramify.files._archive import Archive
+from ramify.files._cells import plain_names
+from ramify.files._headers import read_header
 from ramify.files._open import open_rows
-from ramify.files._source import Name, Wanted, listed, plain_names
+from ramify.files._source import Name, Wanted, listed
 
 #: The column that holds labels, if nobody says which.
 _USUAL = "label"
@@ -71,7 +74,7 @@ def read_names(
     if (format or Path(path).suffix.lstrip(".")) in ("npy", "npz") and id_column is None:
         found = _array(Path(path), column)
         if found is not None:
-            return Named(plain_names(found), None)
+            return Named(plain_names(found, str(path)), None)
     if column is None:
         column = _usual_column(path, header, format)
     wanted = Wanted(header=header, features=False, id_column=id_column, label_column=column)
@@ -97,14 +100,28 @@ def _array(path: Path, name: str | None) -> npt.NDArray[Any] | None:
     """An array of one dimension: the file itself, or a member of it."""
     if not path.exists():
         raise FileNotFoundError(f"no file {path}")
+    if not path.is_file():
+        raise ValueError(f"{path} is not a regular file; expected an .npy or .npz")
+    if zipfile.is_zipfile(path):
+        return _member(path, name)
+    with path.open("rb") as file:
+        header = read_header(file, path.stat().st_size, str(path))
+        if header.dtype.hasobject:
+            raise ValueError(f"{path} holds a pickle, which is never opened")
+        if len(header.shape) != 1 or name is not None:
+            return None
+        return np.fromfile(file, header.dtype, header.shape[0])
+
+
+def _member(path: Path, name: str | None) -> npt.NDArray[Any] | None:
+    archive = Archive(path)
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded if loaded.ndim == 1 and name is None else None
-        with loaded:
-            flat = [member for member in loaded.files if loaded[member].ndim == 1]
-            if name is None and len(flat) == 1:
-                name = flat[0]
-            return loaded[name] if name in flat else None
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not an array of NumPy: {error}") from None
+        flat = [one for one, header in archive.headers.items() if len(header.shape) == 1]
+        if name is None and len(flat) == 1:
+            name = flat[0]
+        if name is None or name not in flat:
+            return None
+        whole = max(archive.headers[name].shape[0], 1)
+        return next(archive.pieces(name, whole), None)
+    finally:
+        archive.close()

@@ -129,6 +129,8 @@ def _open_text(lines: Lines, kind: str, wanted: Wanted, *, live: bool) -> Source
 def _open_input(wanted: Wanted, format: str | None) -> Source:
     if format is not None and format not in _TEXT:
         raise ValueError(f"standard input can be {', '.join(_TEXT)}, not {format}")
+    if sys.stdin is None:
+        raise ValueError("standard input is closed; expected rows there, or the name of a file")
     lines = Lines(sys.stdin.buffer, "standard input", ours=False)
     first = lines.peek()
     return _open_text(lines, format or _text_kind(first), wanted, live=True)

@@ -23,6 +23,21 @@ _MOST_ROWS = 65_536  # of a batch, unless the user says otherwise
 _MOST_BYTES = 1 << 23
 
 
+class NoColumnError(ValueError):
+    """A file has no column of a name.
+
+    Examples
+    --------
+    >>> from ramify.files import NoColumnError
+    >>> NoColumnError("a.csv", "z", ["x", "y"])
+    NoColumnError("a.csv: no column 'z'; it has x, y")
+    """
+
+    def __init__(self, where: str, column: str, names: Sequence[str], kind: str = "column") -> None:
+        super().__init__(f"{where}: no {kind} {column!r}; it has {listed(names)}")
+        self.column = column
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Some rows of a file, in order.
@@ -314,7 +329,7 @@ def _find(names: Sequence[str], column: str, where: str) -> list[int]:
     except (ValueError, IndexError):
         found = []
     if not found:
-        raise ValueError(f"{where}: no column {column!r}; it has {listed(names)}")
+        raise NoColumnError(where, column, names)
     return found
 
 
@@ -347,21 +362,3 @@ def first_unusable(rows: Rows) -> tuple[int, int] | None:
         return None
     row, column = np.argwhere(~finite)[0]
     return int(row), int(column)
-
-
-def plain_names(values: npt.NDArray[Any]) -> list[Name]:
-    """Ids or labels of an array as plain strings and numbers; whole numbers become ints.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain_names(np.array([1.0, 2.0]))
-    [1, 2]
-    """
-    if values.dtype.kind == "S":
-        values = np.char.decode(values, "utf-8")
-    if values.dtype.kind == "f" and np.isfinite(values).all() and (values % 1 == 0).all():
-        values = values.astype(np.int64)
-    if values.dtype.kind == "b":
-        values = values.astype(np.int64)
-    return values.tolist()  # type: ignore[no-any-return]  # NumPy cannot know

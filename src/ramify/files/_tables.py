@@ -5,12 +5,12 @@ A table is written piece by piece. To a file it goes whole or not at all; text m
 also go to standard output.
 """
 
-import csv
 import json
 import os
+import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,6 +18,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from ramify.files._arrow import require_pyarrow
+from ramify.files._cells import is_number
 from ramify.files._whole import whole_file
 
 #: Formats that can be written, and the endings of their files.
@@ -28,6 +29,11 @@ TABLES = {
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".feather", ".ipc"),
 }
+
+# What a spreadsheet may run: also in the full width of East Asian type, and behind a cell or a
+# line that a careless reader thinks has ended.
+_FORMULA_STARTS = tuple("=+-@＝＋－＠")
+_LINE_STARTS = tuple("\t\r\n")
 
 
 class Table(ABC):
@@ -71,7 +77,11 @@ class Table(ABC):
 
 @contextmanager
 def open_table(
-    path: str | os.PathLike[str] | None, names: Sequence[str], *, format: str | None = None
+    path: str | os.PathLike[str] | None,
+    names: Sequence[str],
+    *,
+    format: str | None = None,
+    quote_formulas: bool = False,
 ) -> Iterator[Table]:
     """Lend a table to write to.
 
@@ -83,6 +93,10 @@ def open_table(
         Of the columns.
     format : str, optional
         One of ``TABLES``; by default told from the name, csv for standard output.
+    quote_formulas : bool
+        In csv and tsv, write an apostrophe before text that a spreadsheet would run as a
+        formula: what begins with ``=``, ``+``, ``-`` or ``@``, unless it is a number, or with
+        a tab or a line end.
 
     Yields
     ------
@@ -101,7 +115,7 @@ def open_table(
     if path is None:
         if kind not in _TEXT:
             raise ValueError(f"{kind} is not text: write it to a file with -o")
-        table = _TEXT[kind](sys.stdout, names)
+        table = _text_table(kind, sys.stdout, names, quote_formulas=quote_formulas)
         yield table
         table.close()
         sys.stdout.flush()
@@ -109,7 +123,7 @@ def open_table(
     with whole_file(path) as lent:
         if kind in _TEXT:
             with lent.open("w", encoding="utf-8", newline="") as file:
-                table = _TEXT[kind](file, names)
+                table = _text_table(kind, file, names, quote_formulas=quote_formulas)
                 yield table
                 table.close()
             return
@@ -144,26 +158,54 @@ def table_format(path: str | os.PathLike[str] | None, format: str | None = None)
 
 
 class _Separated(Table):
-    """Separated values."""
+    """Separated values.
 
-    delimiter = ","
+    Not ``csv.writer``: that of Python 3.11 leaves a carriage return without quotes, which
+    ends the row for every reader; and a blank at the beginning of a cell, which many skip.
+    """
 
-    def __init__(self, file: TextIO, names: Sequence[str]) -> None:
-        self._writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n")
+    def __init__(
+        self, file: TextIO, names: Sequence[str], delimiter: str, *, quote_formulas: bool
+    ) -> None:
+        self._file = file
+        self._delimiter = delimiter
+        self._needs_quotes = re.compile(rf'[{delimiter}"\r\n]|\A |\A\Z').search
+        self._quote_formulas = quote_formulas
         self._head: Sequence[str] | None = names  # not before there is something below it
 
     def write(self, *columns: Any) -> None:
         self.close()
-        self._writer.writerows(zip(*map(_plain, columns), strict=True))
+        self._write_rows([self._cell(value) for value in _plain(column)] for column in columns)
 
     def close(self) -> None:
         if self._head is not None:
-            self._writer.writerow(self._head)
+            self._write_rows([self._cell(name)] for name in self._head)
             self._head = None
 
+    def _write_rows(self, columns: Iterable[list[str]]) -> None:
+        rows = zip(*columns, strict=True)
+        self._file.writelines(f"{self._delimiter.join(row)}\n" for row in rows)
 
-class _TabSeparated(_Separated):
-    delimiter = "\t"
+    def _cell(self, value: Any) -> str:
+        if not isinstance(value, str):
+            return "" if value is None else str(value)
+        text = f"'{value}" if self._quote_formulas and _is_formula(value) else value
+        if not self._needs_quotes(text):
+            return text
+        doubled = text.replace('"', '""')
+        return f'"{doubled}"'
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet might run a cell. Numbers are harmless, also with a sign.
+
+    Examples
+    --------
+    >>> [_is_formula(text) for text in ("=1+1", " @A1", "-2.5", "-2+3", "\\tx", "x=1")]
+    [True, True, False, True, True, False]
+    """
+    begins_a_formula = text.lstrip()[:1] in _FORMULA_STARTS and not is_number(text)
+    return begins_a_formula or text[:1] in _LINE_STARTS
 
 
 class _JsonLines(Table):
@@ -182,11 +224,13 @@ class _JsonLines(Table):
         pass
 
 
-_TEXT: dict[str, type[_Separated] | type[_JsonLines]] = {
-    "csv": _Separated,
-    "tsv": _TabSeparated,
-    "jsonl": _JsonLines,
-}
+_TEXT = ("csv", "tsv", "jsonl")
+
+
+def _text_table(kind: str, file: TextIO, names: Sequence[str], *, quote_formulas: bool) -> Table:
+    if kind == "jsonl":
+        return _JsonLines(file, names)
+    return _Separated(file, names, "," if kind == "csv" else "\t", quote_formulas=quote_formulas)
 
 
 class _Binary(Table):
@@ -201,13 +245,14 @@ class _Binary(Table):
     def write(self, *columns: Any) -> None:
         import pyarrow as pa
 
+        kinds = [None] * len(columns) if self._schema is None else self._schema.types
+        arrays = [
+            _arrow_column(name, column, kind)
+            for name, column, kind in zip(self._names, columns, kinds, strict=True)
+        ]
+        table = pa.table(arrays, names=self._names)
         if self._writer is None:
-            table = pa.table([pa.array(column) for column in columns], names=self._names)
             self._begin(table.schema)
-        else:
-            kinds = self._schema.types
-            arrays = [pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)]
-            table = pa.table(arrays, schema=self._schema)
         self._writer.write_table(table)
 
     def _begin(self, schema: Any) -> None:
@@ -243,6 +288,26 @@ class _Arrow(_Binary):
     def close(self) -> None:
         super().close()
         self._sink.close()
+
+
+def _arrow_column(name: str, column: Any, kind: Any) -> Any:
+    """A column as Arrow's, of a type if one has been decided on; never with values changed."""
+    import pyarrow as pa
+
+    try:
+        if kind is None and not isinstance(column, np.ndarray) and _needs_all_64_bits(column):
+            kind = pa.uint64()
+        return pa.array(column, kind)
+    except (pa.ArrowException, OverflowError) as error:
+        wish = "of one type" if kind is None else f"of type {kind}, as the first rows are"
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"column {name!r}: expected values {wish}: {reason}") from None
+
+
+def _needs_all_64_bits(column: Any) -> bool:
+    """True for whole numbers of which some are beyond 2^63; Arrow would take them for int64."""
+    numbers = all(type(value) is int for value in column)
+    return numbers and len(column) > 0 and max(column) >= 2**63
 
 
 def _plain(column: Any) -> Any:

@@ -17,11 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ramify.files._lines import Lines
+from ramify.files._cells import is_number, is_whole_text, plain_number, python_only
+from ramify.files._headers import check_width
+from ramify.files._lines import LONGEST_LINE, Lines
 from ramify.files._source import (
     Batch,
     Choice,
     Name,
+    NoColumnError,
     Source,
     Wanted,
     choose,
@@ -31,6 +34,7 @@ from ramify.files._source import (
 )
 
 _LOOK_AT = 1_000  # records, to decide what is a number
+_CELLS_TO_LOOK_AT = 1_000_000  # at most, if these are wide
 _BYTES_A_CELL = 64  # of text, as Python keeps it
 _DELIMITERS = ",\t;|"
 
@@ -62,11 +66,12 @@ class Text(Source):
         self.endless = live
         self._lines = lines
         self._wanted = wanted
-        first = list(islice(records, 1 if live else _LOOK_AT))
+        first = list(islice(records, 1)) if live else _first_of(records)
         if not first:
             raise ValueError(f"{self.name} holds no rows")
         self._records = chain(first, records)
         columns = len(first[0].cells)
+        check_width(columns, self.name)
         self.columns = tuple(map(str, range(columns)) if names is None else names)
         if len(self.columns) != columns:
             raise ValueError(
@@ -113,11 +118,13 @@ class Text(Source):
         picked: Iterable[Any] = cells
         if features != tuple(range(len(self.columns))):
             picked = map(_picker(features), cells)
-        numbers = map(float, chain.from_iterable(picked))
+        numbers = list(chain.from_iterable(picked))
         try:
-            flat = np.fromiter(numbers, np.float64, count=len(cells) * len(features))
+            flat = np.fromiter(map(float, numbers), np.float64, count=len(numbers))
         except (ValueError, TypeError, OverflowError):
             raise self._not_a_number(records) from None
+        if python_only(numbers):
+            raise self._not_a_number(records)
         rows = real(flat.reshape(len(cells), len(features)), self._wanted.dtype)
         place = first_unusable(rows)
         if place is not None:
@@ -138,20 +145,22 @@ class Text(Source):
     def _as_name(self, record: Record, at: int) -> Name:
         cell = record.cells[at]
         if isinstance(cell, str) and cell:
+            if not is_whole_text(cell):
+                raise self._complaint(record, at, "expected whole characters")
             return cell
         if isinstance(cell, int | float):
-            return int(cell) if cell == cell and cell % 1 == 0 else cell
+            return plain_number(cell)
         raise self._complaint(record, at, "expected text or a number")
 
     def _not_a_number(self, records: Sequence[Record]) -> ValueError:
         for record in records:
             for at in self._choice.features:
+                if not is_number(record.cells[at]):
+                    return self._complaint(record, at, "expected a number")
                 try:
                     float(record.cells[at])
                 except OverflowError:
                     return self._complaint(record, at, "every number must be finite")
-                except (ValueError, TypeError):
-                    return self._complaint(record, at, "expected a number")
         raise AssertionError("some cell is not a number")
 
     def _complaint(self, record: Record, at: int, wish: str) -> ValueError:
@@ -209,21 +218,16 @@ def open_jsonl(lines: Lines, wanted: Wanted, *, live: bool) -> Text:
     return Text(lines, records, names, wanted, named=True, live=live)
 
 
-def is_number(cell: object) -> bool:
-    """True for a number, and for text that spells one.
-
-    Examples
-    --------
-    >>> is_number("1e3"), is_number("1_000"), is_number(""), is_number(True)
-    (True, False, False, False)
-    """
-    if isinstance(cell, str):
-        try:
-            float(cell)
-        except ValueError:
-            return False
-        return "_" not in cell
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
+def _first_of(records: Iterator[Record]) -> list[Record]:
+    """Some records to tell by what is a number: few if they are wide."""
+    first: list[Record] = []
+    cells = 0
+    for record in islice(records, _LOOK_AT):
+        first.append(record)
+        cells += len(record.cells)
+        if cells >= _CELLS_TO_LOOK_AT:
+            break
+    return first
 
 
 def _trouble(first: Sequence[Record], at: int) -> str | None:
@@ -260,10 +264,23 @@ def _guess_delimiter(line: str) -> str:
 
 
 def _separated(lines: Iterable[str], delimiter: str, name: str) -> Iterator[Record]:
-    text = (line.strip() for line in lines) if delimiter == " " else lines
-    reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True)
+    length = 0  # of the present record, which may go on over many lines
+
+    def text() -> Iterator[str]:
+        nonlocal length
+        for line in lines:
+            length += len(line)
+            if length > LONGEST_LINE:
+                raise ValueError(
+                    f"{name}, line {reader.line_num}: a row of more than {LONGEST_LINE:,} "
+                    f"characters; is a quote missing?"
+                )
+            yield line.strip() if delimiter == " " else line
+
+    reader = csv.reader(text(), delimiter=delimiter, skipinitialspace=True)
     try:
         for cells in reader:
+            length = 0
             if cells:
                 yield Record(reader.line_num, cells)
     except csv.Error as error:
@@ -327,7 +344,7 @@ def _open_field(
     beside = [key for key in (wanted.id_column, wanted.label_column) if key is not None]
     for key in (field, *beside):
         if key not in start:
-            raise ValueError(f"{lines.name}: no field {key!r}; it has {listed([*start])}")
+            raise NoColumnError(lines.name, key, [*start], "field")
     width = len(start[field]) if isinstance(start[field], list) else 0
 
     def records() -> Iterator[Record]:

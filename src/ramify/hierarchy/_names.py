@@ -40,7 +40,9 @@ def read_names(names: Names, n: int) -> npt.NDArray[Any]:
     try:
         array = np.array(given, dtype=object if are_text else np.int64)
     except OverflowError:
-        raise ValueError("names: expected integers of at most 64 bits; use strings") from None
+        raise ValueError(
+            "names: expected integers of 64 bits with a sign, -2^63 to 2^63 - 1; use strings"
+        ) from None
     array.setflags(write=False)
     return array.view(array.dtype)  # whose owner nobody holds: it stays read-only
 

@@ -12,6 +12,7 @@ from ramify.metrics._measure import Measure
 from ramify.metrics._purity import dendrogram_purity
 from ramify.metrics._revenue import dasgupta_cost, revenue, revenue_fraction
 from ramify.metrics._scorer import RevenueScorer
+from ramify.metrics._similarity import fitting_gamma
 from ramify.metrics._triplets import triplet_distance
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "cut_scores",
     "dasgupta_cost",
     "dendrogram_purity",
+    "fitting_gamma",
     "revenue",
     "revenue_fraction",
     "triplet_distance",

@@ -75,6 +75,9 @@ def read_labels(labels: npt.ArrayLike, tree: Hierarchy) -> IntArray:
     array([1, 0, 1])
     """
     found = np.asarray(labels)
+    if found.dtype.kind == "f" and not hasattr(labels, "dtype"):
+        # NumPy makes floats of integers on both sides of 2^63, and one class of several.
+        found = np.asarray(labels, dtype=object)
     if found.ndim != 1:
         raise ValueError(f"labels: expected shape (n,), got {found.shape}")
     require_leaves(tree, len(found), "labels")

@@ -101,6 +101,36 @@ class Judge:
         return np.exp(self.gamma * alike) if self.name == "rbf" else alike
 
 
+def fitting_gamma(X: npt.ArrayLike) -> float:
+    """A gamma for ``similarity="rbf"`` that fits data of any scale.
+
+    One over the mean squared distance of two different points, so that two points at that
+    distance have similarity 1/e; 1 if all points are the same. O(n d). What
+    :func:`ramify.plot.growth` and the command ``ramify evaluate`` use unless they are told
+    otherwise.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from ramify.metrics import fitting_gamma
+    >>> fitting_gamma([[0.0], [2.0]])
+    0.25
+    """
+    rows: Rows = read_rows(X, owner="fitting_gamma")
+    n = len(rows)
+    # Over all pairs, squared distances sum up to n times those from the mean.
+    spread = float(np.var(rows, axis=0, dtype=np.float64).sum())
+    mean = 2 * spread * n / (n - 1) if n > 1 else 0.0
+    return 1 / mean if mean > 0 and 1 / mean < inf else 1.0
+
+
 def _check_similarity(similarity: object) -> str:
     if callable(similarity):
         return "callable"

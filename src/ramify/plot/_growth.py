@@ -19,7 +19,7 @@ from sklearn.base import clone
 from ramify.checks import whole_number
 from ramify.estimators._online import OnlineClusterer
 from ramify.hierarchy import FloatArray, IntArray
-from ramify.metrics import Measure, revenue_fraction
+from ramify.metrics import Measure, fitting_gamma, revenue_fraction
 from ramify.plot._axes import new_axes, only_axis
 from ramify.points import Rows
 from ramify.progress import Progress, watch
@@ -88,8 +88,8 @@ def measure_growth(
     similarity : {"rbf", "cosine", "dot", "sqeuclidean"}
         What revenue is measured with, as in :func:`ramify.metrics.revenue`.
     gamma : float, optional
-        Of ``"rbf"`` only; by default one over the mean squared distance of a point to
-        the mean of all, so that it fits data of any scale.
+        Of ``"rbf"`` only; by default :func:`ramify.metrics.fitting_gamma`, one over the
+        mean squared distance of two points, so that it fits data of any scale.
     sample : int
         Under ``"rbf"``, pairs of points to estimate the revenue from; trees with fewer
         pairs are measured exactly. The others are always exact.
@@ -122,7 +122,7 @@ def measure_growth(
     rows = _rows_of(model)
     moments = _moments(len(rows), whole_number("points", points))
     if gamma is None:
-        gamma = _fitting_gamma(rows)
+        gamma = fitting_gamma(rows)
     again = clone(model)
     revenues: list[Measure] = []
     depths: list[IntArray] = []
@@ -229,11 +229,6 @@ def _rows_of(model: object) -> Rows:
 def _moments(n: int, count: int) -> IntArray:
     """Sizes of the stream to look at: from 3 points, below which all trees are alike, to all."""
     return np.unique(np.geomspace(min(3, n), n, count).round().astype(np.int64))
-
-
-def _fitting_gamma(rows: Rows) -> float:
-    spread = float(rows.var(axis=0, dtype=np.float64).sum())
-    return 1.0 / spread if spread > 0 else 1.0
 
 
 def _draw(axes: list[Axes], seen: Growth, label: str) -> None:

@@ -159,7 +159,7 @@ def interrupted(X: Rows, after: float = 0.3) -> Timed:
 
 def near(X: Rows, metric: str = "sqeuclidean") -> Timed:
     """OHAC with approximate neighbours; afterwards, how many of them were the nearest."""
-    from ramify.estimators import _hnsw, _live
+    from ramify.estimators import _hnsw, ohac
 
     given: list[Any] = []
 
@@ -172,7 +172,7 @@ def near(X: Rows, metric: str = "sqeuclidean") -> Timed:
             return ids, distances
 
     model = _model("OHAC", {"neighbors": "hnsw", "metric": metric})
-    vars(_live)["HnswTree"] = Watched  # this process is the benchmark's own
+    vars(ohac)["HnswTree"] = Watched  # this process is the benchmark's own
 
     def work() -> Figures:
         model.fit(X)

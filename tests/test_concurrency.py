@@ -18,10 +18,9 @@ import pytest
 import ramify
 from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN, progress
 from ramify.estimators import _cf_tree
+from tests.every import ONLINE, every_estimator, every_online
 from tests.strategies import SMALL, scaled
 
-ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
-ONLINE = ESTIMATORS[:-1]
 X = np.random.default_rng(0).normal(size=(40, 3))
 
 
@@ -116,7 +115,7 @@ def test_ctrl_c_during_an_offline_fit_leaves_the_model_as_it_was():
     assert "the model is as it was" in message
 
 
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "insert_many"])
 def test_an_exception_from_the_progress_callable_stops_the_batch(Estimator, method):
     rows = long_batch(Estimator)
@@ -372,7 +371,7 @@ def test_lazy_input_may_ask_the_model():
 # --- progress ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 def test_a_callable_hears_of_the_end(Estimator):
     news = []
     model = Estimator(n_clusters=1)
@@ -380,14 +379,14 @@ def test_a_callable_hears_of_the_end(Estimator):
     assert news[-1] == (40, 40)
     model.fit_predict(X, progress=lambda *args: news.append(args))
     assert news[-1] == (40, 40)
-    if Estimator is not HAC:
+    if Estimator in ONLINE:
         model.partial_fit(X[:7], progress=lambda *args: news.append(args))
         assert news[-1] == (7, 7)
         model.insert_many(X[:8], progress=lambda *args: news.append(args))
         assert news[-1] == (8, 8)
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 def test_a_callable_hears_how_far_a_long_batch_is(Estimator):
     rows = long_batch(Estimator)
     news = []
@@ -399,7 +398,7 @@ def test_a_callable_hears_how_far_a_long_batch_is(Estimator):
     assert len(done) >= 2
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 def test_true_draws_a_bar_and_false_nothing(Estimator, capfd):
     Estimator().fit(X, progress=False)
     assert capfd.readouterr() == ("", "")
@@ -420,7 +419,7 @@ def test_without_rich_there_is_no_bar(capfd, monkeypatch):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 @pytest.mark.parametrize("wrong", [1, None, "yes", 0.5])
 def test_anything_else_is_refused(Estimator, wrong):
     model = Estimator().fit(X)
@@ -476,7 +475,7 @@ def in_threads(*tasks):
         raise failures[0]
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 def test_the_gil_is_released_during_a_batch(Estimator):
     rows = long_batch(Estimator)
     model = Estimator()
@@ -499,7 +498,7 @@ def test_the_gil_is_released_during_a_batch(Estimator):
     assert ticks > 10
 
 
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 def test_two_threads_may_insert_into_one_model(Estimator):
     n = 300 if Estimator is NaiveHAC else 3_000  # a whole tree a point, or not
     rows = np.random.default_rng(1).normal(size=(scaled(n), 3))
@@ -515,7 +514,7 @@ def test_two_threads_may_insert_into_one_model(Estimator):
     model.check()
 
 
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 def test_readers_wait_for_writers(Estimator):
     rows = np.random.default_rng(1).normal(size=(scaled(4_000), 3))
     batches = np.array_split(rows, 20)

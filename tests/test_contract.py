@@ -1,7 +1,5 @@
 """The contract that all estimators share."""
 
-import doctest
-import importlib
 import inspect
 
 import numpy as np
@@ -21,6 +19,7 @@ from sklearn.utils import shuffle
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted
 
+import ramify
 from ramify import (
     BIRCH,
     GRINCH,
@@ -29,21 +28,22 @@ from ramify import (
     OTD,
     PERCH,
     Hierarchy,
-    NaiveHAC,
-    NaiveNN,
     NoLabelsError,
 )
 from ramify.estimators import _live
+from tests.every import (
+    ESTIMATORS,
+    OFFLINE,
+    ONLINE,
+    WITH_LINKAGE,
+    WITH_METRIC,
+    every_estimator,
+    every_estimator_and_metric,
+    every_online,
+)
 from tests.strategies import grid_rows, loose_rows, scaled
 
-ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
-ONLINE = ESTIMATORS[:-1]
-WITH_LINKAGE = [OHAC, NaiveHAC, NaiveNN, HAC]
-WITHOUT_DOT = [PERCH, BIRCH]  # boxes and centroids need distances
 X = np.random.default_rng(0).normal(size=(30, 3))
-
-every_estimator = pytest.mark.parametrize("Estimator", ESTIMATORS)
-every_online = pytest.mark.parametrize("Estimator", ONLINE)
 
 
 # --- scikit-learn ------------------------------------------------------------------
@@ -117,9 +117,17 @@ def test_shape_of_the_constructor(Estimator):
     assert vars(Estimator(**nonsense)) == nonsense  # stored, not judged
 
 
-def test_the_offline_estimator_does_not_grow():
+@every_estimator
+def test_the_front_doors_have_every_estimator(Estimator):
+    name = Estimator.__name__
+    assert getattr(ramify, name) is getattr(ramify.estimators, name) is Estimator
+    assert name in ramify.__all__
+    assert name in ramify.estimators.__all__
+
+
+def test_the_offline_estimators_do_not_grow():
     for method in ("partial_fit", "insert", "insert_many"):
-        assert not hasattr(HAC, method)
+        assert not any(hasattr(Estimator, method) for Estimator in OFFLINE)
         assert all(hasattr(Estimator, method) for Estimator in ONLINE)
 
 
@@ -138,22 +146,6 @@ def test_in_a_pipeline(Estimator):
     expected = Estimator(n_clusters=3).fit_predict(StandardScaler().fit_transform(X))
     assert np.array_equal(labels, expected)
     assert pipeline.predict(X[:5]).shape == (5,)
-
-
-ROOMS = ["errors", "points", "progress"]
-ROOMS += [f"hierarchy.{room}" for room in ("_hierarchy", "_tree", "_names", "_paths", "_labels")]
-ROOMS += [f"hierarchy.{room}" for room in ("_cuts", "_condense", "_rows", "_linkage")]
-ROOMS += [f"hierarchy.{room}" for room in ("_exports", "_newick", "_tables")]
-ROOMS += [
-    f"estimators.{room}" for room in ("_options", "_base", "_online", "hac", "ohac", "otd", "naive")
-]
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_examples_in_docstrings(room):
-    found = doctest.testmod(importlib.import_module(f"ramify.{room}"))
-    assert found.attempted > 0
-    assert found.failed == 0
 
 
 # --- growing ------------------------------------------------------------------------
@@ -309,7 +301,7 @@ def test_clusters_merge_only_below_the_threshold(Estimator):
     assert Estimator(distance_threshold=4.0).fit(rows).n_clusters_ == 2
     assert Estimator(distance_threshold=4.1).fit(rows).n_clusters_ == 1
     assert Estimator(distance_threshold=0).fit([[1.0], [1.0]]).n_clusters_ == 2
-    if Estimator not in WITHOUT_DOT:
+    if (Estimator, "dot") in WITH_METRIC:
         assert Estimator(distance_threshold=-1, metric="dot").fit([[1.0], [2.0]]).n_clusters_ == 1
 
 
@@ -380,15 +372,7 @@ def test_nothing_is_computed_before_it_is_read(Estimator, monkeypatch):
     assert (len(snapshots), len(labelings)) == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("Estimator", "metric"),
-    [
-        (Estimator, metric)
-        for Estimator in ESTIMATORS
-        for metric in ("sqeuclidean", "cosine", "dot")
-        if metric != "dot" or Estimator not in WITHOUT_DOT
-    ],
-)
+@every_estimator_and_metric
 def test_predict_gives_the_label_of_the_nearest_leaf(Estimator, metric):
     rng = np.random.default_rng(1)
     rows, queries = rng.normal(size=(40, 3)), rng.normal(size=(25, 3))
@@ -436,7 +420,7 @@ def test_names_of_columns(Estimator, frame):
         model.predict(frame(columns).rename({"a": "z"}, **axis_of(frame)))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict(X)
-    if Estimator is not HAC:
+    if Estimator in ONLINE:
         model.insert(X[0])  # a row has no names to check
         with pytest.raises(ValueError, match="feature names should match"):
             model.partial_fit(frame(columns).rename({"a": "z"}, **axis_of(frame)))
@@ -491,7 +475,7 @@ def test_bad_options_are_refused_when_data_arrives(Estimator, options, error, me
     before = fitted.hierarchy()
     fitted.set_params(**options)
     calls = [fresh.fit, fitted.fit]
-    if Estimator is not HAC:
+    if Estimator in ONLINE:
         calls += [fresh.partial_fit, fitted.partial_fit, fresh.insert_many]
         calls += [lambda rows: fresh.insert(rows[0])]
     for call in calls:
@@ -561,7 +545,7 @@ def test_no_insert_into_a_tree_of_another_metric(Estimator, row):
     assert model.insert(row) == len(X) + 1
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 def test_check_raised_on_sound_float32_denormals(Estimator):
     X = np.random.default_rng(0).normal(size=(100, 2)) * [1, 1e-43]
     Estimator().fit(X.astype(np.float32)).check()

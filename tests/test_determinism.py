@@ -13,24 +13,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ramify import GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN, _core
+from tests.every import every_estimator, every_online, every_steady_and_metric
 from tests.oracles.recount import core_of
 from tests.strategies import batches, dtypes, examples, grid_rows, loose_rows
 
-ONLINE = [OTD, OHAC, NaiveHAC, NaiveNN]
 EXAMPLES = examples(15)
 # In a child process: trees of a few streams as one digest.
 DIGEST = """
 import hashlib, numpy as np
-from ramify import HAC, OHAC, OTD, NaiveNN, _core
+from ramify import OHAC, _core
+from tests.every import WITH_METRIC
 digest = hashlib.sha256()
 for dtype in (np.float32, np.float64):
     for d in (2, 15, 16, 17, 100):
         X = np.random.default_rng(d).normal(size=(200, d)).astype(dtype)
-        for metric in ("sqeuclidean", "cosine", "dot"):
-            for estimator in (OTD, OHAC, NaiveNN, HAC):
-                live = estimator(metric=metric).fit(X)._live._core
-                for array in (*live.snapshot(), *live.summaries(), *live.nearest(X[:50] + 1, 3)):
-                    digest.update(array.tobytes())
+        for Estimator, metric in WITH_METRIC:
+            live = Estimator(metric=metric).fit(X)._live._core
+            for array in (*live.snapshot(), *live.summaries(), *live.nearest(X[:50] + 1, 3)):
+                digest.update(array.tobytes())
         for linkage in ("centroid", "ward"):
             live = OHAC(linkage=linkage, n_neighbors=2).fit(X)._live._core
             for array in (*live.snapshot(), *live.summaries()):
@@ -54,20 +54,20 @@ def everything_in(model):
     return [(array.dtype, array.shape, array.tobytes()) for array in arrays]
 
 
-@pytest.mark.parametrize("estimator", ONLINE)
-def test_batches_do_not_matter(estimator):
+@every_online
+def test_batches_do_not_matter(Estimator):
     @settings(max_examples=EXAMPLES)
     @given(st.data(), st.one_of(loose_rows(max_size=60), grid_rows(max_size=60)), dtypes())
     def check(data, X, dtype):
         X = X.astype(dtype)
-        whole = estimator().partial_fit(X)
-        parts = estimator()
+        whole = Estimator().partial_fit(X)
+        parts = Estimator()
         for batch in data.draw(batches(len(X))):
             parts.partial_fit(X[batch])
-        rows = estimator()
+        rows = Estimator()
         for row in X:
             rows.insert(row)
-        if estimator is NaiveHAC:  # names of nodes tell in which rounds they were made
+        if Estimator is NaiveHAC:  # names of nodes tell in which rounds they were made
             for model in (parts, rows):
                 assert everything_but_names(model) == everything_but_names(whole)
         else:
@@ -80,37 +80,36 @@ def everything_but_names(model):
     return [entry for k, entry in enumerate(everything_in(model)) if k != 2]
 
 
-@pytest.mark.parametrize("metric", ["sqeuclidean", "cosine", "dot"])
-@pytest.mark.parametrize("estimator", [OTD, OHAC, NaiveNN])
-def test_large_batches_do_not_matter(estimator, metric):
+@every_steady_and_metric
+def test_large_batches_do_not_matter(Estimator, metric):
     X = np.random.default_rng(9).normal(size=(3000, 3))
-    whole = estimator(metric=metric).partial_fit(X)
-    parts = estimator(metric=metric)
+    whole = Estimator(metric=metric).partial_fit(X)
+    parts = Estimator(metric=metric)
     for start, stop in ((0, 1), (1, 2), (2, 700), (700, 701), (701, 2999), (2999, 3000)):
         parts.partial_fit(X[start:stop])
     assert everything_in(parts) == everything_in(whole)
 
 
-@pytest.mark.parametrize("estimator", [*ONLINE, HAC])
-def test_runs_repeat(estimator):
+@every_estimator
+def test_runs_repeat(Estimator):
     X = np.random.default_rng(4).normal(size=(300, 4))
-    assert everything_in(estimator().fit(X)) == everything_in(estimator().fit(X))
+    assert everything_in(Estimator().fit(X)) == everything_in(Estimator().fit(X))
 
 
-@pytest.mark.parametrize("estimator", [*ONLINE, HAC])
-def test_layout_of_the_input_does_not_matter(estimator):
+@every_estimator
+def test_layout_of_the_input_does_not_matter(Estimator):
     X = np.random.default_rng(4).normal(size=(100, 4))
-    plain = everything_in(estimator().fit(X))
-    assert everything_in(estimator().fit(np.asfortranarray(X))) == plain
-    assert everything_in(estimator().fit(np.repeat(X, 2, axis=0)[::2])) == plain
-    assert everything_in(estimator().fit(X.tolist())) == plain
+    plain = everything_in(Estimator().fit(X))
+    assert everything_in(Estimator().fit(np.asfortranarray(X))) == plain
+    assert everything_in(Estimator().fit(np.repeat(X, 2, axis=0)[::2])) == plain
+    assert everything_in(Estimator().fit(X.tolist())) == plain
 
 
-@pytest.mark.parametrize("estimator", ONLINE)
+@every_online
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
-def test_copies_continue_identically(estimator, duplicate):
+def test_copies_continue_identically(Estimator, duplicate):
     X = np.random.default_rng(6).integers(0, 6, size=(400, 2)).astype(np.float64)
-    model = estimator().partial_fit(X[:300])
+    model = Estimator().partial_fit(X[:300])
     twin = duplicate(model)
     assert everything_in(twin) == everything_in(model)
     model.partial_fit(X[300:])
@@ -119,10 +118,10 @@ def test_copies_continue_identically(estimator, duplicate):
     assert everything_in(twin) == everything_in(model)
 
 
-@pytest.mark.parametrize("estimator", ONLINE)
-def test_reading_does_not_matter(estimator):
+@every_online
+def test_reading_does_not_matter(Estimator):
     X = np.random.default_rng(6).normal(size=(120, 2))
-    read, unread = estimator(n_clusters=2), estimator(n_clusters=2)
+    read, unread = Estimator(n_clusters=2), Estimator(n_clusters=2)
     for start in range(0, 120, 20):
         for model in (read, unread):
             model.partial_fit(X[start : start + 20])
@@ -182,7 +181,7 @@ def test_every_set_of_instructions_gives_the_same_bits():
 
 @pytest.mark.parametrize("d", [2, 20, 32, 200])
 @pytest.mark.parametrize(
-    ("estimator", "options"),
+    ("Estimator", "options"),
     [
         (HAC, {}),
         (HAC, {"linkage": "ward"}),
@@ -194,13 +193,13 @@ def test_every_set_of_instructions_gives_the_same_bits():
         (GRINCH, {}),
     ],
 )
-def test_numbers_near_the_ends_of_float32_gave_another_tree(estimator, options, d):
+def test_numbers_near_the_ends_of_float32_gave_another_tree(Estimator, options, d):
     # A power of two changes no digit, so no comparison either. 1,100 rows: enough for the
     # bounds in float32 that such numbers used to leave (squares beyond 1e38 or below 1e-38).
     rng = np.random.default_rng(d)
     centres = 10 * rng.normal(size=(12, d))
     X = centres[rng.integers(12, size=1100)] + 0.1 * rng.normal(size=(1100, d))
-    wanted = estimator(**options).fit(X).hierarchy().children
+    wanted = Estimator(**options).fit(X).hierarchy().children
     for power in (-480, -76, -70, 66, 130, 470):
-        found = estimator(**options).fit(X * 2.0**power).hierarchy().children
+        found = Estimator(**options).fit(X * 2.0**power).hierarchy().children
         assert np.array_equal(found, wanted), f"times 2^{power}"

@@ -159,7 +159,7 @@ def test_damaged_pickles_are_refused():
         state = model._live.state()
         state["arrays"] = {**state["arrays"], name: state["arrays"][name][:-1].copy()}
         with pytest.raises(ValueError, match="do not fit"):
-            type(model._live).from_state(state)
+            type(model._live).from_state(state, GRINCH._Options)
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
-from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify import HAC, OHAC, OTD, NaiveHAC
 from ramify.ids import Ids, pack, unpack
+from tests.every import every_estimator, every_online
 from tests.test_concurrency import StopError, long_batch, stop
 
-ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
-ONLINE = ESTIMATORS[:-1]
 X = np.random.default_rng(0).normal(size=(30, 3))
 NAMES = [f"point {i}" for i in range(30)]
 NUMBERS = [7 * i - 60 for i in range(30)]
@@ -35,7 +34,7 @@ class Colour(str, enum.Enum):  # noqa: UP042 - a str whose str() is another
 
 
 @both_kinds
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 def test_ids_travel_with_the_points(Estimator, ids):
     model = Estimator(n_clusters=3).fit(X, ids=ids)
     assert model.ids_.tolist() == ids
@@ -49,7 +48,7 @@ def test_ids_travel_with_the_points(Estimator, ids):
 
 
 @both_kinds
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 def test_every_way_to_grow(Estimator, ids):
     model = Estimator()
     assert model.insert(X[0], id=ids[0]) == 0
@@ -223,7 +222,7 @@ def test_looking_for_an_id():
 # --- interrupts ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 def test_an_interrupted_batch_keeps_ids_in_step(Estimator):
     rows = long_batch(Estimator)
     names = [str(i) for i in range(len(rows))]

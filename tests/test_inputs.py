@@ -14,15 +14,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import ramify
-from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify import OHAC, OTD
+from ramify.estimators._live import Live
+from ramify.estimators._settings import Settings
+from ramify.metric import DOT
 from ramify.sparse import DENSE_BYTES
+from tests.every import ONLINE, every_estimator, every_online
 from tests.strategies import batches, grid_rows
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("narwhals")
 
-ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
-ONLINE = ESTIMATORS[:-1]
 COLUMNS = ["a", "b", "c"]
 X = np.random.default_rng(0).normal(size=(40, 3))
 X[np.random.default_rng(1).random(X.shape) < 0.3] = 0
@@ -121,12 +123,12 @@ def test_other_rows_are_their_rows(wrap):
     assert np.array_equal(model.predict(wrap()), model.labels_)
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 @pytest.mark.parametrize("wrap", [FRAMES["polars"], FRAMES["Arrow batch"], NAMELESS["csr array"]])
 def test_every_estimator_takes_them(Estimator, wrap):
     expected = Estimator().fit(X).hierarchy()
     assert Estimator().fit(wrap()).hierarchy() == expected
-    if Estimator is not HAC:
+    if Estimator in ONLINE:
         assert Estimator().partial_fit(wrap()).hierarchy() == expected
 
 
@@ -265,7 +267,7 @@ def test_importing_ramify_imports_none_of_them():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_tensors_are_not_copied(dtype):
     rows = np.random.default_rng(0).normal(size=(4, 3)).astype(dtype)
-    read = ramify.points.read_rows(Tensor(rows), owner="OHAC", metric="dot")
+    read = ramify.points.read_rows(Tensor(rows), owner="OHAC")
     assert np.shares_memory(read, rows)
     assert read.dtype == dtype
 
@@ -314,7 +316,7 @@ def test_sparse_rows_are_dense_rows(rows, data):
     assert model.hierarchy() == twin.hierarchy()
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 def test_chunks_of_any_size_give_the_same_tree(Estimator, monkeypatch):
     expected = Estimator(n_clusters=4).fit(X)
     for nbytes in (1, 3 * 8 * 7, 3 * 8 * 39):
@@ -342,10 +344,8 @@ def test_dense_memory_is_bounded():
         def insert_many(self, chunk, pulse=None, threads=1):
             seen.append(chunk.nbytes)
 
-    live = ramify.estimators._live.Live(
-        ramify.estimators._live.Settings("otd", width, "dot", "average", 1), np.dtype("f8"), Spy()
-    )
-    batch = ramify.points.read_batch(rows, owner="OTD", metric="dot")
+    live = Live(Settings("otd", width, DOT), np.dtype("f8"), Spy())
+    batch = ramify.points.read_batch(rows, owner="OTD")
     tracemalloc.start()
     live.insert_many(batch, None)
     peak = tracemalloc.get_traced_memory()[1]
@@ -405,7 +405,7 @@ def test_duplicate_entries_add_up_and_nobody_is_written_to():
 # --- one row ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 def test_rows_by_name(Estimator):
     model = Estimator()
     model.insert({"a": 1.0, "b": 2.0, "c": 3.0})

@@ -1,7 +1,5 @@
 """ramify.metrics: every measure against its definition, exact and sampled."""
 
-import doctest
-import importlib
 import math
 import pickle
 import signal
@@ -572,13 +570,3 @@ def test_samples_reuse_what_a_hierarchy_has_prepared():
     assert prepared is not None
     revenue(tree, X, sample=10)
     assert tree._range_maxima is prepared
-
-
-ROOMS = ("measure", "trees", "pairs", "similarity", "revenue", "purity", "triplets")
-
-
-@pytest.mark.parametrize("room", [*ROOMS, "cophenetic", "cuts"])
-def test_examples_in_docstrings(room):
-    found = doctest.testmod(importlib.import_module(f"ramify.metrics._{room}"))
-    assert found.attempted > 0
-    assert found.failed == 0

@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import ramify
+from tests.every import every_estimator_and_metric
 
 X = np.random.default_rng(0).normal(size=(80, 3))
 QUERIES = np.random.default_rng(1).normal(size=(25, 3))
@@ -19,20 +20,12 @@ def distances(metric: str) -> np.ndarray:
     return 1 - (QUERIES / np.linalg.norm(QUERIES, axis=1, keepdims=True)) @ unit.T
 
 
-@pytest.mark.parametrize("metric", ["sqeuclidean", "cosine", "dot"])
-@pytest.mark.parametrize("kind", [ramify.OHAC, ramify.OTD, ramify.NaiveNN, ramify.GRINCH])
-def test_nearest_is_that_of_brute_force(kind, metric):
-    points, found = kind(metric=metric).fit(X).nearest(QUERIES)
+@every_estimator_and_metric
+def test_nearest_is_that_of_brute_force(Estimator, metric):
+    points, found = Estimator(metric=metric).fit(X).nearest(QUERIES)
     expected = distances(metric)
     np.testing.assert_array_equal(points, expected.argmin(axis=1))
     np.testing.assert_allclose(found, expected.min(axis=1), atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", [ramify.PERCH, ramify.BIRCH, ramify.HAC, ramify.NaiveHAC])
-def test_nearest_on_the_other_estimators(kind):
-    points, found = kind().fit(X).nearest(QUERIES)
-    np.testing.assert_array_equal(points, distances("sqeuclidean").argmin(axis=1))
-    np.testing.assert_allclose(found, distances("sqeuclidean").min(axis=1), atol=1e-12)
     assert points.dtype == np.int64
 
 

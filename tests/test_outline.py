@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The part of a tree that fits into a picture is the right part, and is all there."""
 
-import doctest
 import time
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramify import Hierarchy, outline, palette
+from ramify import Hierarchy, outline
 from ramify.outline import Top, clusters_of_nodes
 from tests.oracles import outline as oracle
 from tests.shapes import balanced, chain, trees
@@ -86,10 +85,3 @@ def test_half_a_million_leaves_take_a_moment(maker):
     assert time.perf_counter() - start < 5  # 0.3 s on a quiet machine
     assert 2 <= len(top) <= 10_000
     assert top.level.max() == (len(top) // 2 if maker is chain else 13)
-
-
-def test_examples_in_the_documentation_hold():
-    for module in (outline, palette):
-        found = doctest.testmod(module)
-        assert found.attempted > 0
-        assert found.failed == 0

@@ -8,11 +8,10 @@ import joblib
 import numpy as np
 import pytest
 
-from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify import BIRCH, OHAC, OTD, PERCH
+from tests.every import every_estimator, every_online
 from tests.strategies import scaled
 
-ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
-ONLINE = ESTIMATORS[:-1]
 X = np.random.default_rng(0).normal(size=(60, 3))
 
 
@@ -30,7 +29,7 @@ every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 
 
 @every_way
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("metric", ["sqeuclidean", "cosine", "dot"])
 def test_a_copy_is_equal(Estimator, way, dtype, metric):
@@ -49,7 +48,7 @@ def test_a_copy_is_equal(Estimator, way, dtype, metric):
 
 
 @every_way
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_copy_is_independent_and_continues_identically(Estimator, way, dtype):
     rows = X.astype(dtype)
@@ -76,7 +75,7 @@ def test_every_option_travels(options):
 
 
 @every_way
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_tiny_models(Estimator, way, n):
     model = Estimator()
@@ -117,7 +116,7 @@ def test_joblib_also_from_a_read_only_file(mmap_mode, tmp_path):
     assert twin.partial_fit(X).hierarchy() == model.partial_fit(X).hierarchy()
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 def test_reading_a_copy_does_not_change_it(Estimator):
     twin = through_pickle(Estimator(n_clusters=3).fit(X))
     before = dict(vars(twin))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures show what the tree says, on trees of every shape."""
 
-import doctest
 import subprocess
 import sys
 
@@ -13,7 +12,6 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
 import ramify
-from ramify import plot
 from ramify.datasets import iris
 from ramify.palette import TRUNK
 from ramify.plot import (
@@ -28,6 +26,7 @@ from ramify.plot import (
     scatter,
     world_map,
 )
+from tests.every import every_online
 from tests.shapes import balanced, chain
 
 mpl.use("Agg")
@@ -305,10 +304,8 @@ def test_wrong_points_say_what_would_be_right(tree, X, message):
 
 # --- growth ---------------------------------------------------------------------
 
-ONLINE = [ramify.OHAC, ramify.OTD, ramify.PERCH, ramify.GRINCH, ramify.NaiveNN, ramify.BIRCH]
 
-
-@pytest.mark.parametrize("Estimator", ONLINE)
+@every_online
 def test_growth_is_that_of_models_of_the_first_points(Estimator):
     X = normal_points(300, dim=3)
     seen = measure_growth(Estimator().fit(X), points=5, gamma=0.5)
@@ -457,16 +454,3 @@ def test_without_matplotlib_the_error_names_the_extra(tree, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "ramify\[plot\]"'):
         dendrogram(tree)
-
-
-MODULES = sorted({getattr(plot, name).__module__ for name in plot.__all__ if name != "PALETTE"})
-
-
-@pytest.mark.parametrize("module", [*MODULES, "ramify.plot._options"])
-def test_examples_in_the_documentation_hold(module):
-    from matplotlib import pyplot as plt
-
-    found = doctest.testmod(sys.modules[module])
-    assert found.attempted > 0
-    assert found.failed == 0
-    plt.close("all")

@@ -26,10 +26,13 @@ from river import (
 from river.checks import common
 
 import ramify
-from ramify.river import ALGORITHMS, OnlineHierarchy
+from ramify.estimators._registry import ALGORITHMS, BY_NAME
+from ramify.river import OnlineHierarchy
 from tests.strategies import seeds
 
-every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
+every_algorithm = pytest.mark.parametrize(
+    "algorithm", [algorithm.name for algorithm in ALGORITHMS if algorithm.online]
+)
 
 
 def as_dicts(X):
@@ -133,7 +136,7 @@ def test_predict_many_is_predict_one_of_each_row(algorithm):
 def test_the_tree_is_the_estimators(algorithm, metric):
     X = np.random.default_rng(1).normal(size=(50, 4))
     model = learn(OnlineHierarchy(algorithm, metric, n_clusters=4), as_dicts(X))
-    plain = ALGORITHMS[algorithm](n_clusters=4, metric=metric).fit(X)
+    plain = BY_NAME[algorithm].estimator(n_clusters=4, metric=metric).fit(X)
     assert model.hierarchy() == plain.hierarchy()
     assert np.array_equal(model.labels, plain.labels_)
     new = np.random.default_rng(2).normal(size=(20, 4))

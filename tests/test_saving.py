@@ -34,11 +34,11 @@ from ramify import (
 )
 from ramify.estimators._saved import to_saved
 from ramify.saving import describe
+from tests.every import ESTIMATORS, every_estimator
 from tests.shapes import chain
 from tests.strategies import scaled, seeds
 
 GOLDEN = Path(__file__).parent / "golden"
-ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
 X = np.abs(np.random.default_rng(0).normal(size=(60, 3)))
 
 VARIANTS = [
@@ -116,7 +116,7 @@ def test_a_loaded_model_goes_on_as_the_saved_one(model, dtype, tmp_path):
         assert model.certificate() == whole.certificate()
 
 
-@pytest.mark.parametrize("Estimator", ESTIMATORS)
+@every_estimator
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_tiny_models(Estimator, n, tmp_path):
     model = Estimator()
@@ -580,7 +580,7 @@ def rewritten(path, model, content=(), arrays=(), drop=()):
 
 
 def settings(model, **changes):
-    return {"settings": {**model._live.settings._asdict(), **changes}}
+    return {"settings": {**parts(model)[0]["settings"], **changes}}
 
 
 def changed(array, at, value):

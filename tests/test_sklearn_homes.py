@@ -15,13 +15,12 @@ from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, cro
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
-from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify import HAC, OHAC, OTD, NaiveNN
 from ramify.metrics import RevenueScorer, revenue_fraction
+from tests.every import ONLINE, every_estimator
 
 pytestmark = pytest.mark.no_asan  # processes, and nothing new for the core
 
-ESTIMATORS = [OTD, OHAC, NaiveHAC, NaiveNN, PERCH, GRINCH, BIRCH, HAC]
-every_estimator = pytest.mark.parametrize("Estimator", ESTIMATORS)
 
 RNG = np.random.default_rng(0)
 X = np.repeat(RNG.normal(size=(5, 4)) * 6, 12, axis=0) + RNG.normal(size=(60, 4))
@@ -210,7 +209,7 @@ def test_joblib_keeps_a_pipeline_that_goes_on(Estimator):
     file.seek(0)
     twin = joblib.load(file)
     assert np.array_equal(twin.predict(X), pipeline.predict(X))
-    if Estimator is not HAC:
+    if Estimator in ONLINE:
         rows = StandardScaler().fit_transform(X)[:9] + 0.01
         trees = [model[-1].partial_fit(rows).hierarchy() for model in (pipeline, twin)]
         assert trees[0] == trees[1]

@@ -17,6 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ramify.checks import is_whole
+
 Id: TypeAlias = str | int
 IdArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.object_]
 
@@ -184,7 +186,7 @@ def _of_one_kind(ids: list[Any], earlier: type | None) -> list[Any]:
 def _plain(one: object, row: int) -> Id:
     if isinstance(one, str):
         return str.__str__(one)
-    if isinstance(one, int | np.integer) and not isinstance(one, bool):
+    if is_whole(one):
         return int(one)
     raise TypeError(f"ids: expected strings or integers, got {one!r} ({_kind(one)}, row {row})")
 

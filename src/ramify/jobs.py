@@ -2,7 +2,8 @@
 """jobs.py: how many threads ``n_jobs`` stands for."""
 
 import os
-from numbers import Integral
+
+from ramify.checks import is_whole, whole_number
 
 #: No machine has as many; the core takes no number of any size.
 _MOST = 2**31 - 1
@@ -18,13 +19,9 @@ def thread_count(n_jobs: object, *, none: int) -> int:
     >>> thread_count(2, none=1), thread_count(None, none=1)
     (2, 1)
     """
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
-        raise TypeError(f"n_jobs={n_jobs!r}: expected an int or None, got {type(n_jobs).__name__}")
-    wanted = none if n_jobs is None else int(n_jobs)
-    if wanted == -1:
+    wanted = none if n_jobs is None else n_jobs
+    if is_whole(wanted) and wanted == -1:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if wanted < 1:
-        meaning = "-1 or None" if none == -1 else "-1"
-        raise ValueError(f"n_jobs={n_jobs!r}: expected at least 1, or {meaning} for all cores")
-    return min(wanted, _MOST)
+    why = f"or {'-1 or None' if none == -1 else '-1'} for all cores"
+    return min(whole_number("n_jobs", wanted, why=why, kind="an int or None"), _MOST)

@@ -2,7 +2,7 @@
 """points.py: everything a user may hand in -> checked float32 or float64 rows.
 
 This is the only door to the core, which trusts what it gets: C-contiguous rows
-of the model's type and width, all finite, none zero under cosine. Nothing here
+of the model's type and width, all finite, and such as the metric can measure. Nothing here
 changes a model; a batch that is refused leaves no trace.
 
 float32 and float64 stay as they are, float16 becomes float32, every other
@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_array, validate_data
 from ramify import _core
 from ramify.arrays import one_row, to_array
 from ramify.frames import named_row, read_table, where
+from ramify.metric import SQEUCLIDEAN, Metric
 from ramify.sparse import SparseRows, is_sparse, to_csr
 
 Rows: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -36,7 +37,7 @@ def read_batch(
     X: object,
     *,
     owner: str,
-    metric: str,
+    metric: Metric = SQEUCLIDEAN,
     dtype: RealType | None = None,
     width: int | None = None,
 ) -> Rows | SparseRows:
@@ -52,8 +53,8 @@ def read_batch(
         tables, SciPy's sparse matrices.
     owner : str
         Name of the estimator, for messages.
-    metric : str
-        ``"cosine"`` refuses rows of zeros.
+    metric : Metric
+        May refuse rows, of zeros say.
     dtype : numpy.dtype, optional
         Type of the model's earlier rows; None for a first batch.
     width : int, optional
@@ -61,7 +62,7 @@ def read_batch(
 
     Examples
     --------
-    >>> read_batch([[1, 2], [3, 4]], owner="OHAC", metric="sqeuclidean").dtype
+    >>> read_batch([[1, 2], [3, 4]], owner="OHAC").dtype
     dtype('float64')
     """
     if is_sparse(X):
@@ -78,8 +79,7 @@ def read_batch(
     _check_width(array.shape[1], width, owner)
     rows = _to_real(array, dtype or _real_type(array.dtype))
     _check_values(rows, array, columns)
-    if metric == "cosine":
-        _check_directions(rows)
+    metric.refuse_bad(rows)
     return rows
 
 
@@ -87,7 +87,7 @@ def read_rows(
     X: object,
     *,
     owner: str,
-    metric: str,
+    metric: Metric = SQEUCLIDEAN,
     dtype: RealType | None = None,
     width: int | None = None,
 ) -> Rows:
@@ -95,7 +95,7 @@ def read_rows(
 
     Examples
     --------
-    >>> read_rows([[1, 2], [3, 4]], owner="OHAC", metric="sqeuclidean").dtype
+    >>> read_rows([[1, 2], [3, 4]], owner="OHAC").dtype
     dtype('float64')
     """
     rows = read_batch(X, owner=owner, metric=metric, dtype=dtype, width=width)
@@ -121,7 +121,7 @@ def read_row(
     x: object,
     *,
     owner: str,
-    metric: str,
+    metric: Metric = SQEUCLIDEAN,
     dtype: RealType | None = None,
     width: int | None = None,
 ) -> Rows:
@@ -129,7 +129,7 @@ def read_row(
 
     Examples
     --------
-    >>> read_row([1, 2], owner="OHAC", metric="sqeuclidean")
+    >>> read_row([1, 2], owner="OHAC")
     array([[1., 2.]])
     """
     row = one_row(x)
@@ -241,15 +241,13 @@ def _is_plain(X: object) -> bool:
 
 
 def _read_sparse(
-    X: Any, owner: str, metric: str, dtype: RealType | None, width: int | None
+    X: Any, owner: str, metric: Metric, dtype: RealType | None, width: int | None
 ) -> SparseRows:
     if X.ndim == 2 and X.dtype.kind in "fiub" and 0 not in X.shape:
         _check_width(X.shape[1], width, owner)
         rows = to_csr(X, dtype or _real_type(X.dtype))
         _check_sparse_values(rows)
-        if metric == "cosine":
-            empty = np.flatnonzero(np.diff(rows.matrix.indptr) == 0)
-            _refuse_zero_row(int(empty[0]) if len(empty) else None)
+        metric.refuse_bad(rows)
         return rows
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: expected real numbers")
@@ -326,18 +324,6 @@ def _too_large(value: float, at: str) -> str:
         f"Input X contains {value:g} {at}; its square overflows, so numbers must lie "
         f"within {LARGEST:g} of zero: rescale X"
     )
-
-
-def _check_directions(rows: Rows) -> None:
-    _refuse_zero_row(_core.first_zero_row(rows))
-
-
-def _refuse_zero_row(row: int | None) -> None:
-    if row is not None:
-        raise ValueError(
-            f"Input X has only zeros in row {row}, which has no direction; "
-            f"metric='cosine' needs non-zero rows"
-        )
 
 
 def _some(names: Sequence[str]) -> str:

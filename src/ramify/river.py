@@ -17,10 +17,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ramify.estimators import BIRCH, GRINCH, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
-from ramify.estimators._options import check_choice, check_cut
+from ramify.checks import one_of
+from ramify.estimators._options import check_cut
+from ramify.estimators._registry import ALGORITHMS, BY_NAME
 from ramify.frames import Table, read_table, where
 from ramify.hierarchy import Hierarchy, IntArray
+from ramify.metric import METRICS
 from ramify.points import Rows
 
 try:
@@ -33,16 +35,7 @@ except ImportError as error:
 
 Features: TypeAlias = Mapping[Hashable, Any]
 
-#: The online estimators, by the names that the command line knows them by.
-ALGORITHMS: dict[str, Any] = {
-    "ohac": OHAC,
-    "otd": OTD,
-    "naive-hac": NaiveHAC,
-    "naive-nn": NaiveNN,
-    "perch": PERCH,
-    "grinch": GRINCH,
-    "birch": BIRCH,
-}
+_ONLINE = tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.online)
 
 
 class OnlineHierarchy(base.Clusterer):
@@ -171,10 +164,10 @@ class OnlineHierarchy(base.Clusterer):
         self._model, self._columns = model, columns
 
     def _new_model(self) -> Any:
-        kind = ALGORITHMS[str(check_choice("algorithm", self.algorithm, tuple(ALGORITHMS)))]
+        algorithm = BY_NAME[one_of("algorithm", self.algorithm, _ONLINE)]
         check_cut(self.n_clusters, self.distance_threshold)
-        model = kind(metric=self.metric)
-        if "linkage" in model.get_params():
+        model = algorithm.estimator(metric=self.metric)
+        if algorithm.has("linkage"):
             model.set_params(linkage=self.linkage)
         elif self.linkage != "average":
             raise ValueError(
@@ -255,7 +248,7 @@ class OnlineHierarchy(base.Clusterer):
         labels = self.labels
         found = np.full(len(rows), labels[0])  # of those that are equally far from all
         near = np.full(len(rows), True)
-        if self._model.metric == "cosine":  # there is no angle to a row of unknown features
+        if METRICS[self._model.metric].unit_rows:  # there is no angle to a row of unknown features
             near &= np.any(rows != 0, axis=1) | np.all(table.array == 0, axis=1)
         if near.any():
             found[near] = labels[self._model.nearest(rows[near])[0]]

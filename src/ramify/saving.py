@@ -8,8 +8,9 @@ that could run, so it is safe to load from anyone.
 import os
 from typing import Any
 
-from ramify import container, estimators
+from ramify import container
 from ramify.errors import UnreadableFileError
+from ramify.estimators._registry import BY_CLASS_NAME
 from ramify.estimators._saved import from_saved
 from ramify.hierarchy import Hierarchy
 from ramify.ids import unpack
@@ -93,12 +94,12 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _class(content: dict[str, Any]) -> Any:
     name = content.get("algorithm")
-    if not isinstance(name, str) or name not in estimators.SAVEABLE:
+    if not isinstance(name, str) or name not in BY_CLASS_NAME:
         raise UnreadableFileError(
             f"holds a model of {name!r}, which this version of Ramify has not; "
             f"it was saved by Ramify {content.get('library')!r}"
         )
-    return estimators.SAVEABLE[name]
+    return BY_CLASS_NAME[name].estimator
 
 
 def _hierarchy(arrays: dict[str, Any]) -> Hierarchy:

@@ -51,6 +51,11 @@ class SparseRows:
         rows: npt.NDArray[Any] = self.matrix.toarray(order="C")
         return rows
 
+    def first_zero_row(self) -> int | None:
+        """Number of the first row without entries, None if there is none."""
+        empty = np.flatnonzero(np.diff(self.matrix.indptr) == 0)
+        return int(empty[0]) if len(empty) else None
+
     def place(self, entry: int) -> tuple[int, int]:
         """Row and column of a stored entry."""
         row = np.searchsorted(self.matrix.indptr, entry, side="right") - 1

@@ -78,11 +78,3 @@ def packaged_arrays(name: str) -> dict[str, NDArray[Any]]:
 def packaged_text(name: str) -> str:
     """A packaged text file."""
     return (files("ramify") / "data" / name).read_text(encoding="utf-8")
-
-
-def check_count(n: int, most: int | None = None) -> int:
-    """`n` as a number of points that can be had."""
-    if n < 1 or (most is not None and n > most):
-        upto = "" if most is None else f" and at most {most:,}"
-        raise ValueError(f"n={n}: expected at least 1{upto}")
-    return n

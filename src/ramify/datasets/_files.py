@@ -21,7 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.datasets._dataset import Dataset, check_count
+from ramify.checks import whole_number
+from ramify.datasets._dataset import Dataset
 from ramify.progress import Pulse, watch
 from ramify.writing import write_whole
 
@@ -105,7 +106,7 @@ def mnist(n: int = _MOST, *, data_home: Folder | None = None, download: bool = T
     ...     print("not there, and not to be fetched")
     not there, and not to be fetched
     """
-    check_count(n, _MOST)
+    whole_number("n", n, most=_MOST)
     home = data_folder(data_home)
     folder = find_mnist(home)
     if folder is None:

@@ -10,11 +10,6 @@ from ramify.estimators.ohac import OHAC
 from ramify.estimators.otd import OTD
 from ramify.estimators.perch import PERCH
 
-#: The classes whose models have a place in files, by name.
-SAVEABLE = {
-    kind.__name__: kind for kind in (BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN)
-}
-
 __all__ = [
     "BIRCH",
     "GRINCH",

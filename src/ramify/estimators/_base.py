@@ -30,22 +30,19 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 
 from ramify import container
+from ramify.checks import whole_number
 from ramify.display import tree_html
 from ramify.errors import BrokenTreeError, NoLabelsError
 from ramify.estimators._guard import Guard, alone, reads
-from ramify.estimators._live import Live, Settings
-from ramify.estimators._options import (
-    METRICS,
-    check_cut,
-    check_linkage,
-    check_metric,
-    check_n_neighbors,
-)
+from ramify.estimators._live import Live
+from ramify.estimators._options import check_cut, check_linkage, check_metric
 from ramify.estimators._saved import to_saved
+from ramify.estimators._settings import Options, Settings
 from ramify.frames import open_arrow
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
 from ramify.jobs import thread_count
+from ramify.metric import METRICS, Metric
 from ramify.points import Rows, check_feature_names, feature_names, read_batch
 from ramify.progress import Progress
 from ramify.sparse import SparseRows
@@ -99,7 +96,8 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
     """Reading a tree: everything but how it grows."""
 
     _algorithm: ClassVar[str]
-    _metrics: ClassVar[tuple[str, ...]] = METRICS
+    _metrics: ClassVar[tuple[Metric, ...]] = tuple(METRICS.values())
+    _Options: ClassVar[type[Options]] = Options
     _live: Live | None = None
 
     # Parameters, stored by the subclasses' __init__.
@@ -387,7 +385,7 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "_live" in state:
-            state = {**state, "_live": Live.from_state(state["_live"])}
+            state = {**state, "_live": Live.from_state(state["_live"], self._Options)}
         super().__setstate__(state)
         self._lock()
 
@@ -439,36 +437,32 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             )
         return live.labels(self.n_clusters, self.distance_threshold)
 
-    def _options(self) -> dict[str, Any]:
-        """What shapes the tree, checked, by the names of ``Settings``."""
+    def _settings(self) -> Settings:
+        """What shapes the tree, checked, before the width of its rows is known."""
         check_cut(self.n_clusters, self.distance_threshold)
         metric = check_metric(self.metric, self._metrics)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
-        n_neighbors = check_n_neighbors(getattr(self, "n_neighbors", 1))
-        return {
-            "metric": metric,
-            "linkage": linkage,
-            "n_neighbors": n_neighbors,
-            "more": self._more_options(),
-        }
+        n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
+        own = self._own_options(metric)
+        return Settings(self._algorithm, 0, metric, linkage, n_neighbors, own)
 
-    def _more_options(self) -> dict[str, int | float | str | None]:
+    def _own_options(self, metric: Metric) -> Options:
         """Options that only this estimator has, checked."""
-        return {}
+        return Options()
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no batch would be taken with."""
-        self._options()
+        self._settings()
         thread_count(getattr(self, "n_jobs", None), none=1)
 
     def _read_first(self, X: object, ids: object) -> Batch:
         """Check a batch that begins a tree."""
-        options = self._options()
+        settings = self._settings()
         X = open_arrow(X)
         names = feature_names(X)
-        rows = read_batch(X, owner=type(self).__name__, metric=options["metric"])
-        settings = Settings(self._algorithm, rows.shape[1], **options)
-        settings.check_signs(rows)
+        rows = read_batch(X, owner=type(self).__name__, metric=settings.metric)
+        settings = settings._replace(width=rows.shape[1])
+        settings.options.check_rows(rows)
         return Batch(rows, names, settings, None if ids is None else Ids().read(ids, len(rows)))
 
     def _read_more(self, X: object, live: Live) -> Rows | SparseRows:

@@ -12,7 +12,6 @@ is fed late (single inserts cost nothing until someone looks), thrown away when 
 interrupt catches it half way, and not stored in pickles.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ class CFTree:
     """
 
     def __init__(
-        self, store: Any, *, threshold: float, branching_factor: int, grouped: int = 0
+        self, store: Any, threshold: float, branching_factor: int, grouped: int = 0
     ) -> None:
         self._store = store
         self._threshold = threshold
@@ -101,11 +100,6 @@ class CFTree:
     def state(self) -> dict[str, Any]:
         """Everything needed to continue, as plain arrays."""
         return {**self._store.state(), "grouped": np.array([self._grouped])}
-
-    @classmethod
-    def from_state(cls, store: Any, more: Mapping[str, Any], arrays: Mapping[str, Any]) -> "CFTree":
-        """The inverse of :meth:`state`; ``store`` is the core tree, already restored."""
-        return cls(store, **more, grouped=int(arrays["grouped"][0]))
 
     def _feed(self) -> None:
         rows = self._store.points()

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ramify.metric import Metric
 from ramify.points import FLOAT32, Rows
 from ramify.progress import Pulse
 
@@ -47,7 +48,7 @@ class HnswTree:
     Invariant: node i of the graph is row i; rows that it lacks are added before it is asked.
     """
 
-    def __init__(self, store: Any, metric: str, n_neighbors: int) -> None:
+    def __init__(self, store: Any, metric: Metric, n_neighbors: int) -> None:
         self._store = store
         self._metric = metric
         self._k = n_neighbors
@@ -73,11 +74,8 @@ class HnswTree:
     def nearest(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Ids and distances of k near points of each row: most likely the nearest."""
         ids, distances = self._search(rows, k)
-        if self._metric == "cosine":
-            distances /= 2  # of unit rows: |x - y|^2 = 2 (1 - cos)
-        elif self._metric == "dot":
-            distances -= 1  # usearch gives 1 - x.y
-        return ids, distances
+        # The graph has squared differences, or 1 - x.y where ours is -x.y.
+        return ids, distances / self._metric.squares_per_distance - self._metric.product
 
     def snapshot(self) -> Any:
         """Children, heights and stable ids of the inner nodes."""
@@ -113,7 +111,7 @@ class HnswTree:
 
     def _ask(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         self._catch_up(rows.dtype)
-        queries = _unit(rows) if self._metric == "cosine" else rows
+        queries = self._metric.prepared(rows)
         ids = np.empty((len(rows), k), dtype=np.int64)
         distances = np.empty((len(rows), k))
         for i, query in enumerate(queries if k > 0 else ()):
@@ -126,8 +124,7 @@ class HnswTree:
     def _store_nearest(self, rows: Rows, k: int) -> tuple[Any, Any]:
         """The exact answer, in the graph's units."""
         ids, distances = self._store.nearest(rows, k)
-        distances = {"cosine": 2 * distances, "dot": distances + 1}.get(self._metric, distances)
-        return ids, distances
+        return ids, distances * self._metric.squares_per_distance + self._metric.product
 
     def _catch_up(self, dtype: np.dtype[Any]) -> None:
         """Add the rows that the graph lacks: the last one, or all of a loaded model."""
@@ -155,25 +152,15 @@ def _interrupt_behind(error: Exception) -> BaseException | None:
     return KeyboardInterrupt() if terminated and in_main_thread else None
 
 
-def _new_graph(width: int, metric: str, dtype: np.dtype[Any]) -> Any:
+def _new_graph(width: int, metric: Metric, dtype: np.dtype[Any]) -> Any:
     require_usearch()  # a model may have been loaded where the library is missing
     from usearch.index import Index
 
     return Index(
         ndim=width,
-        metric="ip" if metric == "dot" else "l2sq",
+        metric="ip" if metric.product else "l2sq",
         dtype="f32" if dtype == FLOAT32 else "f64",
         connectivity=_LINKS,
         expansion_add=_WIDTH_ADD,
         expansion_search=_WIDTH_SEARCH,
     )
-
-
-def _unit(rows: Rows) -> Rows:
-    """Rows at unit length; the largest entry is divided out first, as the core does."""
-    wide = rows.astype(np.float64)
-    wide /= np.abs(wide).max(axis=1, keepdims=True)
-    wide /= np.linalg.norm(wide, axis=1, keepdims=True)
-    unit: Rows = np.empty_like(rows)
-    unit[:] = wide
-    return unit

@@ -6,38 +6,20 @@ core class fits the rows, keeps the last snapshot until the next insert, and
 turns itself into plain arrays and back. Who may use it when is the guard's affair.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, cast
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from ramify import _core
-from ramify.estimators._hnsw import HnswTree
+from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
-from ramify.points import FLOAT32, FLOAT64, RealType, Rows, check_not_negative, chunks
+from ramify.points import FLOAT32, FLOAT64, RealType, Rows, chunks
 from ramify.progress import Pulse
 from ramify.sparse import SparseRows
 
 #: Raised when the meaning of ``State`` changes.
 STATE_FORMAT = 1
-
-
-class Settings(NamedTuple):
-    """What is fixed when the first point arrives, in the order the core takes it."""
-
-    algorithm: str
-    width: int
-    metric: str
-    linkage: str
-    n_neighbors: int
-    more: Mapping[str, int | float | str | None] = {}  #: options of one algorithm only
-
-    def check_signs(self, rows: Rows | SparseRows) -> None:
-        """Refuse negative numbers where a certificate forbids them."""
-        if self.more.get("certify"):
-            check_not_negative(rows, "certify=True")
 
 
 #: ``n_clusters`` and ``height`` of a cut.
@@ -50,7 +32,7 @@ class State(TypedDict):
     format: int
     settings: tuple[Any, ...]
     dtype: str
-    arrays: Mapping[str, npt.NDArray[Any]]
+    arrays: Arrays
     ids: list[Id] | None
 
 
@@ -219,21 +201,21 @@ class Live:
         ids = self.known_ids()
         return {
             "format": STATE_FORMAT,
-            "settings": tuple(self.settings),
+            "settings": self.settings.plain(),
             "dtype": self.dtype.name,
             "arrays": self._core.state(),
             "ids": None if ids is None else list(ids),
         }
 
     @staticmethod
-    def from_state(state: State) -> "Live":
-        """The inverse of :meth:`state`."""
+    def from_state(state: State, options: type[Options]) -> "Live":
+        """The inverse of :meth:`state`; ``options`` are of the estimator's kind."""
         if state["format"] != STATE_FORMAT:
             raise ValueError(
                 f"this model was stored in format {state['format']}, "
                 f"this version of Ramify reads format {STATE_FORMAT}"
             )
-        settings = Settings._make(state["settings"])
+        settings = Settings.from_plain(state["settings"], options)
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
         arrays = state["arrays"]
         if len(arrays["points"]) > 0:
@@ -262,7 +244,7 @@ class _NotBegun:
 
     owner: Live
 
-    def __init__(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
 
     def __len__(self) -> int:
@@ -274,7 +256,7 @@ class _NotBegun:
     def insert_many(self, rows: Rows, pulse: Pulse | None = None, threads: int = 1) -> int:
         return self._begin().insert_many(rows, pulse, threads)
 
-    def state(self) -> Mapping[str, npt.NDArray[Any]]:
+    def state(self) -> Arrays:
         return self._arrays
 
     def _begin(self) -> _Core:
@@ -295,28 +277,10 @@ def _core_class(dtype: np.dtype[Any]) -> Any:
 
 
 def _new_core(settings: Settings, dtype: np.dtype[Any]) -> _Core:
-    if settings.algorithm == "birch":
-        from ramify.estimators._cf_tree import CFTree  # loads sklearn.cluster
-
-        store = _core_class(dtype)(*settings._replace(algorithm="nested", more={}))
-        return CFTree(store, **cast(Any, settings.more))
-    return _with_neighbors(settings, _core_class(dtype)(*settings))
+    store = _core_class(dtype)(*settings.for_core())
+    return cast(_Core, settings.options.tree_over(store, settings))
 
 
-def _old_core(
-    settings: Settings, dtype: np.dtype[Any], arrays: Mapping[str, npt.NDArray[Any]]
-) -> _Core:
-    if settings.algorithm == "birch":
-        from ramify.estimators._cf_tree import CFTree
-
-        plain = settings._replace(algorithm="nested", more={})
-        store = _core_class(dtype).from_state(*plain, arrays)
-        return CFTree.from_state(store, settings.more, arrays)
-    return _with_neighbors(settings, _core_class(dtype).from_state(*settings, arrays))
-
-
-def _with_neighbors(settings: Settings, store: Any) -> _Core:
-    """The core's tree, which knows exact neighbours, or one that is told approximate ones."""
-    if settings.more.get("neighbors") != "hnsw":
-        return cast(_Core, store)
-    return HnswTree(store, settings.metric, settings.n_neighbors)
+def _old_core(settings: Settings, dtype: np.dtype[Any], arrays: Arrays) -> _Core:
+    store = _core_class(dtype).from_state(*settings.for_core(), arrays)
+    return cast(_Core, settings.options.tree_over(store, settings, arrays))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ramify.estimators._base import Batch, HierarchicalClusterer, IdsLike, explain
 from ramify.estimators._guard import AT_WORK, IDLE, alone, writes
-from ramify.estimators._live import Live, Settings
+from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.ids import Id
 from ramify.jobs import thread_count
@@ -113,7 +113,7 @@ class OnlineClusterer(HierarchicalClusterer):
             return self
         self._require_same_options(live)
         rows = self._read_more(X, live)
-        live.settings.check_signs(rows)
+        live.settings.options.check_rows(rows)
         self._grow(live, rows, live.read_ids(ids, len(rows)), progress, threads)
         return self
 
@@ -194,13 +194,12 @@ class OnlineClusterer(HierarchicalClusterer):
             self._require_same_options(live)
             metric, width = live.settings.metric, live.settings.width
             row = read_row(x, owner=owner, metric=metric, dtype=live.dtype, width=width)
-            live.settings.check_signs(row)
+            live.settings.options.check_rows(row)
             return live.insert_named(row[0], id)
-        options = self._options()
-        row = read_row(x, owner=owner, metric=options["metric"])
-        settings = Settings(self._algorithm, row.shape[1], **options)
-        settings.check_signs(row)
-        live = Live(settings, row.dtype)
+        settings = self._settings()
+        row = read_row(x, owner=owner, metric=settings.metric)
+        settings.options.check_rows(row)
+        live = Live(settings._replace(width=row.shape[1]), row.dtype)
         point = live.insert_named(row[0], id)
         self._adopt(live, names)
         return point
@@ -240,10 +239,8 @@ class OnlineClusterer(HierarchicalClusterer):
         asked = _shaping(type(self))(self)
         if live.accepted == asked:
             return
-        then, now = live.settings._asdict(), self._options()
-        then |= then["more"]
-        now |= now.pop("more")
-        for name, new in now.items():
+        then = live.settings.by_name()
+        for name, new in self._settings().by_name().items():
             if new != (old := then[name]):
                 raise ValueError(
                     f"{name} was {old!r} when the first point arrived and is now {new!r}; "

@@ -21,9 +21,13 @@ import numpy as np
 from ramify import _core
 from ramify.container import Array
 from ramify.errors import UnreadableFileError
-from ramify.estimators._live import STATE_FORMAT, Live, Settings
+from ramify.estimators._live import STATE_FORMAT, Live
+from ramify.estimators._settings import Settings
 from ramify.ids import kind_of, pack, unpack
 from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType
+
+#: What a file calls the settings, in their order.
+_SETTINGS = ("algorithm", "width", "metric", "linkage", "n_neighbors", "more")
 
 #: No node has ever been given a larger name; beyond 2^63 they would be negative.
 _LARGEST_NAME = 2**62
@@ -37,7 +41,7 @@ _SLACK = {"float32": 1e-5, "float64": 1e-13}
 
 def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     """Content and arrays of a model. The arrays are copies: the model may go on."""
-    _require_ours(type(model))
+    _require_ours(model)
     parameters = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
     model._check_parameters()  # what is saved must load, and from_saved does the same
     live: Live | None = model._live
@@ -63,7 +67,7 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     content["columns"] = live.settings.width
     content["dtype"] = state["dtype"]
     content["feature_names"] = None if names is None else [str(name) for name in names]
-    content["settings"] = {**live.settings._asdict(), "more": dict(live.settings.more)}
+    content["settings"] = dict(zip(_SETTINGS, live.settings.plain(), strict=True))
     ids = live.id_array()
     if ids is not None and len(ids) > 0:
         content["ids"] = kind_of(ids)
@@ -93,13 +97,14 @@ def _require(holds: bool | np.bool, what: str) -> None:
         raise UnreadableFileError(f"holds no valid model: {what}")
 
 
-def _require_ours(kind: type) -> None:
-    from ramify.estimators import SAVEABLE  # which imports us
+def _require_ours(model: object) -> None:
+    from ramify.estimators._registry import BY_CLASS_NAME, algorithm_of  # which imports us
 
-    if SAVEABLE.get(kind.__name__) is not kind:
+    if algorithm_of(model) is None:
+        kind = type(model)
         raise TypeError(
             f"{kind.__module__}.{kind.__qualname__} cannot be saved: a file can only name "
-            f"Ramify's own classes, {', '.join(SAVEABLE)}; pickle can store yours"
+            f"Ramify's own classes, {', '.join(sorted(BY_CLASS_NAME))}; pickle can store yours"
         )
 
 
@@ -144,11 +149,12 @@ def _live(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) ->
     return Live.from_state(
         {
             "format": STATE_FORMAT,
-            "settings": tuple(settings),
+            "settings": settings.plain(),
             "dtype": dtype.name,
             "arrays": arrays,
             "ids": unpack(arrays),
-        }
+        },
+        kind._Options,
     )
 
 
@@ -161,14 +167,15 @@ def _settings(kind: Any, found: Mapping[str, Any]) -> Settings:
     model = kind()
     for name in set(options) & set(kind._get_param_names()):
         setattr(model, name, options[name])
-    checked = model._options()
+    settings: Settings = model._settings()
+    checked = settings.by_name()
     for name, value in options.items():
         _require(
-            {**checked, **checked["more"]}.get(name) == value,
+            checked.get(name) == value,
             f"its tree was grown with {name}={value!r}, which {kind.__name__} has not",
         )
-    _require(found["algorithm"] == kind._algorithm, "its tree is another algorithm's")
-    return Settings(kind._algorithm, width, **checked)
+    _require(found["algorithm"] == settings.algorithm, "its tree is another algorithm's")
+    return settings._replace(width=width)
 
 
 def _check_arrays(
@@ -186,7 +193,7 @@ def _check_arrays(
         "next_name": (np.uint64, (1,)),
         "mean": (dtype, (slots, width)),
         "ssd": (np.float64, (slots,)),
-        **_memory(settings, slots, arrays),
+        **settings.options.memory(slots, width, arrays),
     }
     if content["ids"] == "int":
         expected["ids"] = np.int64, (n,)
@@ -204,21 +211,6 @@ def _check_arrays(
         )
 
 
-def _memory(
-    settings: Settings, slots: int, arrays: Mapping[str, Array]
-) -> dict[str, tuple[Any, tuple[int, ...]]]:
-    """What an algorithm remembers beside the tree."""
-    marks, numbers = 0, 0
-    if settings.algorithm == "grinch":
-        marks, numbers = 2 * slots, (3 + settings.width) * slots
-    elif settings.algorithm == "perch" and settings.more["max_leaves"] is not None:
-        marks = min(arrays["marks"].size, slots)
-    elif settings.more.get("certify"):
-        numbers = 7
-    grouped = {"grouped": (np.int64, (1,))} if settings.algorithm == "birch" else {}
-    return {"marks": (np.uint32, (marks,)), "numbers": (np.float64, (numbers,)), **grouped}
-
-
 def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     """Numbers that rows could have led to; links and the rest are the core's affair. O(n d)."""
     points, mean, ssd = arrays["points"], arrays["mean"], arrays["ssd"]
@@ -226,19 +218,16 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     _require(np.isfinite(arrays["numbers"]).all(), "a number is not finite")
     _check_links(arrays["links"])
     _check_node_names(arrays["names"], int(arrays["next_name"][0]))
-    if settings.algorithm == "birch":
-        _require(0 <= arrays["grouped"][0] <= n, "it has grouped points that it lacks")
-    if settings.algorithm == "grinch":
-        _check_notes(settings, n, arrays["marks"].reshape(-1, 2), arrays["numbers"])
+    settings.options.check_memory(n, settings.width, arrays)
     if n == 0:
         return
     _require(_core.first_non_finite(points) is None, "a coordinate is not finite")
     low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
     _require(low.min() >= -LARGEST and high.max() <= LARGEST, "a coordinate is too large")
-    if settings.metric == "cosine":
+    if settings.metric.unit_rows:
         lengths = np.einsum("ij,ij->i", points, points, dtype=np.float64)
         _require(np.abs(lengths - 1).max() < 1e-3, "a direction is not of length 1")
-    settings.check_signs(points)
+    settings.options.check_rows(points)
     room = _SLACK[points.dtype.name] * np.maximum(np.abs(low), np.abs(high))
     inside = (mean >= low - room).all() and (mean <= high + room).all()
     _require(inside, "a mean lies outside its points")
@@ -267,16 +256,3 @@ def _check_node_names(names: Array, next_name: int) -> None:
     twins = bool((ordered[1:] == ordered[:-1]).any())
     _require(not twins, "two nodes have the same name")
     _require(len(ordered) == 0 or int(ordered[-1]) < next_name, "a name is from the future")
-
-
-def _check_notes(settings: Settings, n: int, marks: Array, numbers: Array) -> None:
-    """GRINCH's own summaries: a count and flags, then size, spread, score and mean.
-
-    The count is the reference's, which may be told of a point twice: it bounds nothing.
-    """
-    notes = numbers.reshape(-1, 3 + settings.width)
-    known = (marks[:, 1] & 1) == 0
-    sizes = notes[:, 0]
-    _require((marks[:, 1] <= 3).all(), "a mark is impossible")
-    _require(((sizes >= 0) & (sizes <= n)).all(), "a summary has an impossible size")
-    _require((sizes[known] >= 1).all() and (notes[:, 1] >= 0).all(), "a summary is impossible")

@@ -1,10 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """birch.py: BIRCH, a baseline: scikit-learn's CF tree as a hierarchy of the points."""
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+import numpy as np
+
+from ramify.checks import number_above_zero, whole_number
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import check_number, check_size
+from ramify.estimators._settings import Arrays, Options, Settings, Shape, remembered
+from ramify.metric import DISTANCES, Metric
+
+
+@dataclass(frozen=True)
+class BIRCHOptions(Options):
+    """See :class:`BIRCH`."""
+
+    store: ClassVar[str | None] = "nested"
+    threshold: float
+    branching_factor: int
+
+    def tree_over(self, store: Any, settings: Settings, arrays: Arrays | None = None) -> Any:
+        """scikit-learn's tree of the points that the core keeps."""
+        from ramify.estimators._cf_tree import CFTree  # loads sklearn.cluster
+
+        grouped = 0 if arrays is None else int(arrays["grouped"][0])
+        return CFTree(store, self.threshold, self.branching_factor, grouped)
+
+    def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
+        """How many points the binary tree was made of."""
+        return {**remembered(), "grouped": (np.int64, (1,))}
+
+    def check_memory(self, points: int, width: int, arrays: Arrays) -> None:
+        """Points that are grouped are there."""
+        if not 0 <= arrays["grouped"][0] <= points:
+            raise ValueError("it has grouped points that it lacks")
 
 
 class BIRCH(OnlineClusterer):
@@ -72,7 +102,8 @@ class BIRCH(OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "birch"
-    _metrics: ClassVar[tuple[str, ...]] = ("sqeuclidean", "cosine")
+    _Options: ClassVar[type[Options]] = BIRCHOptions
+    _metrics: ClassVar[tuple[Metric, ...]] = DISTANCES
 
     def __init__(
         self,
@@ -89,10 +120,9 @@ class BIRCH(OnlineClusterer):
         self.threshold = threshold
         self.branching_factor = branching_factor
 
-    def _more_options(self) -> dict[str, int | float | str | None]:
-        return {
-            "threshold": check_size("threshold", self.threshold),
-            "branching_factor": check_number(
-                "branching_factor", self.branching_factor, least=2, most=2**31 - 1
-            ),
-        }
+    def _own_options(self, metric: Metric) -> BIRCHOptions:
+        most = 2**31 - 1
+        return BIRCHOptions(
+            number_above_zero("threshold", self.threshold),
+            whole_number("branching_factor", self.branching_factor, least=2, most=most),
+        )

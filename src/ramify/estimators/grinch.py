@@ -1,10 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """grinch.py: GRINCH, a baseline that rotates, grafts and restructures."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
+from ramify.checks import one_of_or_none, whole_number_or_none, yes_or_no
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import check_choice, check_flag, check_number
+from ramify.estimators._settings import Arrays, Options, Shape, remembered
+from ramify.metric import Metric
+
+
+@dataclass(frozen=True)
+class GRINCHOptions(Options):
+    """See :class:`GRINCH`."""
+
+    graft: str | None
+    restructure: bool
+    rotate_cap: int | None
+    graft_cap: int | None
+    restructure_cap: int | None
+
+    def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
+        """Of each inner node a count and flags, then size, spread, score and mean."""
+        return remembered(marks=2 * slots, numbers=(3 + width) * slots)
+
+    def check_memory(self, points: int, width: int, arrays: Arrays) -> None:
+        """The count is the reference's, which may be told of a point twice: it bounds nothing."""
+        flags = arrays["marks"].reshape(-1, 2)[:, 1]
+        sizes, spreads = arrays["numbers"].reshape(-1, 3 + width)[:, :2].T
+        if (flags > 3).any():
+            raise ValueError("a mark is impossible")
+        if not ((sizes >= 0) & (sizes <= points)).all():
+            raise ValueError("a summary has an impossible size")
+        if (sizes[(flags & 1) == 0] < 1).any() or (spreads < 0).any():
+            raise ValueError("a summary is impossible")
 
 
 class GRINCH(OnlineClusterer):
@@ -76,6 +105,7 @@ class GRINCH(OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "grinch"
+    _Options: ClassVar[type[Options]] = GRINCHOptions
 
     def __init__(
         self,
@@ -98,14 +128,11 @@ class GRINCH(OnlineClusterer):
         self.graft_cap = graft_cap
         self.restructure_cap = restructure_cap
 
-    def _more_options(self) -> dict[str, int | float | str | None]:
-        caps = {
-            name: getattr(self, name) for name in ("rotate_cap", "graft_cap", "restructure_cap")
-        }
-        return {
-            "graft": check_choice("graft", self.graft, ("reference", "full"), or_none=True),
-            "restructure": check_flag("restructure", self.restructure),
-            **{
-                name: None if cap is None else check_number(name, cap) for name, cap in caps.items()
-            },
-        }
+    def _own_options(self, metric: Metric) -> GRINCHOptions:
+        return GRINCHOptions(
+            graft=one_of_or_none("graft", self.graft, ("reference", "full")),
+            restructure=yes_or_no("restructure", self.restructure),
+            rotate_cap=whole_number_or_none("rotate_cap", self.rotate_cap),
+            graft_cap=whole_number_or_none("graft_cap", self.graft_cap),
+            restructure_cap=whole_number_or_none("restructure_cap", self.restructure_cap),
+        )

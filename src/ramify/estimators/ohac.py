@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ohac.py: online HAC, the paper's Algorithm 2."""
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from ramify.estimators._hnsw import require_usearch
+from ramify.checks import one_of
+from ramify.estimators._hnsw import HnswTree, require_usearch
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import check_choice
+from ramify.estimators._settings import Arrays, Options, Settings
+from ramify.metric import Metric
+
+
+@dataclass(frozen=True)
+class OHACOptions(Options):
+    """See :class:`OHAC`."""
+
+    neighbors: str
+
+    def tree_over(self, store: Any, settings: Settings, arrays: Arrays | None = None) -> Any:
+        """The core's tree, which knows exact neighbours, or one that is told approximate ones."""
+        if self.neighbors == "exact":
+            return store
+        return HnswTree(store, settings.metric, settings.n_neighbors)
 
 
 class OHAC(OnlineClusterer):
@@ -81,6 +97,7 @@ class OHAC(OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "ohac"
+    _Options: ClassVar[type[Options]] = OHACOptions
 
     def __init__(
         self,
@@ -101,8 +118,8 @@ class OHAC(OnlineClusterer):
         self.neighbors = neighbors
         self.n_jobs = n_jobs
 
-    def _more_options(self) -> dict[str, int | float | str | None]:
-        neighbors = check_choice("neighbors", self.neighbors, ("exact", "hnsw"))
+    def _own_options(self, metric: Metric) -> OHACOptions:
+        neighbors = one_of("neighbors", self.neighbors, ("exact", "hnsw"))
         if neighbors == "hnsw":
             require_usearch()
-        return {"neighbors": neighbors}
+        return OHACOptions(neighbors)

@@ -1,12 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """otd.py: online top-down clustering, the paper's Algorithm 1."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ramify.estimators._guard import alone
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import check_certify
+from ramify.estimators._settings import Arrays, Options, Shape, remembered
 from ramify.estimators.certificate import Certificate
+from ramify.metric import Metric
+from ramify.points import Rows, check_not_negative
+from ramify.sparse import SparseRows
+
+
+@dataclass(frozen=True)
+class OTDOptions(Options):
+    """See :class:`OTD`."""
+
+    certify: bool
+
+    def check_rows(self, rows: Rows | SparseRows) -> None:
+        """Refuse negative numbers where a certificate forbids them."""
+        if self.certify:
+            check_not_negative(rows, "certify=True")
+
+    def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
+        """Sums of the certificate."""
+        return remembered(numbers=7 if self.certify else 0)
 
 
 class OTD(OnlineClusterer):
@@ -72,6 +93,7 @@ class OTD(OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "otd"
+    _Options: ClassVar[type[Options]] = OTDOptions
 
     def __init__(
         self,
@@ -86,8 +108,8 @@ class OTD(OnlineClusterer):
         self.metric = metric
         self.certify = certify
 
-    def _more_options(self) -> dict[str, int | float | str | None]:
-        return {"certify": check_certify(self.certify, self.metric)}
+    def _own_options(self, metric: Metric) -> OTDOptions:
+        return OTDOptions(check_certify(self.certify, metric))
 
     @alone
     def certificate(self) -> Certificate:
@@ -108,7 +130,8 @@ class OTD(OnlineClusterer):
         True
         """
         live = self._fitted()
-        if not live.settings.more["certify"]:
+        options = live.settings.options
+        if not (isinstance(options, OTDOptions) and options.certify):
             raise ValueError(
                 "this model keeps no certificate; set certify=True before the first point"
             )

@@ -1,10 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """perch.py: PERCH, a baseline that rotates its tree."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
+from ramify.checks import one_of, one_of_or_none, whole_number, whole_number_or_none
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import check_choice, check_number
+from ramify.estimators._settings import Arrays, Options, Shape, remembered
+from ramify.metric import DISTANCES, Metric
+
+
+@dataclass(frozen=True)
+class PERCHOptions(Options):
+    """See :class:`PERCH`."""
+
+    bounds: str
+    balance: str | None
+    exact_distance_threshold: int
+    max_leaves: int | None
+
+    def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
+        """Nodes that have been collapsed."""
+        return remembered(marks=0 if self.max_leaves is None else min(arrays["marks"].size, slots))
 
 
 class PERCH(OnlineClusterer):
@@ -82,7 +99,8 @@ class PERCH(OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "perch"
-    _metrics: ClassVar[tuple[str, ...]] = ("sqeuclidean", "cosine")
+    _Options: ClassVar[type[Options]] = PERCHOptions
+    _metrics: ClassVar[tuple[Metric, ...]] = DISTANCES
 
     def __init__(
         self,
@@ -103,14 +121,11 @@ class PERCH(OnlineClusterer):
         self.exact_distance_threshold = exact_distance_threshold
         self.max_leaves = max_leaves
 
-    def _more_options(self) -> dict[str, int | float | str | None]:
-        return {
-            "bounds": check_choice("bounds", self.bounds, ("reference", "sound")),
-            "balance": check_choice("balance", self.balance, ("reference", "python"), or_none=True),
-            "exact_distance_threshold": check_number(
-                "exact_distance_threshold", self.exact_distance_threshold, least=0
-            ),
-            "max_leaves": None
-            if self.max_leaves is None
-            else check_number("max_leaves", self.max_leaves),
-        }
+    def _own_options(self, metric: Metric) -> PERCHOptions:
+        exact = self.exact_distance_threshold
+        return PERCHOptions(
+            bounds=one_of("bounds", self.bounds, ("reference", "sound")),
+            balance=one_of_or_none("balance", self.balance, ("reference", "python")),
+            exact_distance_threshold=whole_number("exact_distance_threshold", exact, least=0),
+            max_leaves=whole_number_or_none("max_leaves", self.max_leaves),
+        )

@@ -2,17 +2,17 @@
 """_cuts.py: flat clusters out of a tree."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
+from ramify.checks import number, whole_number
 from ramify.hierarchy._forks import Forks, read_least
 from ramify.hierarchy._labels import by_first_point
 from ramify.hierarchy._tree import Tree
-from ramify.hierarchy._values import IntArray, expect, own
+from ramify.hierarchy._values import IntArray, own
 
 
 class Cuts(Tree):
@@ -146,17 +146,11 @@ class Cuts(Tree):
     def _count(self, n_clusters: int | None, height: float | None) -> int:
         """How many clusters a cut leaves."""
         if height is not None:
-            height = float(expect(Real, "a number", "height", height))
-            if np.isnan(height):
-                raise ValueError("height=nan: expected a number")
-            kept_merges = np.searchsorted(self.monotone_heights, height, side="left")
+            below = number("height", height)
+            kept_merges = np.searchsorted(self.monotone_heights, below, side="left")
             return self.n_leaves - int(kept_merges)
-        wanted = int(expect(Integral, "an int", "n_clusters", n_clusters))
-        if not 1 <= wanted <= self.n_leaves:
-            raise ValueError(
-                f"n_clusters={wanted}: expected 1 to {self.n_leaves}, the number of points"
-            )
-        return wanted
+        why = "the number of points"
+        return whole_number("n_clusters", n_clusters, most=self.n_leaves, why=why)
 
     def _merges_of(self, labels: IntArray, n_clusters: int) -> IntArray:
         """The merges above a cut, as the children of a tree over its clusters.
@@ -171,10 +165,7 @@ class Cuts(Tree):
         return np.where(children >= first, children - first + n_clusters, cluster)
 
     def _cut_by_max_size(self, max_size: int) -> IntArray:
-        most = int(expect(Integral, "an int", "max_size", max_size))
-        if most < 1:
-            raise ValueError(f"max_size={most}: expected at least 1")
-        fits = self.sizes <= most
+        fits = self.sizes <= whole_number("max_size", max_size)
         too_large_above = ~fits[self.parents]
         too_large_above[self.root] = True
         tops = np.flatnonzero(fits & too_large_above)

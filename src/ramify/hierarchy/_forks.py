@@ -11,15 +11,15 @@ first, ties in favour of the first child: then the leaves of every node begin
 with those of its larger child.
 """
 
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
+from ramify.checks import whole_number
 from ramify.hierarchy._tree import Tree
-from ramify.hierarchy._values import IntArray, expect, own
+from ramify.hierarchy._values import IntArray, own
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -67,9 +67,4 @@ def _larger_first(tree: Tree) -> tuple[IntArray, IntArray]:
 
 def read_least(tree: Tree, min_size: int, lowest: int) -> int:
     """Check a least size of clusters."""
-    least = int(expect(Integral, "an int", "min_size", min_size))
-    if not lowest <= least <= tree.n_leaves:
-        raise ValueError(
-            f"min_size={least}: expected {lowest} to {tree.n_leaves}, the number of points"
-        )
-    return least
+    return whole_number("min_size", min_size, lowest, tree.n_leaves, why="the number of points")

@@ -8,16 +8,17 @@ In both, row r describes node n + r, and its children come before it. Beyond
 that anything goes: rows out of order, inversions, children either way round.
 """
 
-from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
+from ramify.checks import number
 from ramify.hierarchy._names import Names
+from ramify.hierarchy._order import canonical
 from ramify.hierarchy._tree import Tree
-from ramify.hierarchy._values import FloatArray, IntArray, expect
+from ramify.hierarchy._values import FloatArray, IntArray
 
 
 class Linkages(Tree):
@@ -60,7 +61,7 @@ class Linkages(Tree):
         if shift == "lowest":
             raised = -lowest if self.n_leaves > 1 else 0.0
         else:
-            raised = float(expect(Real, "a number or 'lowest'", "shift", shift))
+            raised = number("shift", shift, kind="a number or 'lowest'")
         heights = self.monotone_heights + raised
         if not np.isfinite(heights).all():
             raise ValueError(f"shift={shift}: expected a finite number")
@@ -203,45 +204,3 @@ def check_linkage(
             f"{name}: row {row} says that its cluster has {rows[row, 3]:g} points, but its "
             f"children have {sizes[row]}; is this a linkage matrix?"
         )
-
-
-def canonical(children: IntArray, heights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The same merges in the order of invariants 4 and 5.
-
-    A parent comes after its children: it is at least as high, and larger.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> canonical(np.array([[3, 2], [1, 0], [5, 4]]), np.array([2.0, 1.0, 3.0]))
-    (array([[0, 1],
-           [2, 3],
-           [4, 5]]), array([1., 2., 3.]))
-    """
-    n = len(children) + 1
-    earliest = earliest_points(children)
-    swapped = earliest[children[:, 0]] > earliest[children[:, 1]]
-    rows = np.where(swapped[:, np.newaxis], children[:, ::-1], children)
-    sizes = _core.sizes(children)[n:]
-    order = np.lexsort((earliest[n:], sizes, _core.monotone(children, heights)))
-    number = np.arange(2 * n - 1)
-    number[n + order] = np.arange(n, 2 * n - 1)
-    return number[rows[order]], heights[order]
-
-
-def earliest_points(children: IntArray) -> IntArray:
-    """Smallest leaf below every node.
-
-    The core knows running maxima over inner nodes, so each gets the leaf that hangs
-    from it, if any, turned upside down. Whole numbers this small are exact floats.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> earliest_points(np.array([[2, 1], [3, 0]]))
-    array([0, 1, 2, 1, 0])
-    """
-    n = len(children) + 1
-    nearest = np.where(children < n, children, n).min(axis=1).astype(np.float64)
-    inner = -_core.monotone(children, -nearest)
-    return np.concatenate([np.arange(n), inner.astype(np.int64)])

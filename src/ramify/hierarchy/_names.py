@@ -2,11 +2,12 @@
 """_names.py: the names of points, checked."""
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from ramify.checks import is_whole
 
 #: One name for each point: all strings or all integers, no two alike.
 Names: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[Any]
@@ -28,16 +29,16 @@ def read_names(names: Names, n: int) -> npt.NDArray[Any]:
     given: list[Any] = names.tolist() if isinstance(names, np.ndarray) else list(names)
     if len(given) != n:
         raise ValueError(f"names: expected {n}, one for each point, got {len(given)}")
-    kind = str if isinstance(given[0], str) else Integral
+    are_text = isinstance(given[0], str)
     for i, name in enumerate(given):
-        if isinstance(name, bool) or not isinstance(name, kind):
+        if not (isinstance(name, str) if are_text else is_whole(name)):
             raise TypeError(
                 f"names: expected all strings or all integers, got {name!r} "
                 f"({type(name).__name__}) at position {i}"
             )
     _refuse_twins(given)
     try:
-        array = np.array(given, dtype=np.int64 if kind is Integral else object)
+        array = np.array(given, dtype=object if are_text else np.int64)
     except OverflowError:
         raise ValueError(
             "names: expected integers of 64 bits with a sign, -2^63 to 2^63 - 1; use strings"

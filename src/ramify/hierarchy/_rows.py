@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_rows.py: what needs the tree and the rows that it was grown on."""
 
-from numbers import Integral
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from ramify.checks import whole_number
 from ramify.hierarchy._ends import leaves_end_to_end, way
 from ramify.hierarchy._tree import Tree
-from ramify.hierarchy._values import IntArray, expect
+from ramify.hierarchy._values import IntArray
+from ramify.metric import DISTANCES, METRICS, either, names_of, unit
 
-Metric = Literal["sqeuclidean", "cosine"]
+#: One that is a distance.
+MetricName = Literal["sqeuclidean", "cosine"]
 
 
 class WithRows(Tree):
@@ -25,7 +27,7 @@ class WithRows(Tree):
         X: npt.ArrayLike,
         k: int = 3,
         *,
-        metric: Metric = "sqeuclidean",
+        metric: MetricName = "sqeuclidean",
         max_points: int = 10_000,
     ) -> IntArray:
         """A few points that show what is below a node, the most central one first.
@@ -63,8 +65,8 @@ class WithRows(Tree):
         array([4, 2])
         """
         v = self._one_node(node)
-        wanted = _at_least_one("k", k)
-        most = _at_least_one("max_points", max_points)
+        wanted = whole_number("k", k)
+        most = whole_number("max_points", max_points)
         leaves, start = self._leaf_ordering()
         below = leaves[start[v] : start[v] + self.sizes[v]]
         if len(below) > most:
@@ -74,7 +76,7 @@ class WithRows(Tree):
         return points[_central_and_apart(rows, wanted)]
 
     def leaf_order(
-        self, X: npt.ArrayLike | None = None, *, metric: Metric = "sqeuclidean"
+        self, X: npt.ArrayLike | None = None, *, metric: MetricName = "sqeuclidean"
     ) -> IntArray:
         """The points from left to right, for the rows of a heat map or under a dendrogram.
 
@@ -115,19 +117,13 @@ class WithRows(Tree):
         return turned if way(rows, turned) <= way(rows, plain) else plain.copy()
 
 
-def _at_least_one(name: str, value: int) -> int:
-    number = int(expect(Integral, "an int", name, value))
-    if number < 1:
-        raise ValueError(f"{name}={number}: expected at least 1")
-    return number
-
-
 def _read(
     X: npt.ArrayLike, n: int, metric: str, points: IntArray | None
 ) -> npt.NDArray[np.floating[Any]]:
     """Check the rows of some points, or of all; only these are looked at."""
-    if metric not in ("sqeuclidean", "cosine"):
-        raise ValueError(f"metric={metric!r}: expected 'sqeuclidean' or 'cosine'")
+    if metric not in names_of(DISTANCES):
+        raise ValueError(f"metric={metric!r}: expected {either(DISTANCES)}")
+    directions = METRICS[metric].unit_rows
     array = np.asarray(X)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise ValueError(
@@ -140,14 +136,12 @@ def _read(
     is_single = rows.dtype.kind == "f" and rows.dtype.itemsize <= 4
     rows = rows.astype(np.float32 if is_single else np.float64, copy=False)
     wrong, what = ~np.isfinite(rows).all(axis=1), "a number that is not finite"
-    if metric == "cosine" and not wrong.any():
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        wrong, what = lengths[:, 0] == 0, "only zeros, which has no direction"
-        rows = rows / np.where(lengths == 0, 1, lengths)
+    if directions and not wrong.any():
+        wrong, what = ~rows.any(axis=1), "only zeros, which has no direction"
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(f"X: row {row if points is None else points[row]} holds {what}")
-    return rows
+    return unit(rows) if directions else rows
 
 
 def _central_and_apart(rows: npt.NDArray[np.floating[Any]], k: int) -> IntArray:

@@ -2,14 +2,13 @@
 """_top.py: the top of a tree, for JSON and for Graphviz: small enough to look at."""
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ramify import _core
+from ramify.checks import whole_number
 from ramify.hierarchy._tree import Tree
-from ramify.hierarchy._values import expect
 
 
 def nested(tree: Tree, max_depth: int | None) -> dict[str, Any]:
@@ -36,11 +35,10 @@ def dot(tree: Tree, max_depth: int | None) -> str:
 def top(tree: Tree, max_depth: int | None) -> Iterator[tuple[dict[str, Any], list[int]]]:
     """The nodes down to a depth, children first: what is said of each, and which of its
     children are among them."""
-    everything = tree.n_leaves  # no path is as long as that
-    deepest = everything if max_depth is None else max_depth
-    expect(Integral, "an int or None", "max_depth", deepest)
-    if deepest < 0:
-        raise ValueError(f"max_depth={max_depth}: expected at least 0, the root alone")
+    deepest = tree.n_leaves  # no path is as long as that
+    if max_depth is not None:
+        why, kind = "the root alone", "an int or None"
+        deepest = whole_number("max_depth", max_depth, least=0, why=why, kind=kind)
     depth = _core.depths(tree.children)
     shown = np.flatnonzero(depth <= deepest)
     is_leaf = shown < tree.n_leaves

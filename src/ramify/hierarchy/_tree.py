@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ramify import _core
 from ramify.errors import BrokenTreeError
 from ramify.hierarchy._names import Names, read_names
+from ramify.hierarchy._order import canonical_rows
 from ramify.hierarchy._values import FloatArray, IntArray, frozen, own, whole
 
 
@@ -221,8 +222,8 @@ class Tree:
         below = np.concatenate([np.full(self.n_leaves, -np.inf), self.monotone_heights])
         running = np.maximum(self.heights, below[self.children].max(axis=1, initial=-np.inf))
         _require(np.array_equal(self.monotone_heights, running), 5, "wrong monotone height")
-        key = (earliest, self.sizes[self.n_leaves :], self.monotone_heights)
-        in_order = np.array_equal(np.lexsort(key), np.arange(self.n_leaves - 1))
+        rows = canonical_rows(self.monotone_heights, self.sizes[self.n_leaves :], earliest)
+        in_order = np.array_equal(rows, np.arange(self.n_leaves - 1))
         _require(in_order, 5, "rows are not sorted")
 
 

@@ -10,13 +10,6 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
-def expect(kind: type, what: str, name: str, value: Any) -> Any:
-    """Refuse what is not of this kind of number; True and False are none."""
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"{name}={value!r}: expected {what}, got {type(value).__name__}")
-    return value
-
-
 def whole(children: npt.ArrayLike) -> npt.ArrayLike:
     """Refuse node numbers that are not whole, which a conversion would round."""
     array = np.asarray(children)

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist, is_valid_y, squareform
 
+from ramify.checks import one_of
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.metric import COSINE, DOT, METRICS, SQEUCLIDEAN
 from ramify.metrics._measure import Measure, RandomState, check_sample, draw_pairs, generator
 from ramify.metrics._pairs import blocks_of_pairs
-from ramify.metrics._similarity import products
 from ramify.metrics._trees import Tree, gaps_between_leaves, read_tree_with_heights, require_leaves
 from ramify.points import read_rows
 from ramify.progress import Progress, watch
@@ -23,8 +24,8 @@ DEFAULT_SAMPLE = 1_000_000
 
 #: Metrics of SciPy's ``cdist`` that look at two points and at nothing else.
 _SCIPY = (
-    *("sqeuclidean", "euclidean", "cityblock", "chebyshev"),
-    *("cosine", "correlation", "braycurtis", "canberra"),
+    *(SQEUCLIDEAN.name, "euclidean", "cityblock", "chebyshev"),
+    *(COSINE.name, "correlation", "braycurtis", "canberra"),
 )
 
 _AT_ONCE = 1 << 12  # sampled pairs in memory at a time
@@ -97,9 +98,7 @@ class _Distances:
     """Points and the distance between them, or the distances themselves."""
 
     def __init__(self, X: npt.ArrayLike, metric: str) -> None:
-        if metric not in (*_SCIPY, "dot", "precomputed"):
-            offered = ", ".join(repr(name) for name in (*_SCIPY, "dot", "precomputed"))
-            raise ValueError(f"metric={metric!r} is not offered; choose one of {offered}")
+        one_of("metric", metric, (*_SCIPY, DOT.name, "precomputed"))
         self._metric = metric
         if metric == "precomputed":
             matrix = np.asarray(X, dtype=np.float64)
@@ -115,8 +114,9 @@ class _Distances:
                 raise ValueError("the matrix of distances holds NaN or infinity")
             self._matrix: FloatArray = matrix
         else:
-            zeros = "cosine" if metric in ("cosine", "correlation") else "sqeuclidean"
-            self._rows = read_rows(X, owner="cophenetic_correlation", metric=zeros)
+            of_directions = metric in (COSINE.name, "correlation")
+            checked = COSINE if of_directions else SQEUCLIDEAN
+            self._rows = read_rows(X, owner="cophenetic_correlation", metric=checked)
         self.n = len(self._matrix if metric == "precomputed" else self._rows)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -128,12 +128,10 @@ class _Distances:
         if self._metric == "precomputed":
             return self._matrix[first, second]
         a, b = self._rows[first].astype(np.float64), self._rows[second].astype(np.float64)
-        if self._metric == "dot":
-            return -products(a, b)
-        if self._metric in ("sqeuclidean", "euclidean"):
-            a -= b
-            squares = products(a, a)
-            return squares if self._metric == "sqeuclidean" else np.sqrt(squares)
+        if self._metric in (SQEUCLIDEAN.name, DOT.name):
+            return -METRICS[self._metric].similarities(a, b)
+        if self._metric == "euclidean":
+            return np.sqrt(-SQEUCLIDEAN.similarities(a, b))
         # Any other name: small blocks, of which only the diagonal is wanted.
         parts = [
             self._between(a[k : k + 16], b[k : k + 16]).diagonal() for k in range(0, len(a), 16)
@@ -141,7 +139,7 @@ class _Distances:
         return np.concatenate(parts)
 
     def _between(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> FloatArray:
-        if self._metric == "dot":
+        if self._metric == DOT.name:
             return -(a.astype(np.float64) @ b.astype(np.float64).T)
         between: FloatArray = cdist(a, b, self._metric)  # type: ignore[call-overload]  # any str
         return between

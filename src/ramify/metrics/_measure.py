@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_measure.py: what a measure returns, and the chance that samples are made of."""
 
-from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ramify.checks import whole_number
 from ramify.hierarchy import IntArray
 
 #: What ``random_state=`` takes.
@@ -68,11 +68,8 @@ def check_sample(sample: object) -> int:
     >>> check_sample(1000)
     1000
     """
-    if isinstance(sample, bool) or not isinstance(sample, Integral):
-        raise TypeError(f"sample={sample!r}: expected an int or None, got {type(sample).__name__}")
-    if sample < 2:
-        raise ValueError(f"sample={sample!r}: expected at least 2, or None for the exact value")
-    return int(sample)
+    why = "or None for the exact value"
+    return whole_number("sample", sample, least=2, why=why, kind="an int or None")
 
 
 def generator(random_state: RandomState) -> np.random.Generator:

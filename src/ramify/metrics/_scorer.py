@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from ramify.hierarchy import Hierarchy
+from ramify.metric import SQEUCLIDEAN
 from ramify.metrics._revenue import revenue_fraction
 from ramify.metrics._similarity import Similarity
 
@@ -58,7 +59,7 @@ class RevenueScorer:
     random_state: int = 0
 
     def __call__(self, estimator: Any, X: npt.ArrayLike, y: object = None) -> float:
-        if self.similarity in ("sqeuclidean", "precomputed"):
+        if self.similarity in (SQEUCLIDEAN.name, "precomputed"):
             raise ValueError(
                 f"similarity={self.similarity!r} cannot score a search: choose 'rbf', 'cosine', "
                 f"'dot' or a callable, for which more revenue is better"

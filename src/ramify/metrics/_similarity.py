@@ -10,21 +10,22 @@ a callable    f(A, B) -> matrix of the rows of A against the rows of B
 """
 
 from collections.abc import Callable
-from math import isfinite
-from numbers import Real
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ramify.checks import listed, number
 from ramify.hierarchy import FloatArray, IntArray
+from ramify.metric import METRICS, SQEUCLIDEAN
 from ramify.points import Rows, read_rows
 
 #: What ``similarity=`` takes.
 Similarity: TypeAlias = str | Callable[[Any, Any], Any]
 
 #: Similarities whose sums follow from a node's size, mean and spread.
-MOMENTS = ("sqeuclidean", "cosine", "dot")
+MOMENTS = tuple(METRICS)
 NAMED = ("rbf", *MOMENTS, "precomputed")
 
 _NUMBERS_AT_ONCE = 1 << 20  # coordinates of sampled pairs in memory at a time
@@ -52,7 +53,8 @@ class Judge:
             self._matrix = _read_matrix(X)
             self.n = len(self._matrix)
         else:
-            self.rows: Rows = read_rows(X, owner=owner, metric=self.name)
+            self._metric = METRICS.get(self.name, SQEUCLIDEAN)
+            self.rows: Rows = read_rows(X, owner=owner, metric=self._metric)
             self.n = len(self.rows)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -95,13 +97,8 @@ class Judge:
             return self.block(first, second).diagonal()
         a = self.rows[first].astype(np.float64)
         b = self.rows[second].astype(np.float64)
-        if self.name == "cosine":
-            a, b = _unit(a), _unit(b)
-        if self.name in ("cosine", "dot"):
-            return products(a, b)
-        a -= b
-        squares = products(a, a)
-        return np.exp(-self.gamma * squares) if self.name == "rbf" else -squares
+        alike = self._metric.similarities(a, b)
+        return np.exp(self.gamma * alike) if self.name == "rbf" else alike
 
 
 def fitting_gamma(X: npt.ArrayLike) -> float:
@@ -126,24 +123,12 @@ def fitting_gamma(X: npt.ArrayLike) -> float:
     >>> fitting_gamma([[0.0], [2.0]])
     0.25
     """
-    rows: Rows = read_rows(X, owner="fitting_gamma", metric="rbf")
+    rows: Rows = read_rows(X, owner="fitting_gamma")
     n = len(rows)
     # Over all pairs, squared distances sum up to n times those from the mean.
     spread = float(np.var(rows, axis=0, dtype=np.float64).sum())
     mean = 2 * spread * n / (n - 1) if n > 1 else 0.0
-    return 1 / mean if mean > 0 and isfinite(1 / mean) else 1.0
-
-
-def products(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Inner product of each row of ``a`` with the same row of ``b``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> products(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
-    array([11.])
-    """
-    return np.asarray(np.einsum("ij,ij->i", a, b))
+    return 1 / mean if mean > 0 and 1 / mean < inf else 1.0
 
 
 def _check_similarity(similarity: object) -> str:
@@ -155,19 +140,18 @@ def _check_similarity(similarity: object) -> str:
             f"got {type(similarity).__name__}"
         )
     if similarity not in NAMED:
-        offered = ", ".join(repr(name) for name in NAMED)
         raise ValueError(
-            f"similarity={similarity!r} is not offered; choose one of {offered}, or a callable"
+            f"similarity={similarity!r} is not offered; choose one of {listed(NAMED)}, "
+            f"or a callable"
         )
     return similarity
 
 
 def _check_gamma(gamma: object) -> float:
-    if isinstance(gamma, bool) or not isinstance(gamma, Real):
-        raise TypeError(f"gamma={gamma!r}: expected a number, got {type(gamma).__name__}")
-    if not isfinite(gamma) or gamma < 0:
+    value = number("gamma", gamma)
+    if not 0 <= value < inf:
         raise ValueError(f"gamma={gamma!r}: expected a finite number from 0")
-    return float(gamma)
+    return value
 
 
 def _read_matrix(X: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -196,12 +180,6 @@ def _checked(values: object, rows: IntArray, columns: IntArray) -> FloatArray:
             f"{matrix[row, column]}; expected a finite number"
         )
     return matrix
-
-
-def _unit(rows: FloatArray) -> FloatArray:
-    rows = rows / np.abs(rows).max(axis=1, keepdims=True)
-    unit: FloatArray = rows / np.sqrt(products(rows, rows))[:, np.newaxis]
-    return unit
 
 
 def _not_symmetric(row: int, column: int, there: float, back: float) -> ValueError:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ramify import _core
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy._linkage import check_linkage, read_children
+from ramify.hierarchy._order import canonical
 
 #: What every measure takes as a tree.
 Tree: TypeAlias = Hierarchy | npt.ArrayLike
@@ -41,7 +42,10 @@ def read_tree(tree: Tree, *, name: str = "tree") -> Hierarchy:
     children = read_children(rows[:, :2], name)
     heights = rows[:, 2].astype(np.float64)
     check_linkage(rows, children, heights, name)
-    return Hierarchy(*_sorted_by_height(children, heights))
+    monotone = _core.monotone(children, heights)
+    if (monotone[1:] < monotone[:-1]).any():  # centroid and median linkages may invert
+        children, heights = canonical(children, heights)
+    return Hierarchy(children, heights)
 
 
 def read_tree_with_heights(tree: Tree, *, name: str = "tree") -> Hierarchy:
@@ -109,15 +113,3 @@ def _read_rows(tree: object, name: str) -> npt.NDArray[Any]:
             f"{name}: an array of children holds whole numbers, got {rows.dtype}; are these points?"
         )
     return rows
-
-
-def _sorted_by_height(children: IntArray, heights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Rows in order of monotone height: centroid and median linkages may invert."""
-    monotone = _core.monotone(children, heights)
-    if bool((monotone[1:] >= monotone[:-1]).all()):
-        return children, heights
-    n = len(heights) + 1
-    order = np.argsort(monotone, kind="stable")  # a parent stays behind its children
-    number = np.arange(2 * n - 1)
-    number[n + order] = np.arange(n, 2 * n - 1)
-    return number[children[order]], heights[order]

@@ -5,7 +5,6 @@ Small cells run side by side, one per core; large ones and the figure's alone, s
 that their times mean something. HAC comes first: the others are compared with it.
 """
 
-import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ramify import datasets
+from ramify.jobs import thread_count
 from ramify.paper import figure, protocol
 from ramify.paper.cells import Cell, Crew
 from ramify.paper.machine import machine, versions
@@ -178,7 +178,7 @@ def _fits(column: Column, method: str) -> bool:
 
 
 def _run(crew: Crew, wave: Sequence[Cell], results: Results, audience: Audience) -> None:
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(max_workers=thread_count(None, none=-1)) as pool:
         futures = {pool.submit(crew.work, cell): cell for cell in wave}
         try:
             for future in as_completed(futures):

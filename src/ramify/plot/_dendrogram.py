@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy
 from ramify.outline import Top, clusters_of_nodes
 from ramify.palette import TRUNK
 from ramify.plot._axes import new_axes, only_axis
-from ramify.plot._options import Names, check_colors, check_count, check_names, check_tree, short
+from ramify.plot._options import Names, check_colors, check_names, check_tree, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +82,7 @@ def dendrogram(
 
 def _top(tree: Hierarchy, truncate: int | None) -> Top:
     n = tree.n_leaves
-    return Top(tree, n if truncate is None else min(check_count("truncate", truncate), n))
+    return Top(tree, n if truncate is None else min(whole_number("truncate", truncate), n))
 
 
 def _node_colors(top: Top, colors: Sequence[str] | None) -> dict[int, str]:

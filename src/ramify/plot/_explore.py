@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify import _core
+from ramify.checks import whole_number
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.outline import LeafOrder, Outline, leaf_order, outline
 from ramify.palette import cluster_colors
-from ramify.plot._options import Names, check_count, check_names, check_points, check_tree, short
+from ramify.plot._options import Names, check_names, check_points, check_tree, short
 from ramify.plot._page import Page, fill_page
 
 #: The slider's end. Each step takes two blocks of the budget.
@@ -102,8 +103,9 @@ def explore(
     texts = check_names(check_tree(tree), names)
     n = tree.n_leaves
     most = min(n, _MOST_CLUSTERS)
-    k = min(8, n) if k is None else check_count("k", k, most, "the clusters that a page can show")
-    blocks = check_count("max_blocks", max_blocks, least=2 * _MOST_CLUSTERS - 1)
+    why = "the clusters that a page can show"
+    k = min(8, n) if k is None else whole_number("k", k, most=most, why=why)
+    blocks = whole_number("max_blocks", max_blocks, least=2 * _MOST_CLUSTERS - 1)
     if title is None:
         title = "A tree of 1 point" if n == 1 else f"A tree of {n:,} points"
     data = _payload(tree, rows, texts, k, blocks)

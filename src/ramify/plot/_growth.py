@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
+from ramify.checks import whole_number
 from ramify.estimators._online import OnlineClusterer
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.metrics import Measure, fitting_gamma, revenue_fraction
 from ramify.plot._axes import new_axes, only_axis
-from ramify.plot._options import check_count
 from ramify.points import Rows
 from ramify.progress import Progress, watch
 
@@ -120,7 +120,7 @@ def measure_growth(
     True
     """
     rows = _rows_of(model)
-    moments = _moments(len(rows), check_count("points", points))
+    moments = _moments(len(rows), whole_number("points", points))
     if gamma is None:
         gamma = fitting_gamma(rows)
     again = clone(model)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.outline import Outline, clusters_of_nodes, outline
 from ramify.palette import TRUNK, mix
 from ramify.plot._axes import new_axes, only_axis
-from ramify.plot._options import Names, check_colors, check_count, check_names, check_tree, short
+from ramify.plot._options import Names, check_colors, check_names, check_tree, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +71,7 @@ def icicle(
     """
     palette = check_colors(k, colors, check_tree(tree).n_leaves, "the number of points")
     texts = check_names(tree, names)
-    rows = check_count("levels", levels)
+    rows = whole_number("levels", levels)
     top = outline(tree, tree.n_nodes, min_size=ceil(_NARROWEST * tree.n_leaves))
     shown = np.flatnonzero(top.level < rows)
     n_rows = int(top.level[shown].max()) + 1

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy
 from ramify.palette import cluster_colors
 
@@ -29,25 +29,6 @@ def check_tree(tree: object) -> Hierarchy:
     return tree
 
 
-def check_count(
-    name: str, value: object, most: int | None = None, why: str = "", *, least: int = 1
-) -> int:
-    """A whole number from ``least`` to ``most``; ``why`` says what that bound is.
-
-    Examples
-    --------
-    >>> check_count("k", 3, 150, "the number of points")
-    3
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}={value!r}: expected an int, got {type(value).__name__}")
-    number = int(value)
-    if number < least or (most is not None and number > most):
-        expected = f"at least {least:,}" if most is None else f"{least:,} to {most:,}, {why}"
-        raise ValueError(f"{name}={number}: expected {expected}")
-    return number
-
-
 def check_colors(
     k: object, colors: Sequence[str] | None, most: int, why: str
 ) -> Sequence[str] | None:
@@ -55,10 +36,10 @@ def check_colors(
     if k is None and colors is None:
         return None
     if colors is None:
-        return cluster_colors(check_count("k", k, most, why))
+        return cluster_colors(whole_number("k", k, most=most, why=why))
     if not 1 <= len(colors) <= most:
         raise ValueError(f"colors: expected 1 to {most:,}, {why}, got {len(colors)}")
-    if k is not None and check_count("k", k, most, why) != len(colors):
+    if k is not None and whole_number("k", k, most=most, why=why) != len(colors):
         raise ValueError(f"expected {k} colors, one per cluster, got {len(colors)}")
     return colors
 

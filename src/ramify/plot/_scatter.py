@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.plot._axes import new_axes, only_axis
-from ramify.plot._options import check_colors, check_count, check_points, check_tree
+from ramify.plot._options import check_colors, check_points, check_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ def scatter(
     palette = check_colors(k, colors, n, "the number of points")
     assert palette is not None
     clusters = tree.cut(n_clusters=len(palette))
-    drawn = _evenly(clusters, check_count("sample", sample))
+    drawn = _evenly(clusters, whole_number("sample", sample))
     x, y, names = _flat(rows[drawn].astype(np.float64), drawn)
     if ax is None:
         ax = new_axes(7.0, 5.6)[0]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_settings.py: what is fixed when the first point arrives, and cannot change after.
+
+Metric, linkage and number of neighbours are everybody's. What only one algorithm has
+is its ``Options``, a class of its own beside the estimator: fields are the options,
+methods say what the rest of the house would otherwise have to ask by name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.metric import METRICS, Metric
+from ramify.points import Rows
+from ramify.sparse import SparseRows
+
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+Shape: TypeAlias = tuple[Any, tuple[int, ...]]  #: type and shape of an array
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options that only one algorithm has, checked. Most have none."""
+
+    #: The core's algorithm that keeps the points, where that is another one.
+    store: ClassVar[str | None] = None
+
+    def check_rows(self, rows: Rows | SparseRows) -> None:
+        """Refuse rows that such a tree cannot take."""
+
+    def tree_over(self, store: Any, settings: "Settings", arrays: Arrays | None = None) -> Any:
+        """The tree that takes the points: the core's, or one that has it as its store.
+
+        ``arrays`` are those of a stored tree that goes on.
+        """
+        return store
+
+    def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
+        """What the algorithm keeps beside the tree; ``arrays`` are those of a file."""
+        return remembered()
+
+    def check_memory(self, points: int, width: int, arrays: Arrays) -> None:
+        """Raise ValueError if what a file says to be the memory is impossible."""
+
+
+def remembered(*, marks: int = 0, numbers: int = 0) -> dict[str, Shape]:
+    """The two arrays in which the core writes down an algorithm's memory."""
+    return {"marks": (np.uint32, (marks,)), "numbers": (np.float64, (numbers,))}
+
+
+class Settings(NamedTuple):
+    """What shapes a tree, in the order in which the core takes it."""
+
+    algorithm: str
+    width: int  #: of the rows; 0 while there are none
+    metric: Metric
+    linkage: str = "average"
+    n_neighbors: int = 1
+    options: Options = Options()
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...], options: type[Options]) -> Self:
+        """The inverse of :meth:`plain`."""
+        algorithm, width, metric, linkage, n_neighbors, more = plain
+        return cls(algorithm, width, METRICS[metric], linkage, n_neighbors, options(**more))
+
+    def plain(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
+        """The settings as pickles and files have them."""
+        return (*self[:2], self.metric.name, *self[3:5], asdict(self.options))
+
+    def for_core(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
+        """The settings as the core takes them."""
+        if self.options.store is None:
+            return self.plain()
+        return (self.options.store, *self.plain()[1:5], {})
+
+    def by_name(self) -> dict[str, Any]:
+        """The settings by the names that users know them by."""
+        _, _, metric, linkage, n_neighbors, more = self.plain()
+        return {"metric": metric, "linkage": linkage, "n_neighbors": n_neighbors, **more}

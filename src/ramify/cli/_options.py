@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from ramify.cli._console import WrongCallError
-from ramify.files import Source, Wanted, open_rows, table_format
+from ramify.files import ReadOptions, Source, open_rows, table_format
 
 
 class Format(StrEnum):
@@ -145,7 +145,7 @@ def split(names: Sequence[str] | None) -> list[str]:
     return [part.strip() for name in names or () for part in name.split(",") if part.strip()]
 
 
-def wanted(
+def read_options(
     columns: Sequence[str] | None,
     id_column: str | None,
     label_column: str | None,
@@ -154,11 +154,11 @@ def wanted(
     header: bool | None,
     batch_size: int | None,
     dtype: Real | None = None,
-) -> Wanted:
+) -> ReadOptions:
     """The options of reading, put together."""
     real: np.dtype[Any] | None = None if dtype is None else np.dtype(dtype.value)
     names = split(columns)
-    return Wanted(names, id_column, label_column, field, member, header, real, batch_size)
+    return ReadOptions(names, id_column, label_column, field, member, header, real, batch_size)
 
 
 def out_format(out: Path | None, to: TableFormat | None, *, quote_formulas: bool) -> str:
@@ -169,6 +169,6 @@ def out_format(out: Path | None, to: TableFormat | None, *, quote_formulas: bool
     return kind
 
 
-def open_data(data: str, what: Wanted, format: Format | None) -> Source:
+def open_data(data: str, reading: ReadOptions, format: Format | None) -> Source:
     """The rows of DATA."""
-    return open_rows(data, what, format=None if format is None else format.value)
+    return open_rows(data, reading, format=None if format is None else format.value)

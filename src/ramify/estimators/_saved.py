@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ramify import _core
-from ramify.container import Array
+from ramify.archive import Array
 from ramify.errors import UnreadableFileError
 from ramify.estimators._live import STATE_FORMAT, Live
 from ramify.estimators._settings import Settings
@@ -98,10 +98,10 @@ def _require(holds: bool | np.bool, what: str) -> None:
 
 
 def _require_ours(model: object) -> None:
-    from ramify.estimators._registry import BY_CLASS_NAME, algorithm_of  # which imports us
+    from ramify.estimators._registry import BY_CLASS, BY_CLASS_NAME  # which imports us
 
-    if algorithm_of(model) is None:
-        kind = type(model)
+    kind = type(model)
+    if kind not in BY_CLASS:
         raise TypeError(
             f"{kind.__module__}.{kind.__qualname__} cannot be saved: a file can only name "
             f"Ramify's own classes, {', '.join(sorted(BY_CLASS_NAME))}; pickle can store yours"

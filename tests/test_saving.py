@@ -640,7 +640,7 @@ def forgeries():
         "leaf beyond": ({"links": changed(links, (0, 1), 2**31)}, "does not exist|damaged|another"),
         "no child": ({"links": changed(links, (0, 1), 2**32 - 1)}, "does not exist"),
         "stranger": ({"links": changed(links, (0, 1), links[0, 2])}, "another parent|damaged"),
-        "twins": ({"names": changed(names, 0, names[1])}, "two nodes have the same name"),
+        "twins": ({"names": changed(names, 0, names[1])}, "two nodes have the same id"),
         "future": ({"next_name": np.uint64([0])}, "from the future"),
         "last days": ({"next_name": np.uint64([2**64 - 1])}, "too many nodes"),
         "marks": ({"marks": np.uint32([1])}, "'marks' has type uint32 and shape"),

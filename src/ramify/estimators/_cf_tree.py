@@ -68,9 +68,9 @@ class CFTree:
         return done
 
     def nearest(self, rows: Rows, k: int) -> tuple[Any, Any]:
-        """Ids and distances of the k nearest rows."""
-        ids, distances = self._store.nearest(rows, k)
-        return ids, distances
+        """Numbers and distances of the k nearest points."""
+        points, distances = self._store.nearest(rows, k)
+        return points, distances
 
     def snapshot(self) -> tuple[Any, Any, IntArray]:
         """Children, heights and ids. The tree is new each time, so ids are plain numbers."""
@@ -116,7 +116,9 @@ class CFTree:
             )
         try:
             if self._fed < n:
-                self._birch.partial_fit(rows[self._fed :])
+                # Rows are finite; some BLAS compute with what lies behind them, and say so.
+                with np.errstate(invalid="ignore"):
+                    self._birch.partial_fit(rows[self._fed :])
             self._fed = n  # no call after the last one: Ctrl-C comes with it or not at all
         except BaseException:
             self._birch, self._fed = None, 0  # it may be caught half way: begin again

@@ -99,7 +99,7 @@ class Live:
         )
 
     def insert_one(self, row: Rows) -> int:
-        """Insert one checked row and return its id."""
+        """Insert one checked row and return its arrival number."""
         self._forget()
         return self._core.insert_one(row)
 

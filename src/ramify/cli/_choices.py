@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ramify.estimators._options import LINKAGES
 from ramify.estimators._registry import BY_NAME
+from ramify.files import FORMATS, TABLES
 from ramify.metric import METRICS
 
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     Metric: TypeAlias = StrEnum
     Linkage: TypeAlias = StrEnum
     Similarity: TypeAlias = StrEnum
+    Format: TypeAlias = StrEnum
+    TableFormat: TypeAlias = StrEnum
+    Real: TypeAlias = StrEnum
     OHAC: Algorithm
     RBF: Similarity
 else:
@@ -29,4 +33,7 @@ else:
     Metric = _enum("Metric", METRICS)
     Linkage = _enum("Linkage", LINKAGES)
     Similarity = _enum("Similarity", ("rbf", *METRICS))
+    Format = _enum("Format", FORMATS)
+    TableFormat = _enum("TableFormat", TABLES)
+    Real = _enum("Real", ("float32", "float64"))
     OHAC, RBF = Algorithm("ohac"), Similarity("rbf")  # by default

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ramify
+from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError
-from ramify.cli._options import Format, open_data
+from ramify.cli._options import open_data
 from ramify.estimators._registry import BY_NAME
 from ramify.files import ReadOptions, Source, check_writable
 

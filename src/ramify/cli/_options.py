@@ -2,45 +2,15 @@
 """_options.py: options that several verbs share, and what becomes of them."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from ramify.cli._choices import Format, Real, TableFormat
 from ramify.cli._console import WrongCallError
 from ramify.files import ReadOptions, Source, open_rows, table_format
-
-
-class Format(StrEnum):
-    """Of files with rows."""
-
-    npy = "npy"
-    npz = "npz"
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    arrow = "arrow"
-
-
-class TableFormat(StrEnum):
-    """Of tables that are written."""
-
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    arrow = "arrow"
-
-
-class Real(StrEnum):
-    """Number types of a tree."""
-
-    float32 = "float32"
-    float64 = "float64"
-
 
 _COLUMNS = "What to read"
 

@@ -8,7 +8,7 @@ import typer
 
 from ramify.cli import _labels, _models
 from ramify.cli import _options as options
-from ramify.cli._choices import OHAC, Algorithm, Linkage, Metric
+from ramify.cli._choices import OHAC, Algorithm, Linkage, Metric, Real
 from ramify.cli._console import verb
 from ramify.cli._growing import finish, grow, leave, report
 from ramify.cli._outputs import keep_rows
@@ -68,7 +68,7 @@ def run(
     header: options.Header = None,
     batch_size: options.BatchSize = None,
     dtype: Annotated[
-        options.Real | None,
+        Real | None,
         typer.Option(
             help="By default float32 where the file has it, else float64.",
             rich_help_panel="What to read",

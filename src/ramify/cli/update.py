@@ -10,6 +10,7 @@ import typer
 
 from ramify.cli import _labels, _models
 from ramify.cli import _options as options
+from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError, verb
 from ramify.cli._growing import finish, grow, leave, report
 from ramify.cli._labels import beside
@@ -135,7 +136,7 @@ def _open(
     tree: Path,
     data: str,
     reading: ReadOptions,
-    format: options.Format | None,
+    format: Format | None,
     names: Sequence[str] | None,
     *,
     given: str | None,

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "bind.hpp"
 #include "breath.hpp"
 #include "helpers.hpp"
 #include "live.hpp"
+#include "turn_lock.hpp"
 
 namespace ramify::bindings {
 namespace {
@@ -81,6 +85,18 @@ std::size_t width_of(std::size_t dim) {
   return dim;
 }
 
+/// A cut, by the name of its option in Python.
+CutRule rule_of(const std::string& by, double value, std::size_t points) {
+  if (by == "height") return {CutBy::kHeight, 0, value};
+  if (by != "n_clusters" && by != "max_size") throw std::invalid_argument("unknown cut: " + by);
+  if (!(value >= 1)) throw std::invalid_argument(by + " must be at least 1");
+  const auto number = static_cast<std::size_t>(std::min(value, 1e18));
+  if (by == "max_size") return {CutBy::kMaxSize, number, 0};
+  if (number > points) throw std::invalid_argument("n_clusters is more than there are points");
+  return {CutBy::kCount, number, 0};
+}
+
+/// A live tree that several Python threads may use: one changes it, or some read it.
 template <class Real>
 class PyLive {
  public:
@@ -93,72 +109,224 @@ class PyLive {
          const Memory& memory)
       : dim_(width_of(dim)), live_(dim, options, arrays, memory) {}
 
-  std::size_t size() const { return live_.size(); }
+  std::size_t size() const { return size_at_rest(); }
   std::size_t dim() const { return dim_; }
+  std::uint64_t version() const {
+    const Turn turn(*this);
+    return live_.version();
+  }
 
+  // --- changing -----------------------------------------------------------------
   std::size_t insert_many(const Rows<Real>& rows, nb::object pulse, std::size_t threads) {
     require_width(rows.shape(1));
     Breath breath(std::move(pulse));
     std::size_t done = 0;
     {
+      const Turn turn(*this);
       const nb::gil_scoped_release release;
       Threads helpers(threads);
-      done = live_.insert_many(rows.data(), rows.shape(0), std::ref(breath), helpers);
+      done = live_.insert_many(rows.data(), rows.shape(0), std::ref(breath), helpers,
+                               [&] { turn_.pass_on(); });
     }
     breath.rethrow();
     return done;
   }
 
-  std::size_t insert_one(const Row<Real>& row) {
+  std::uint64_t insert_one(const Row<Real>& row) {
     require_width(row.shape(0));
+    const Turn turn(*this);
     live_.insert_many(row.data(), 1, {});
-    return live_.size() - 1;
+    return live_.points().next_arrival() - 1;
   }
 
-  std::size_t insert_beside(const Row<Real>& row, const Vector<std::uint32_t>& nearest) {
+  std::uint64_t insert_beside(const Row<Real>& row, const Vector<std::uint32_t>& nearest) {
     require_width(row.shape(0));
+    const Turn turn(*this);
     live_.insert_beside(row.data(), {nearest.data(), nearest.size()});
-    return live_.size() - 1;
+    return live_.points().next_arrival() - 1;
   }
 
-  std::tuple<Out2<std::int64_t>, Out2<double>> nearest(const Rows<Real>& rows, std::size_t k) {
+  bool erase(std::uint64_t number) {
+    const Turn turn(*this);
+    const nb::gil_scoped_release release;
+    return live_.erase(number);
+  }
+
+  void regroup(const Vector<std::uint32_t>& group_of, const Vector<std::uint32_t>& above) {
+    const Turn turn(*this);
+    const nb::gil_scoped_release release;
+    live_.regroup({group_of.data(), group_of.size()}, {above.data(), above.size()});
+  }
+
+  // --- reading ------------------------------------------------------------------
+  std::tuple<Out2<std::int64_t>, Out2<double>> nearest(const Rows<Real>& rows, std::size_t k,
+                                                       std::size_t threads) {
     require_width(rows.shape(1));
-    if (k < 1 || k > live_.size())
-      throw std::invalid_argument("k must be between 1 and the number of points");
-    std::vector<std::int64_t> ids;
-    std::vector<double> distances;
-    Breath breath{nb::none()};
-    {
-      const nb::gil_scoped_release release;
-      ids.reserve(rows.shape(0) * k);
-      distances.reserve(rows.shape(0) * k);
-      std::vector<Neighbour> found;
-      for (std::size_t i = 0; i < rows.shape(0) && breath(i); ++i) {
-        live_.nearest(rows.data() + i * dim_, k, found);
-        for (const Neighbour& neighbour : found) {
-          ids.push_back(neighbour.point);
-          distances.push_back(neighbour.distance);
-        }
-      }
-    }
-    breath.rethrow();
+    std::vector<std::int64_t> ids(rows.shape(0) * k);
+    std::vector<double> distances(rows.shape(0) * k);
+    for_each_row(
+        rows.shape(0), threads, [&] { require_points(k); },
+        [&](std::size_t i, auto& reading, std::vector<Neighbour>& found) {
+          live_.nearest(rows.data() + i * dim_, k, reading, found);
+          for (std::size_t j = 0; j < k; ++j) {
+            ids[i * k + j] = arrival(found[j].row);
+            distances[i * k + j] = found[j].distance;
+          }
+        });
     return {to_numpy(std::move(ids), k), to_numpy(std::move(distances), k)};
   }
 
-  std::tuple<Out2<std::int64_t>, Out1<double>, Out1<std::int64_t>> snapshot() {
-    Snapshot snapshot = take_snapshot();
-    return {to_numpy(std::move(snapshot.children), 2), to_numpy(std::move(snapshot.heights)),
-            to_numpy(std::move(snapshot.names))};
+  /// Of each row: label and node id of the cluster of its nearest point, that point, and
+  /// how far it is.
+  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>, Out1<std::int64_t>, Out1<double>> assign(
+      const Rows<Real>& rows, const std::string& by, double value, std::size_t threads) {
+    require_width(rows.shape(1));
+    const std::size_t n = rows.shape(0);
+    std::vector<std::int64_t> labels(n), nodes(n), points(n);
+    std::vector<double> distances(n);
+    const Frontier<Real>* frontier = nullptr;
+    for_each_row(
+        n, threads,
+        [&] {
+          require_points(1);
+          frontier = &live_.frontier(rule_of(by, value, live_.size()));
+        },
+        [&](std::size_t i, auto& reading, std::vector<Neighbour>& found) {
+          live_.nearest(rows.data() + i * dim_, 1, reading, found);
+          const NodeId cluster = frontier->cluster_of(NodeId::leaf(found.front().row));
+          labels[i] = static_cast<std::int64_t>(frontier->label_of(cluster));
+          nodes[i] = public_id(cluster);
+          points[i] = arrival(found.front().row);
+          distances[i] = found.front().distance;
+        });
+    return {to_numpy(std::move(labels)), to_numpy(std::move(nodes)), to_numpy(std::move(points)),
+            to_numpy(std::move(distances))};
   }
 
-  Out2<Real> points(std::size_t first) const {
+  /// Label and node id of the cluster of each of these points.
+  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>> cluster_of(const Vector<std::int64_t>& numbers,
+                                                                const std::string& by,
+                                                                double value) {
+    const Turn turn(*this);
+    require_points(1);
+    std::vector<std::int64_t> labels, nodes;
+    {
+      const nb::gil_scoped_release release;
+      const Frontier<Real>& frontier = live_.frontier(rule_of(by, value, live_.size()));
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const NodeId cluster = frontier.cluster_of(leaf_of(numbers.data()[i]));
+        labels.push_back(static_cast<std::int64_t>(frontier.label_of(cluster)));
+        nodes.push_back(public_id(cluster));
+      }
+    }
+    return {to_numpy(std::move(labels)), to_numpy(std::move(nodes))};
+  }
+
+  /// Labels of all points, in order of arrival.
+  Out1<std::int64_t> labels(const std::string& by, double value) {
+    const Turn turn(*this);
+    require_points(1);
+    std::vector<std::int64_t> out(live_.size());
+    {
+      const nb::gil_scoped_release release;
+      live_.tree();
+      live_.frontier(rule_of(by, value, live_.size())).label_all(out.data());
+    }
+    return to_numpy(std::move(out));
+  }
+
+  /// Of each cluster of a cut: node id, size, mean, height, first point.
+  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>, Out2<Real>, Out1<double>, Out1<std::int64_t>>
+  clusters(const std::string& by, double value) {
+    const Turn turn(*this);
+    require_points(1);
+    std::vector<std::int64_t> nodes, sizes, firsts;
+    std::vector<Real> means;
+    std::vector<double> heights;
+    {
+      const nb::gil_scoped_release release;
+      for (const NodeId v : live_.frontier(rule_of(by, value, live_.size())).clusters()) {
+        const Tree<Real>& tree = live_.frozen();
+        nodes.push_back(public_id(v));
+        sizes.push_back(tree.size(v));
+        firsts.push_back(arrival(tree.first_leaf(v)));
+        heights.push_back(v.is_leaf() ? 0 : tree.heights(v).monotone);
+        means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
+      }
+    }
+    return {to_numpy(std::move(nodes)), to_numpy(std::move(sizes)),
+            to_numpy(std::move(means), dim_), to_numpy(std::move(heights)),
+            to_numpy(std::move(firsts))};
+  }
+
+  /// Node ids from the root down to a point, and its turns, 0 to the child with the
+  /// earlier first point.
+  std::tuple<Out1<std::int64_t>, std::string> path(std::int64_t number) {
+    const Turn turn(*this);
+    require_points(1);
+    live_.have_ready();
+    const Tree<Real>& tree = live_.frozen();
+    std::vector<std::int64_t> nodes;
+    std::string turns;
+    for (NodeId v = leaf_of(number); v != kNone; v = tree.parent(v)) {
+      nodes.push_back(public_id(v));
+      if (v != tree.root())
+        turns += tree.first_leaf(v) < tree.first_leaf(tree.sibling(v)) ? '0' : '1';
+    }
+    std::reverse(nodes.begin(), nodes.end());
+    std::reverse(turns.begin(), turns.end());
+    return {to_numpy(std::move(nodes)), turns};
+  }
+
+  std::int64_t lca(std::int64_t one, std::int64_t other) {
+    const Turn turn(*this);
+    require_points(1);
+    live_.have_ready();
+    const Tree<Real>& tree = live_.frozen();
+    NodeId a = leaf_of(one), b = leaf_of(other);
+    std::size_t depth_a = depth_of(a), depth_b = depth_of(b);
+    for (; depth_a > depth_b; --depth_a) a = tree.parent(a);
+    for (; depth_b > depth_a; --depth_b) b = tree.parent(b);
+    for (; a != b; a = tree.parent(a), b = tree.parent(b)) {
+    }
+    return public_id(a);
+  }
+
+  std::size_t depth(std::int64_t number) {
+    const Turn turn(*this);
+    require_points(1);
+    return depth_of(leaf_of(number));
+  }
+
+  using Arrays = std::tuple<Out2<std::int64_t>, Out1<double>, Out1<std::int64_t>>;
+  Arrays snapshot() { return versioned_snapshot().second; }
+  std::pair<std::uint64_t, Arrays> versioned_snapshot() {
+    auto [snapshot, version] = take_snapshot();
+    return {version,
+            {to_numpy(std::move(snapshot.children), 2), to_numpy(std::move(snapshot.heights)),
+             to_numpy(std::move(snapshot.names))}};
+  }
+
+  Out2<Real> points(std::size_t first) {
+    const Turn turn(*this);
     if (first > live_.size()) throw std::invalid_argument("there are not that many points");
-    const auto values = live_.points().values().subspan(first * dim_);
+    if (live_.size() > 0) live_.tree();
+    const auto values = live_.points().values().first(live_.end() * dim_).subspan(first * dim_);
     return to_numpy(std::vector<Real>(values.begin(), values.end()), dim_);
   }
 
+  /// Arrival numbers of the points, in order.
+  Out1<std::int64_t> numbers() {
+    const Turn turn(*this);
+    std::vector<std::int64_t> out;
+    for (RowSlot row = 0; row < live_.end(); ++row)
+      if (!live_.points().is_hole(row)) out.push_back(arrival(row));
+    return to_numpy(std::move(out));
+  }
+
   std::tuple<Out1<std::int64_t>, Out2<Real>, Out1<double>> summaries() {
-    const Snapshot snapshot = take_snapshot();
+    const Snapshot snapshot = take_snapshot().first;
+    const Turn turn(*this);
     const Tree<Real>& tree = live_.tree();
     std::vector<std::int64_t> sizes;
     std::vector<Real> means;
@@ -173,22 +341,20 @@ class PyLive {
   }
 
   std::tuple<double, double, double, double> certificate() const {
+    const Turn turn(*this);
     if (!live_.certificate()) throw std::invalid_argument("this tree keeps no certificate");
     const Certificate& kept = *live_.certificate();
     return {kept.beta, kept.guaranteed.get(), kept.achieved.get(), kept.maximum.get()};
   }
 
-  void regroup(const Vector<std::uint32_t>& group_of, const Vector<std::uint32_t>& above) {
-    const nb::gil_scoped_release release;
-    live_.regroup({group_of.data(), group_of.size()}, {above.data(), above.size()});
-  }
-
   void check() {
+    const Turn turn(*this);
     const nb::gil_scoped_release release;
     live_.check();
   }
 
   State state() {
+    const Turn turn(*this);
     const Tree<Real>& tree = live_.tree();
     const auto copy = []<class T>(std::span<const T> values) {
       return std::vector<T>(values.begin(), values.end());
@@ -207,20 +373,104 @@ class PyLive {
   }
 
  private:
+  /// Holds the lock; who has to wait for it waits without the GIL.
+  class Turn {
+   public:
+    explicit Turn(const PyLive& live) : lock_(live.turn_) {
+      if (lock_.try_lock()) return;
+      const nb::gil_scoped_release release;
+      lock_.lock();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { lock_.unlock(); }
+
+   private:
+    TurnLock& lock_;
+  };
+
+  std::size_t size_at_rest() const {
+    const Turn turn(*this);
+    return live_.size();
+  }
+
+  /// Call use(i, reading, found) for every row, in blocks, each of one version of the
+  /// tree, so that a batch under way is never held up for long.
+  template <class Begin, class Use>
+  void for_each_row(std::size_t rows, std::size_t threads, const Begin& begin, const Use& use) {
+    Breath breath{nb::none()};
+    {
+      const nb::gil_scoped_release release;
+      Threads helpers(threads);
+      for (std::size_t from = 0; from == 0 || from < rows; from += kBlockOfRows) {
+        const std::lock_guard turn(turn_);
+        begin();
+        live_.have_ready();
+        const std::size_t to = std::min(from + kBlockOfRows, rows);
+        const auto piece = [&](std::size_t number, const Breathe&) {
+          typename Live<Real>::Reading reading;
+          std::vector<Neighbour> found;
+          const std::size_t last = std::min(from + (number + 1) * kPiece, to);
+          for (std::size_t i = from + number * kPiece; i < last; ++i) use(i, reading, found);
+        };
+        helpers.begin((to - from + kPiece - 1) / kPiece, piece);
+        helpers.finish({});
+        if (!breath(to)) break;
+      }
+    }
+    breath.rethrow();
+  }
+
   void require_width(std::size_t width) const {
     if (width != dim_)
       throw std::invalid_argument("expected rows of " + std::to_string(dim_) + " numbers, got " +
                                   std::to_string(width));
   }
-
-  Snapshot take_snapshot() {
-    if (live_.size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
-    const nb::gil_scoped_release release;
-    return live_.snapshot();
+  void require_points(std::size_t k) const {
+    if (k < 1 || k > live_.size())
+      throw std::invalid_argument("k must be between 1 and the number of points");
   }
+
+  std::int64_t arrival(RowSlot row) const {
+    return static_cast<std::int64_t>(live_.points().arrival(row));
+  }
+  /// What users call a node: an inner one by its stable id, a leaf by -1 - its number.
+  std::int64_t public_id(NodeId v) const {
+    return v.is_leaf() ? -1 - arrival(v.row())
+                       : static_cast<std::int64_t>(live_.frozen().name(v.slot()));
+  }
+  NodeId leaf_of(std::int64_t number) const {
+    RowSlot row = 0;
+    if (number < 0 || !live_.find(static_cast<Arrival>(number), row))
+      throw std::out_of_range("there is no point " + std::to_string(number));
+    return NodeId::leaf(row);
+  }
+  std::size_t depth_of(NodeId v) const {
+    std::size_t depth = 0;
+    while ((v = live_.frozen().parent(v)) != kNone) ++depth;
+    return depth;
+  }
+
+  /// The arrays are copied in our turn, and put in order when it has passed.
+  std::pair<Snapshot, std::uint64_t> take_snapshot() {
+    FlatTree flat;
+    std::uint64_t version = 0;
+    {
+      const Turn turn(*this);
+      if (live_.size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
+      const nb::gil_scoped_release release;
+      flat = live_.flat();
+      version = live_.version();
+    }
+    const nb::gil_scoped_release release;
+    return {number(std::move(flat)), version};
+  }
+
+  static constexpr std::size_t kBlockOfRows = 4096, kPiece = 128;
 
   std::size_t dim_;
   Live<Real> live_;
+  mutable TurnLock turn_;
 };
 
 template <class Array>
@@ -267,10 +517,30 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("insert_beside", &Self::insert_beside, nb::arg("row").noconvert(),
            nb::arg("nearest").noconvert(),
            "Insert one row under OHAC as if its nearest points were these; returns its id.")
+      .def("erase", &Self::erase, nb::arg("number"),
+           "Take a point out again; False if there is no such point.")
+      .def_prop_ro("version", &Self::version, "Grows with every change.")
       .def("nearest", &Self::nearest, nb::arg("rows").noconvert(), nb::arg("k") = 1,
-           "Ids and distances of the k nearest points of each row, exact, nearest first.")
+           nb::arg("threads") = 1,
+           "Numbers and distances of the k nearest points of each row, exact, nearest first.")
+      .def("assign", &Self::assign, nb::arg("rows").noconvert(), nb::arg("by"), nb::arg("value"),
+           nb::arg("threads") = 1,
+           "Label and node id of the cluster of each row's nearest point, that point, distance.")
+      .def("cluster_of", &Self::cluster_of, nb::arg("numbers").noconvert(), nb::arg("by"),
+           nb::arg("value"), "Label and node id of the cluster of each of these points.")
+      .def("labels", &Self::labels, nb::arg("by"), nb::arg("value"),
+           "Labels of all points, in order of arrival.")
+      .def("clusters", &Self::clusters, nb::arg("by"), nb::arg("value"),
+           "Node id, size, mean, height and first point of each cluster of a cut.")
+      .def("path", &Self::path, nb::arg("number"),
+           "Node ids from the root down to a point, and the turns on the way.")
+      .def("lca", &Self::lca, nb::arg("one"), nb::arg("other"),
+           "Node id of the lowest common ancestor of two points.")
+      .def("depth", &Self::depth, nb::arg("number"), "Number of merges above a point.")
+      .def("numbers", &Self::numbers, "Arrival numbers of the points, in order.")
       .def("snapshot", &Self::snapshot,
            "Children, heights and stable ids of the inner nodes, in canonical numbering.")
+      .def("versioned_snapshot", &Self::versioned_snapshot, "The version, and its snapshot.")
       .def("points", &Self::points, nb::arg("first") = 0,
            "The rows as stored (unit length under cosine), from this one on.")
       .def("summaries", &Self::summaries,

@@ -2,33 +2,23 @@
 #include "live.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
-#include "algorithms/hac.hpp"
 #include "algorithms/group_tree.hpp"
+#include "algorithms/hac.hpp"
 #include "algorithms/otd.hpp"
 
 namespace ramify {
 namespace {
 
-constexpr std::size_t kStride = 8;  // inserts between two looks at the pulse
+constexpr std::size_t kStride = 8;     // inserts between two looks at the pulse
+constexpr std::size_t kFewHoles = 64;  // not worth closing
 constexpr const char* kChanged =
     "a row holds what no tree can take (NaN, infinity, a number beyond 1e145 in size, only zeros "
     "under cosine, or a negative number with certify): it has been changed since it was checked";
-
-/// Leaves that did not get into the tree are forgotten, however their insert ended.
-template <class Real>
-class Unattached {
- public:
-  explicit Unattached(Tree<Real>& tree) : tree_(tree) {}
-  Unattached(const Unattached&) = delete;
-  Unattached& operator=(const Unattached&) = delete;
-  ~Unattached() { tree_.truncate(tree_.attached()); }
-
- private:
-  Tree<Real>& tree_;
-};
 
 }  // namespace
 
@@ -47,6 +37,7 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
                  const Memory& memory)
     : Live(dim, options) {
   tree_ = Tree<Real>::from_arrays(dim, arrays);
+  end_ = points().slots();
   if (options.certify) certificate_ = Certificate::from_numbers(memory.numbers);
   if (options.algorithm == Algorithm::kPerch) perch_.restore(tree_, memory.marks);
   if (options.algorithm == Algorithm::kGrinch) grinch_.restore(tree_, memory.marks, memory.numbers);
@@ -55,22 +46,35 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
 template <class Real>
 Memory Live<Real>::memory() const {
   if (certificate_) return {{}, certificate_->numbers()};
-  if (options_.algorithm == Algorithm::kPerch) return {perch_.collapsed(), {}};
+  if (options_.algorithm == Algorithm::kPerch) {
+    std::vector<std::uint32_t> marks = perch_.collapsed();
+    const std::vector<Slot> place = tree_.numbering();
+    for (std::uint32_t& slot : marks) slot = place[slot];
+    return {std::move(marks), {}};
+  }
   if (options_.algorithm == Algorithm::kGrinch) return {grinch_.marks(), grinch_.numbers()};
   return {};
 }
 
+/// Rows that did not get into the tree are forgotten, however their insert ended.
+template <class Real>
+struct Live<Real>::Unattached {
+  Live& live;
+  ~Unattached() { live.tree_.truncate(live.end_); }
+};
+
 template <class Real>
 std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const Pulse& pulse,
-                                    Helpers& helpers) {
+                                    Helpers& helpers, const Pause& pause) {
   tree_.make_room(count);
-  const Unattached<Real> unattached(tree_);
+  const Unattached unattached{*this};
   if (options_.algorithm == Algorithm::kNaiveHac) return rebuild_with(rows, count, pulse);
-  if (gains_by_looking_ahead(count)) return insert_looked_up(rows, count, pulse, helpers);
+  if (gains_by_looking_ahead(count)) return insert_looked_up(rows, count, pulse, helpers, pause);
   // OTD inserts in a tenth of a microsecond: ask less often than the others.
   const std::size_t stride = options_.algorithm == Algorithm::kOtd ? 256 : 1;
   for (std::size_t i = 0; i < count; ++i) {
     if (pulse && i % stride == 0 && !pulse(i)) return i;
+    if (pause && i % stride == 0) pause();
     if (!insert(rows + i * tree_.dim(), pulse ? [&, i](std::size_t) { return pulse(i); } : Pulse{}))
       return i;
   }
@@ -84,52 +88,59 @@ bool Live<Real>::gains_by_looking_ahead(std::size_t count) {
   const bool by_points_alone = algorithm == Algorithm::kOhac || algorithm == Algorithm::kNaiveNn ||
                                algorithm == Algorithm::kGrinch ||
                                (algorithm == Algorithm::kPerch && !perch_.collapses());
-  return by_points_alone && count > 1 && index().gains_by_loading(count);
+  if (!by_points_alone || count == 1 || !index().gains_by_loading(count)) return false;
+  // Rows must stay where they are from now on, and readers may want them without holes.
+  if (points().holes() > 0 && 8 * count < size()) return false;
+  close_holes();
+  return true;
 }
 
 template <class Real>
 std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
-                                         Helpers& helpers) {
-  const std::size_t before = size(), end = before + count;
+                                         Helpers& helpers, const Pause& pause) {
+  const std::size_t begin = end_, end = begin + count;
   // An index that may hold points which the tree lacks, or half of a change.
   struct Discard {
     Live& live;
     std::size_t end;
     ~Discard() {
-      if (live.size() < end) live.neighbours_.reset();
+      if (live.end_ < end) live.neighbours_.reset();
     }
   };
   const Discard discard{*this, end};
   // There is room for the whole batch, so that rows stay where they are.
   const auto fetch = [&](std::size_t to) {
-    for (std::size_t i = points().size(); i < to; ++i) take_row(rows + (i - before) * tree_.dim());
+    for (std::size_t i = points().slots(); i < to; ++i) take_row(rows + (i - begin) * tree_.dim());
   };
-  const auto goes_on = [&] { return !pulse || pulse(size() - before); };
+  const auto goes_on = [&] { return !pulse || pulse(end_ - begin); };
   const Breathe breathe = [&] {
     if (!goes_on()) throw Stopped{};
   };
   const Pulse within = pulse ? Pulse([&](std::size_t) { return goes_on(); }) : Pulse{};
   const std::size_t wanted = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
-  const std::size_t k = std::min(wanted, end - 1);  // the last row has no more than that
+  const std::size_t k = std::min(wanted, size() + count - 1);  // the last row has no more
   try {
-    Lookahead<Real> ahead(index(), tree_.points(), fetch, before, end, k, helpers);
-    for (std::size_t i = before; i < end; ++i) {
-      if (i == ahead.slice_end() || i == before) {
-        ahead.advance(breathe);
+    Lookahead<Real> ahead(index(), tree_.points(), fetch, begin, end, k, helpers);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i == ahead.slice_end() || i == begin) {
+        ahead.advance(breathe, pause);
         prefetch_.clear();
       }
-      if (i % kStride == 0) breathe();
+      if (i % kStride == 0) {
+        breathe();
+        if (pause) pause();
+      }
       for (std::size_t next = std::max(i + 1, prefetch_.sent());
            next < ahead.slice_end() && prefetch_.has_room(i); ++next)
         prefetch_.send(tree_, next, ahead.neighbours(next));
       prefetch_.walk(tree_, i);
       found_.clear();
-      for (const PointId point : ahead.neighbours(i)) found_.push_back({0, point});
-      if (!hang_up(NodeId::leaf(static_cast<PointId>(i)), within)) break;
+      for (const RowSlot row : ahead.neighbours(i)) found_.push_back({0, row});
+      if (!hang_up(NodeId::leaf(static_cast<RowSlot>(i)), within)) break;
     }
   } catch (const Stopped&) {
   }
-  return size() - before;
+  return end_ - begin;
 }
 
 template <class Real>
@@ -140,15 +151,13 @@ bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
   if (algorithm == Algorithm::kOtd) {
     otd_insert(tree_, leaf, options_.metric, certificate_ ? &*certificate_ : nullptr);
   } else if (algorithm == Algorithm::kPerch && perch_.collapses()) {
-    const NodeId at = first ? kNone : perch_.nearest(tree_, points().row(leaf.point()));
-    stale_ = true;
-    perch_.insert(tree_, leaf, at);
+    perch_.insert(tree_, leaf, first ? kNone : perch_.nearest(tree_, points().row(leaf.row())));
   } else if (algorithm == Algorithm::kGroups) {
-    stale_ = true;
-    first ? tree_.set_root(leaf) : static_cast<void>(tree_.attach(leaf, tree_.root()));
+    hang_beside(leaf, tree_.root());
   } else {
     return insert_with_index(leaf, pulse);
   }
+  attached(leaf);
   return true;
 }
 
@@ -159,7 +168,8 @@ bool Live<Real>::insert_with_index(NodeId leaf, const Pulse& pulse) {
     found_.clear();
     if (const std::size_t n = size(); n > 0) {
       const std::size_t wanted = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
-      neighbours_->nearest(points(), points().row(leaf.point()), std::min(wanted, n), found_);
+      neighbours_->nearest(points(), points().row(leaf.row()), std::min(wanted, n), end_, search_,
+                           found_);
     }
   } catch (...) {
     neighbours_.reset();
@@ -177,34 +187,112 @@ bool Live<Real>::insert_with_index(NodeId leaf, const Pulse& pulse) {
 /// Hang up a leaf whose neighbours have been found. False when the pulse said stop.
 template <class Real>
 bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
-  if (options_.algorithm == Algorithm::kOhac) return ohac_.insert(tree_, leaf, found_, pulse);
-  const NodeId nearest = found_.empty() ? kNone : NodeId::leaf(found_.front().point);
-  stale_ = true;
-  if (options_.algorithm == Algorithm::kPerch)
+  const NodeId nearest = found_.empty() ? kNone : NodeId::leaf(found_.front().row);
+  if (options_.algorithm == Algorithm::kOhac) {
+    if (!ohac_.insert(tree_, leaf, found_, pulse)) return false;
+  } else if (options_.algorithm == Algorithm::kPerch) {
     perch_.insert(tree_, leaf, nearest);
-  else if (options_.algorithm == Algorithm::kGrinch)
+  } else if (options_.algorithm == Algorithm::kGrinch) {
     grinch_.insert(tree_, leaf, nearest, *neighbours_);
-  else if (nearest == kNone)
-    tree_.set_root(leaf);
-  else
-    tree_.attach(leaf, nearest);
+  } else {
+    hang_beside(leaf, nearest);
+  }
+  attached(leaf);
   return true;
 }
 
+/// Make a leaf the sibling of a node, or the root of an empty tree.
 template <class Real>
-void Live<Real>::insert_beside(const Real* row, std::span<const PointId> nearest) {
+void Live<Real>::hang_beside(NodeId leaf, NodeId at) {
+  if (at == kNone)
+    tree_.set_root(leaf);
+  else
+    tree_.mark_stale(tree_.attach(leaf, at));
+}
+
+template <class Real>
+void Live<Real>::attached(NodeId leaf) {
+  end_ = leaf.row() + std::size_t{1};
+  ++version_;
+}
+
+// --- erasing ------------------------------------------------------------------------
+
+template <class Real>
+bool Live<Real>::find(Arrival number, RowSlot& row) const {
+  return points().find(number, row) && row < end_;
+}
+
+template <class Real>
+bool Live<Real>::erase(Arrival number) {
+  RowSlot row = 0;
+  if (!find(number, row)) return false;
+  tree_.make_room_to_erase();
+  const bool indexed = neighbours_ && row < neighbours_->end();
+  try {
+    if (indexed) neighbours_->make_room_to_remove();
+  } catch (...) {
+    neighbours_.reset();
+    throw;
+  }
+  erase_leaf(NodeId::leaf(row));
+  if (indexed) neighbours_->remove(row);
+  tree_.erase_row(row);
+  ++version_;
+  if (points().holes() > std::max(kFewHoles, points().living())) compact();
+  return true;
+}
+
+/// Take a leaf out of the tree; if this throws, it is still there.
+template <class Real>
+void Live<Real>::erase_leaf(NodeId leaf) {
+  switch (options_.algorithm) {
+    case Algorithm::kOhac:
+      ohac_.erase(tree_, leaf, {});
+      return;
+    case Algorithm::kPerch:
+      perch_.erase(tree_, leaf);
+      return;
+    case Algorithm::kNaiveNn:
+      if (const NodeId beside = tree_.detach(leaf); beside != kNone)
+        tree_.mark_stale(tree_.parent(beside));
+      return;
+    case Algorithm::kOtd:
+      if (!certificate_) {
+        otd_erase(tree_, leaf);
+        return;
+      }
+      throw std::invalid_argument("a certificate holds for streams that nothing is taken out of");
+    default:
+      throw std::invalid_argument("this algorithm cannot take points out again");
+  }
+}
+
+/// Close the holes that erased rows have left.
+template <class Real>
+void Live<Real>::compact() {
+  tree_.compact([&](std::span<const RowSlot> new_slot) {
+    if (neighbours_) neighbours_->renumber(new_slot, points().living());
+    perch_.renumber(new_slot);
+  });
+  frontier_.reset();
+  end_ = points().slots();
+}
+
+template <class Real>
+void Live<Real>::insert_beside(const Real* row, std::span<const RowSlot> nearest) {
   if (options_.algorithm != Algorithm::kOhac)
     throw std::invalid_argument("only OHAC can be told a row's neighbours");
   if (nearest.empty() != (size() == 0))
     throw std::invalid_argument("an empty tree takes no neighbours, and any other at least one");
   found_.clear();
-  for (const PointId point : nearest) {
-    if (point >= size()) throw std::invalid_argument("a neighbour is not among the points so far");
-    found_.push_back({0, point});  // how near it is, OHAC does not ask
+  for (const RowSlot near : nearest) {
+    if (near >= end_) throw std::invalid_argument("a neighbour is not among the points so far");
+    found_.push_back({0, near});  // how near it is, OHAC does not ask
   }
   tree_.make_room(1);
-  const Unattached<Real> unattached(tree_);
-  ohac_.insert(tree_, take_row(row), found_, {});
+  const Unattached unattached{*this};
+  hang_up(take_row(row), {});
 }
 
 template <class Real>
@@ -215,7 +303,10 @@ std::size_t Live<Real>::rebuild_with(const Real* rows, std::size_t count, const 
   const Pulse share =
       pulse ? Pulse([&](std::size_t merges) { return pulse(merges * count / (before + count)); })
             : Pulse{};
-  return build_hac(tree_, options_.metric, options_.linkage, share) ? count : 0;
+  if (!build_hac(tree_, options_.metric, options_.linkage, share)) return 0;
+  end_ = points().slots();
+  ++version_;
+  return count;
 }
 
 /// Store a copy of the row as a leaf; the copy is what is looked at.
@@ -250,25 +341,44 @@ Neighbours<Real>& Live<Real>::index() {
 
 template <class Real>
 void Live<Real>::index_all_points() {
-  const std::size_t missing = size() - index().size();
-  if (missing > 0 && neighbours_->gains_by_loading(missing))
-    neighbours_->load(tree_.points(), size(), {});
-  while (neighbours_->size() < size()) neighbours_->add(tree_.points());
+  if (index().end() < end_ && neighbours_->gains_by_loading(end_ - neighbours_->end()))
+    neighbours_->load(points(), end_, {});
+  while (neighbours_->end() < end_) neighbours_->add(points());
 }
 
+// --- reading ------------------------------------------------------------------------
+
 template <class Real>
-void Live<Real>::nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out) {
-  query_.assign(x, x + tree_.dim());
-  prepare(query_.data());
+void Live<Real>::have_ready() {
   try {
     index_all_points();
-    neighbours_->nearest(tree_.points(), query_.data(), k, out);
   } catch (...) {
     neighbours_.reset();
     throw;
   }
+  tree_.refresh(options_.metric, options_.linkage);
+}
+
+template <class Real>
+void Live<Real>::nearest(const Real* x, std::size_t k, Reading& reading,
+                         std::vector<Neighbour>& out) const {
+  reading.query.assign(x, x + tree_.dim());
+  prepare(reading.query.data());
+  neighbours_->nearest(points(), reading.query.data(), k, end_, reading.search, out);
   if (options_.metric == Metric::kCosine)
     for (Neighbour& neighbour : out) neighbour.distance /= 2;
+}
+
+template <class Real>
+const Frontier<Real>& Live<Real>::frontier(const CutRule& rule) {
+  if (!frontier_ || frontier_version_ != version_ || !(frontier_rule_ == rule)) {
+    tree_.refresh(options_.metric, options_.linkage);
+    frontier_.reset();
+    frontier_.emplace(tree_, rule);
+    frontier_rule_ = rule;
+    frontier_version_ = version_;
+  }
+  return *frontier_;
 }
 
 template <class Real>
@@ -277,61 +387,113 @@ void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
   if (options_.algorithm != Algorithm::kGroups)
     throw std::invalid_argument("only a nested tree can be regrouped");
   build_group_tree(tree_, options_.metric, group_of, above);
-  stale_ = false;
+  ++version_;
+}
+
+template <class Real>
+void Live<Real>::close_holes() {
+  if (points().holes() == 0) return;
+  tree_.make_room_to_erase();
+  compact();
 }
 
 template <class Real>
 const Tree<Real>& Live<Real>::tree() {
-  if (stale_) tree_.summarise();
-  stale_ = false;
+  close_holes();
+  tree_.refresh(options_.metric, options_.linkage);
   return tree_;
 }
 
 template <class Real>
-Snapshot Live<Real>::snapshot() {
+FlatTree Live<Real>::flat() {
   tree();
-  const std::size_t n = size();
-  struct Entry {
-    double monotone;
-    Rank rank;
-    Slot slot;
+  FlatTree out;
+  out.slots = tree_.slots();
+  out.entries.reserve(size() - 1);
+  for (Slot slot = 0; slot < tree_.slots(); ++slot) {
+    if (tree_.is_free(slot)) continue;
+    const NodeId v = NodeId::inner(slot);
+    NodeId a = tree_.left(v), b = tree_.right(v);
+    out.entries.push_back({tree_.heights(v), tree_.rank(v), a, b, slot, tree_.name(slot)});
+  }
+  return out;
+}
+
+namespace {
+
+/// Bits of a number that order as the numbers do; 0 and -0 are one.
+std::uint64_t sortable(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
+  return bits >> 63 != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
+}
+
+/// Entries in canonical order. By monotone height digit after digit, which is several
+/// times as quick as by comparisons; then equal ones by rank.
+std::vector<std::uint32_t> canonical_order(const std::vector<FlatTree::Entry>& entries) {
+  struct Keyed {
+    std::uint64_t key;
+    std::uint32_t entry;
   };
-  std::vector<double> height(tree_.slots()), monotone(tree_.slots());
-  std::vector<Entry> entries;
-  entries.reserve(tree_.slots());
-  with_rule(options_.metric, options_.linkage, [&](auto rule) {
-    for (const Slot slot : tree_.bottom_up()) {
-      const NodeId v = NodeId::inner(slot), a = tree_.left(v), b = tree_.right(v);
-      const double value =
-          linkage_of<decltype(rule)>(tree_.summary(a), tree_.summary(b), tree_.dim());
-      height[slot] = monotone[slot] = height_of(options_.metric, options_.linkage, value);
-      for (const NodeId child : {a, b})
-        if (!child.is_leaf()) monotone[slot] = std::max(monotone[slot], monotone[child.slot()]);
-      entries.push_back({monotone[slot], tree_.rank(v), slot});
-    }
-  });
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.monotone != b.monotone ? a.monotone < b.monotone : comes_first(a.rank, b.rank);
-  });
+  constexpr std::size_t kBits = 11, kDigits = std::size_t{1} << kBits;
+  std::vector<Keyed> now, next(entries.size());
+  now.reserve(entries.size());
+  for (std::uint32_t i = 0; i < entries.size(); ++i)
+    now.push_back({sortable(entries[i].heights.monotone), i});
+  std::vector<std::size_t> place(kDigits);
+  for (std::size_t shift = 0; shift < 64; shift += kBits) {
+    std::fill(place.begin(), place.end(), 0);
+    for (const Keyed& one : now) ++place[(one.key >> shift) % kDigits];
+    std::size_t before = 0;
+    for (std::size_t& count : place) before += std::exchange(count, before);
+    for (const Keyed& one : now) next[place[(one.key >> shift) % kDigits]++] = one;
+    now.swap(next);
+  }
+  std::vector<std::uint32_t> order;
+  order.reserve(now.size());
+  for (const Keyed& one : now) order.push_back(one.entry);
+  for (std::size_t from = 0, to = 0; from < now.size(); from = to) {
+    while (to < now.size() && now[to].key == now[from].key) ++to;
+    std::sort(order.begin() + static_cast<std::ptrdiff_t>(from),
+              order.begin() + static_cast<std::ptrdiff_t>(to),
+              [&](std::uint32_t a, std::uint32_t b) {
+                return comes_first(entries[a].rank, entries[b].rank);
+              });
+  }
+  return order;
+}
+
+}  // namespace
+
+Snapshot number(FlatTree tree) {
+  const std::size_t n = tree.entries.size() + 1;
+  const std::vector<std::uint32_t> order = canonical_order(tree.entries);
   Snapshot out;
   out.nodes.reserve(2 * n - 1);
-  for (std::size_t i = 0; i < n; ++i) out.nodes.push_back(NodeId::leaf(static_cast<PointId>(i)));
-  std::vector<std::int64_t> number(tree_.slots());
-  for (const Entry& entry : entries) {
-    number[entry.slot] = static_cast<std::int64_t>(out.nodes.size());
+  for (std::size_t i = 0; i < n; ++i) out.nodes.push_back(NodeId::leaf(static_cast<RowSlot>(i)));
+  struct Numbered {
+    std::int64_t number;
+    RowSlot first;
+  };
+  std::vector<Numbered> numbered(tree.slots);
+  for (const std::uint32_t at : order) {
+    const FlatTree::Entry& entry = tree.entries[at];
+    numbered[entry.slot] = {static_cast<std::int64_t>(out.nodes.size()), entry.rank.first_leaf};
     out.nodes.push_back(NodeId::inner(entry.slot));
   }
-  const auto number_of = [&](NodeId v) {
-    return v.is_leaf() ? static_cast<std::int64_t>(v.point()) : number[v.slot()];
+  const auto look = [&](NodeId v) {
+    return v.is_leaf() ? Numbered{v.row(), v.row()} : numbered[v.slot()];
   };
-  for (const Entry& entry : entries) {
-    const NodeId v = NodeId::inner(entry.slot);
-    NodeId a = tree_.left(v), b = tree_.right(v);
-    if (tree_.first_leaf(b) < tree_.first_leaf(a)) std::swap(a, b);
-    out.children.push_back(number_of(a));
-    out.children.push_back(number_of(b));
-    out.heights.push_back(height[entry.slot]);
-    out.names.push_back(static_cast<std::int64_t>(tree_.name(entry.slot)));
+  out.children.reserve(2 * (n - 1));
+  out.heights.reserve(n - 1);
+  out.names.reserve(n - 1);
+  for (const std::uint32_t at : order) {
+    const FlatTree::Entry& entry = tree.entries[at];
+    Numbered a = look(entry.left), b = look(entry.right);
+    if (b.first < a.first) std::swap(a, b);
+    out.children.push_back(a.number);
+    out.children.push_back(b.number);
+    out.heights.push_back(entry.heights.own);
+    out.names.push_back(static_cast<std::int64_t>(entry.name));
   }
   return out;
 }
@@ -341,7 +503,7 @@ void Live<Real>::check() {
   if (options_.algorithm == Algorithm::kPerch) perch_.check(tree_);
   if (options_.algorithm == Algorithm::kGrinch) grinch_.check(tree_);
   tree().check();
-  if (neighbours_ && neighbours_->size() > size())
+  if (neighbours_ && neighbours_->end() > end_)
     throw std::logic_error("live invariant broken: the index holds points that the tree lacks");
 }
 

@@ -17,13 +17,14 @@
 
 #include "algorithms/certificate.hpp"
 #include "algorithms/grinch.hpp"
-#include "math/linkage.hpp"
+#include "algorithms/ohac.hpp"
+#include "algorithms/path_prefetch.hpp"
+#include "algorithms/perch.hpp"
 #include "index/lookahead.hpp"
 #include "index/neighbours.hpp"
-#include "algorithms/ohac.hpp"
-#include "algorithms/perch.hpp"
+#include "math/linkage.hpp"
 #include "pulse.hpp"
-#include "algorithms/path_prefetch.hpp"
+#include "tree/frontier.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {
@@ -54,10 +55,24 @@ struct Memory {
   std::vector<double> numbers;
 };
 
+/// The inner nodes of a tree, copied flat, in no special order: what a snapshot is made
+/// of. Row slots and arrival order are the same here, without holes.
+struct FlatTree {
+  struct Entry {
+    Heights heights;
+    Rank rank;
+    NodeId left, right;
+    Slot slot;
+    std::uint64_t name;
+  };
+  std::vector<Entry> entries;
+  std::size_t slots = 0;  // of inner nodes, free ones included
+};
+
 /// A tree frozen in its canonical numbering (docs/decisions): leaves 0..n-1 are
-/// arrival indices, inner nodes follow in order of (monotone height, size, first
-/// leaf), children 2i and 2i+1 of inner node n+i with the earlier first leaf
-/// first. Two equal hierarchies have equal arrays.
+/// the living points in order of arrival, inner nodes follow in order of (monotone
+/// height, size, first leaf), children 2i and 2i+1 of inner node n+i with the earlier
+/// first leaf first. Two equal hierarchies have equal arrays.
 struct Snapshot {
   std::vector<std::int64_t> children;
   std::vector<double> heights;
@@ -65,9 +80,18 @@ struct Snapshot {
   std::vector<NodeId> nodes;  // all 2n-1, by number
 };
 
+/// O(n), and sorting.
+Snapshot number(FlatTree tree);
+
 template <class Real>
 class Live {
  public:
+  /// What one reader keeps to itself.
+  struct Reading {
+    SearchScratch search;
+    std::vector<Real> query;
+  };
+
   Live(std::size_t dim, const Options& options);
   /// Continue a stored tree. Throws std::invalid_argument if it is damaged.
   Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
@@ -75,27 +99,47 @@ class Live {
 
   const Options& options() const { return options_; }
   std::size_t size() const { return tree_.attached(); }
-  const Points<Real>& points() const { return tree_.points(); }
+  /// Grows with every change of the tree.
+  std::uint64_t version() const { return version_; }
+  const RowStore<Real>& points() const { return tree_.points(); }
+  /// The tree as it is, stale or not.
+  const Tree<Real>& frozen() const { return tree_; }
 
   /// Insert rows in order; they must be finite, not zero under cosine, and without
   /// negative numbers if there is a certificate. Throws std::invalid_argument at one
   /// that is not, with those before it inserted or some of them.
   /// Returns how many were inserted before the pulse, if any, said stop. Helpers
-  /// make it quicker and change nothing else.
-  std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse,
-                          Helpers& helpers);
+  /// make it quicker and change nothing else. `pause` is called between two inserts now
+  /// and then: readers may come in then.
+  std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse, Helpers& helpers,
+                          const Pause& pause);
   std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse) {
     Alone alone;
-    return insert_many(rows, count, pulse, alone);
+    return insert_many(rows, count, pulse, alone, {});
   }
 
   /// Under kOhac: insert one such row as if its nearest points were these. There must
   /// be none in an empty tree, and at least one of the points so far in any other.
-  void insert_beside(const Real* row, std::span<const PointId> nearest);
+  void insert_beside(const Real* row, std::span<const RowSlot> nearest);
 
+  /// The slot of a point in the tree; false if there is none. O(log n).
+  bool find(Arrival number, RowSlot& row) const;
+  /// Rows in slots below are in the tree, or holes; others are yet to be inserted.
+  std::size_t end() const { return end_; }
+
+  /// Take a point out again, under OHAC, OTD, NaiveNn and PERCH. Throws
+  /// std::invalid_argument under others; false if there is no such point. Memory of
+  /// what came and went is used again.
+  bool erase(Arrival number);
+
+  // --- reading: by several threads at once, after have_ready() and before any change ----
+  /// Have everything ready that readers need: the index, summaries, heights.
+  void have_ready();
   /// The k nearest points of x, which is scaled under cosine like any other row.
   /// Distances are squared Euclidean, 1 - cosine, or minus inner products.
-  void nearest(const Real* x, std::size_t k, std::vector<Neighbour>& out);
+  void nearest(const Real* x, std::size_t k, Reading& reading, std::vector<Neighbour>& out) const;
+  /// The clusters of a cut, kept until the tree changes. Not by several threads at once.
+  const Frontier<Real>& frontier(const CutRule& rule);
 
   /// What is guaranteed for this stream, if the options ask for it.
   const std::optional<Certificate>& certificate() const { return certificate_; }
@@ -104,24 +148,30 @@ class Live {
   /// Points that arrive later hang from the root until the next time.
   void regroup(std::span<const std::uint32_t> group_of, std::span<const std::uint32_t> above);
 
-  /// The tree, with all summaries up to date.
+  /// The tree, with all summaries up to date and no holes among the rows.
   const Tree<Real>& tree();
   Memory memory() const;
-  Snapshot snapshot();
+  FlatTree flat();
   /// Throws std::logic_error naming a broken invariant.
   void check();
 
  private:
+  struct Unattached;
   bool insert(const Real* row, const Pulse& pulse);
   bool insert_with_index(NodeId leaf, const Pulse& pulse);
+  void hang_beside(NodeId leaf, NodeId at);
+  void attached(NodeId leaf);
   bool hang_up(NodeId leaf, const Pulse& pulse);
   bool gains_by_looking_ahead(std::size_t count);
   std::size_t insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
-                               Helpers& helpers);
+                               Helpers& helpers, const Pause& pause);
   NodeId take_row(const Real* row);
   void prepare(Real* row) const;
   Neighbours<Real>& index();
   void index_all_points();
+  void erase_leaf(NodeId leaf);
+  void compact();
+  void close_holes();
   std::size_t rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse);
 
   Options options_;
@@ -131,10 +181,14 @@ class Live {
   std::optional<Certificate> certificate_;
   Perch<Real> perch_;
   Grinch<Real> grinch_;
-  bool stale_ = false;  // some algorithms leave summaries for later: their paths can be long
+  std::size_t end_ = 0;  // rows in slots below are in the tree, or holes
+  std::uint64_t version_ = 0;
   PathPrefetch prefetch_;
+  SearchScratch search_;
   std::vector<Neighbour> found_;
-  std::vector<Real> query_;
+  std::optional<Frontier<Real>> frontier_;
+  CutRule frontier_rule_;
+  std::uint64_t frontier_version_ = 0;
 };
 
 }  // namespace ramify

@@ -12,6 +12,9 @@ namespace ramify {
 /// leaving everything valid.
 using Pulse = std::function<bool(std::size_t done)>;
 
+/// Called between two pieces of work, when everything is at rest for a moment.
+using Pause = std::function<void()>;
+
 /// Called inside a piece of work that has no rows to count. It may throw
 /// Stopped, and the work, which has changed nothing yet, unwinds.
 using Breathe = std::function<void()>;

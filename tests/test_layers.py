@@ -38,6 +38,8 @@ ORDER = [
     "math/linkage.hpp",
     "tree/tree.hpp",
     "tree/tree.cpp",
+    "tree/frontier.hpp",
+    "tree/frontier.cpp",
     "index/bucket_tree.hpp",
     "index/neighbours.hpp",
     "index/neighbours.cpp",

@@ -21,8 +21,8 @@
 
 #include "math/linkage.hpp"
 #include "math/order.hpp"
-#include "pulse.hpp"
 #include "math/summary.hpp"
+#include "pulse.hpp"
 
 namespace ramify {
 

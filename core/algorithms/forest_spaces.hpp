@@ -12,10 +12,10 @@
 #include <limits>
 #include <vector>
 
-#include "index/bucket_tree.hpp"
-#include "math/dispatch.hpp"
 #include "algorithms/forest_hac.hpp"
+#include "index/bucket_tree.hpp"
 #include "index/projected_scan.hpp"
+#include "math/dispatch.hpp"
 
 namespace ramify {
 
@@ -330,8 +330,7 @@ class ScanSpace {
       weights_.set_ssd(i, forest[i].summary.ssd);
       rule_weights_[i] = weights_.weight<Rule>(i);
       row_of_[i] = at_row_[i] = i;
-      if (kShortens && dim_ >= kLongRow)
-        scan_.append([&](std::size_t row) { return mean(row); });
+      if (kShortens && dim_ >= kLongRow) scan_.append([&](std::size_t row) { return mean(row); });
     }
   }
 
@@ -372,6 +371,7 @@ class ScanSpace {
   void look_up(std::size_t row, NearestCluster& best) {
     const Real* x = mean(row);
     const double weight = rule_weights_[row];
+    scan_.make_room_to_search(bounds_, centred_);
     scan_.search(
         x, scan_.size(), [&](std::size_t i) { return i != row; },
         [&](double gap, std::size_t i) { return Rule::bound(gap, weight, rule_weights_[i]); },
@@ -380,7 +380,7 @@ class ScanSpace {
           const double score = Rule::score(gap, weight, rule_weights_[i]);
           if (score <= best.limit()) best.offer(score, at_row_[i]);
         },
-        [&] { return best.limit(); });
+        [&] { return best.limit(); }, bounds_, centred_, rest_);
   }
 
   void scan(std::size_t row, NearestCluster& best) {
@@ -403,6 +403,9 @@ class ScanSpace {
   std::vector<double> rule_weights_, values_;
   std::vector<std::uint32_t> row_of_, at_row_;
   ProjectedScan<Real> scan_;
+  std::vector<float> bounds_;
+  std::vector<double> centred_;
+  std::uint32_t rest_ = 0;
 };
 
 }  // namespace ramify

@@ -10,7 +10,7 @@ namespace ramify {
 
 template <class Real>
 SummaryView<Real> Grinch<Real>::view(const Tree<Real>& tree, NodeId v) const {
-  if (v.is_leaf()) return {1.0, tree.points().row(v.point()), 0.0};
+  if (v.is_leaf()) return {1.0, tree.points().row(v.row()), 0.0};
   const Note& note = notes_[v.slot()];
   return {note.n, means_.data() + v.slot() * dim_, note.ssd};
 }
@@ -74,9 +74,9 @@ void Grinch<Real>::rule_out(const Tree<Real>& tree, NodeId v) {
     if (!u.is_leaf()) {
       stack_.push_back(tree.left(u));
       stack_.push_back(tree.right(u));
-    } else if (ruled_out_[u.point()] == 0) {
-      ruled_out_[u.point()] = 1;
-      ruled_out_list_.push_back(u.point());
+    } else if (ruled_out_[u.row()] == 0) {
+      ruled_out_[u.row()] = 1;
+      ruled_out_list_.push_back(u.row());
     }
   }
 }
@@ -84,14 +84,15 @@ void Grinch<Real>::rule_out(const Tree<Real>& tree, NodeId v) {
 /// The leaf with the smallest L(c, leaf) that is not ruled out, or kNone. c adds
 /// the same to each of them, so it is the one nearest to c's mean.
 template <class Real>
-NodeId Grinch<Real>::closest_allowed(const Tree<Real>& tree, NodeId c, Neighbours<Real>& index) {
+NodeId Grinch<Real>::closest_allowed(const Tree<Real>& tree, NodeId c,
+                                     const Neighbours<Real>& index) {
   if (ruled_out_list_.size() == ruled_out_.size()) return kNone;
   refresh(tree, c);
   // The newest point lies below c, so only those before it can be allowed.
   Neighbour nearest;
   const bool found = index.nearest_allowed(tree.points(), view(tree, c).mean, ruled_out_.size() - 1,
-                                           ruled_out_.data(), nearest);
-  return found ? NodeId::leaf(nearest.point) : kNone;
+                                           ruled_out_.data(), search_, nearest);
+  return found ? NodeId::leaf(nearest.row) : kNone;
 }
 
 template <class Real>
@@ -121,7 +122,7 @@ NodeId Grinch<Real>::rotate(const Tree<Real>& tree, NodeId leaf, NodeId nearest)
 }
 
 template <class Real>
-void Grinch<Real>::graft(Tree<Real>& tree, NodeId c, Neighbours<Real>& index) {
+void Grinch<Real>::graft(Tree<Real>& tree, NodeId c, const Neighbours<Real>& index) {
   const bool full = options_.graft == Graft::kFull;
   rule_out(tree, c);
   if (c != tree.root())
@@ -135,7 +136,7 @@ void Grinch<Real>::graft(Tree<Real>& tree, NodeId c, Neighbours<Real>& index) {
     if (!full || c == tree.root()) break;
     rule_out(tree, tree.parent(c));
   }
-  for (const PointId point : ruled_out_list_) ruled_out_[point] = 0;
+  for (const RowSlot point : ruled_out_list_) ruled_out_[point] = 0;
   ruled_out_list_.clear();
 }
 
@@ -205,8 +206,10 @@ void Grinch<Real>::make_room(std::size_t points) {
 }
 
 template <class Real>
-void Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, Neighbours<Real>& index) {
-  make_room(leaf.point() + 1);
+void Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId nearest,
+                          const Neighbours<Real>& index) {
+  make_room(leaf.row() + 1);
+  index.make_room_to_search(search_);
   if (nearest == kNone) {
     tree.set_root(leaf);
     return;
@@ -215,6 +218,7 @@ void Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, Neighbo
   notes_.emplace_back();
   means_.resize(means_.size() + dim_);
   above_.push_back(0);
+  tree.mark_stale(c);
   tell_upwards(tree, c);
   if (options_.graft != Graft::kNone) graft(tree, c, index);
 }
@@ -251,7 +255,7 @@ void Grinch<Real>::restore(const Tree<Real>& tree, std::span<const std::uint32_t
   notes_.resize(slots);
   means_.resize(slots * dim_);
   above_.resize(slots);
-  ruled_out_.resize(tree.points().size());
+  ruled_out_.resize(tree.points().slots());
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const double* from = numbers.data() + slot * (3 + dim_);
     const std::uint32_t flags = marks[2 * slot + 1];

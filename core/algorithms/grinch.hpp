@@ -40,8 +40,8 @@
 #include <span>
 #include <vector>
 
-#include "math/linkage.hpp"
 #include "index/neighbours.hpp"
+#include "math/linkage.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {
@@ -69,7 +69,7 @@ class Grinch {
   /// Insert an unattached leaf; `nearest` is its nearest leaf, kNone in an empty
   /// tree, and `index` holds all earlier points, if not more. May only throw before
   /// it has changed anything.
-  void insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, Neighbours<Real>& index);
+  void insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, const Neighbours<Real>& index);
 
   /// Everything remembered: two marks and 3 + dim numbers a slot.
   std::vector<std::uint32_t> marks() const;
@@ -100,7 +100,7 @@ class Grinch {
   void tell_upwards(const Tree<Real>& tree, NodeId v);
 
   NodeId rotate(const Tree<Real>& tree, NodeId leaf, NodeId nearest);
-  void graft(Tree<Real>& tree, NodeId c, Neighbours<Real>& index);
+  void graft(Tree<Real>& tree, NodeId c, const Neighbours<Real>& index);
   enum class Outcome { kGrafted, kMet, kCapped };
   Outcome try_graft(Tree<Real>& tree, NodeId& c, NodeId n);
   void move_beside(Tree<Real>& tree, NodeId c, NodeId n);
@@ -108,7 +108,7 @@ class Grinch {
 
   NodeId common_ancestor(const Tree<Real>& tree, NodeId a, NodeId b);
   void rule_out(const Tree<Real>& tree, NodeId v);
-  NodeId closest_allowed(const Tree<Real>& tree, NodeId c, Neighbours<Real>& index);
+  NodeId closest_allowed(const Tree<Real>& tree, NodeId c, const Neighbours<Real>& index);
 
   std::size_t dim_;
   Metric metric_;
@@ -117,9 +117,10 @@ class Grinch {
   std::vector<Real> means_;  // by slot, dim each
   // Of the insert at hand.
   std::vector<std::uint8_t> ruled_out_;  // by point; all zero between inserts
-  std::vector<PointId> ruled_out_list_;
+  std::vector<RowSlot> ruled_out_list_;
   std::vector<std::uint8_t> above_;  // by slot; all zero between calls
   std::vector<NodeId> stack_;
+  SearchScratch search_;
 };
 
 }  // namespace ramify

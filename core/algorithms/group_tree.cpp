@@ -10,7 +10,7 @@ namespace ramify {
 namespace {
 
 void require_groups_in_groups(std::size_t points, std::span<const std::uint32_t> group_of,
-                    std::span<const std::uint32_t> above) {
+                              std::span<const std::uint32_t> above) {
   bool fits = group_of.size() == points && !above.empty();
   for (const std::uint32_t group : group_of) fits = fits && group < above.size();
   for (std::size_t g = 0; g + 1 < above.size(); ++g)
@@ -22,12 +22,12 @@ void require_groups_in_groups(std::size_t points, std::span<const std::uint32_t>
 
 template <class Real>
 void build_group_tree(Tree<Real>& tree, Metric metric, std::span<const std::uint32_t> group_of,
-                  std::span<const std::uint32_t> above) {
-  const std::size_t n = tree.points().size();
+                      std::span<const std::uint32_t> above) {
+  const std::size_t n = tree.points().slots();
   require_groups_in_groups(n, group_of, above);
   if (n == 0) return;
   std::vector<std::vector<NodeId>> members(above.size());
-  for (PointId i = 0; i < n; ++i) members[group_of[i]].push_back(NodeId::leaf(i));
+  for (RowSlot i = 0; i < n; ++i) members[group_of[i]].push_back(NodeId::leaf(i));
   typename Tree<Real>::Remake remake(tree);
   ForestScratch scratch;
   std::vector<ForestItem<Real>> forest;
@@ -50,8 +50,8 @@ void build_group_tree(Tree<Real>& tree, Metric metric, std::span<const std::uint
 }
 
 template void build_group_tree(Tree<float>&, Metric, std::span<const std::uint32_t>,
-                           std::span<const std::uint32_t>);
+                               std::span<const std::uint32_t>);
 template void build_group_tree(Tree<double>&, Metric, std::span<const std::uint32_t>,
-                           std::span<const std::uint32_t>);
+                               std::span<const std::uint32_t>);
 
 }  // namespace ramify

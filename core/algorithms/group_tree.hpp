@@ -23,6 +23,6 @@ namespace ramify {
 /// kLanes dimensions on and where many are equal.
 template <class Real>
 void build_group_tree(Tree<Real>& tree, Metric metric, std::span<const std::uint32_t> group_of,
-                  std::span<const std::uint32_t> above);
+                      std::span<const std::uint32_t> above);
 
 }  // namespace ramify

@@ -31,13 +31,13 @@ std::uint64_t hash_of(const Real* row, std::size_t dim) {
 template <class Real>
 class OfflineHac {
  public:
-  OfflineHac(const Points<Real>& points, Metric metric, Linkage linkage)
+  OfflineHac(const RowStore<Real>& points, Metric metric, Linkage linkage)
       : points_(points), metric_(metric), linkage_(linkage) {}
 
   bool run(const Pulse& pulse) {
-    merges_.reserve(points_.size() - 1);
+    merges_.reserve(points_.slots() - 1);
     if (metric_ == Metric::kDot)
-      for (PointId i = 0; i < points_.size(); ++i) add_root(i, i, 1);
+      for (RowSlot i = 0; i < points_.slots(); ++i) add_root(i, i, 1);
     else
       merge_equal_points();
     std::vector<Merge> merges;
@@ -51,11 +51,11 @@ class OfflineHac {
   const std::vector<Merge>& merges() const { return merges_; }
 
  private:
-  bool equal_rows(PointId a, PointId b) const {
+  bool equal_rows(RowSlot a, RowSlot b) const {
     return std::equal(points_.row(a), points_.row(a) + points_.dim(), points_.row(b));
   }
 
-  void add_root(std::uint32_t cluster, PointId first, std::uint32_t size) {
+  void add_root(std::uint32_t cluster, RowSlot first, std::uint32_t size) {
     roots_.push_back(cluster);
     forest_.push_back({{static_cast<double>(size), points_.row(first), 0.0}, {size, first}});
   }
@@ -63,21 +63,21 @@ class OfflineHac {
   void merge_equal_points() {
     struct Entry {
       std::uint64_t hash;
-      PointId point;
+      RowSlot point;
     };
     std::vector<Entry> entries;
-    entries.reserve(points_.size());
-    for (PointId i = 0; i < points_.size(); ++i)
+    entries.reserve(points_.slots());
+    for (RowSlot i = 0; i < points_.slots(); ++i)
       entries.push_back({hash_of(points_.row(i), points_.dim()), i});
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return a.hash != b.hash ? a.hash < b.hash : a.point < b.point;
     });
-    std::vector<std::vector<PointId>> groups;  // more than one only if hashes collide
+    std::vector<std::vector<RowSlot>> groups;  // more than one only if hashes collide
     for (std::size_t i = 0; i < entries.size();) {
       groups.clear();
       const std::uint64_t hash = entries[i].hash;
       for (; i < entries.size() && entries[i].hash == hash; ++i) {
-        const PointId point = entries[i].point;
+        const RowSlot point = entries[i].point;
         const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& members) {
           return equal_rows(members.front(), point);
         });
@@ -92,7 +92,7 @@ class OfflineHac {
   }
 
   /// All linkages are 0: the two smallest go first, then the earliest.
-  std::uint32_t merge_group(const std::vector<PointId>& members) {
+  std::uint32_t merge_group(const std::vector<RowSlot>& members) {
     struct Part {
       Rank rank;
       std::uint32_t cluster;
@@ -100,7 +100,7 @@ class OfflineHac {
     };
     if (members.size() == 1) return members.front();
     std::priority_queue<Part, std::vector<Part>, std::greater<>> parts;
-    for (const PointId point : members) parts.push({{1, point}, point});
+    for (const RowSlot point : members) parts.push({{1, point}, point});
     for (;;) {
       const Part a = parts.top();
       parts.pop();
@@ -110,20 +110,20 @@ class OfflineHac {
       const bool in_order = a.rank.first_leaf < b.rank.first_leaf;
       merges_.push_back(in_order ? Merge{a.cluster, b.cluster} : Merge{b.cluster, a.cluster});
       const Rank rank{a.rank.size + b.rank.size, std::min(a.rank.first_leaf, b.rank.first_leaf)};
-      parts.push({rank, static_cast<std::uint32_t>(points_.size() + merges_.size() - 1)});
+      parts.push({rank, static_cast<std::uint32_t>(points_.slots() + merges_.size() - 1)});
     }
   }
 
   /// The forest's own numbering, translated.
   void append(const std::vector<Merge>& merges) {
-    const std::size_t offset = points_.size() + merges_.size();
+    const std::size_t offset = points_.slots() + merges_.size();
     const auto global = [&](std::uint32_t c) {
       return c < roots_.size() ? roots_[c] : static_cast<std::uint32_t>(offset + c - roots_.size());
     };
     for (const auto [a, b] : merges) merges_.push_back({global(a), global(b)});
   }
 
-  const Points<Real>& points_;
+  const RowStore<Real>& points_;
   Metric metric_;
   Linkage linkage_;
   std::vector<Merge> merges_;
@@ -135,7 +135,7 @@ class OfflineHac {
 
 template <class Real>
 bool build_hac(Tree<Real>& tree, Metric metric, Linkage linkage, const Pulse& pulse) {
-  const std::size_t n = tree.points().size();
+  const std::size_t n = tree.points().slots();
   if (n == 0) return true;
   OfflineHac<Real> work(tree.points(), metric, linkage);
   if (!work.run(pulse)) return false;

@@ -19,13 +19,14 @@ bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour
     tree.set_root(leaf);
     return true;
   }
-  if (neighbours.size() == 1 || tree.root().is_leaf())
-    split_path(tree, NodeId::leaf(neighbours.front().point));
-  else
+  if (neighbours.size() == 1 || tree.root().is_leaf()) {
+    const NodeId y = NodeId::leaf(neighbours.front().row);
+    split_path(tree, y, y);
+  } else {
     split_paths(tree, neighbours);
+  }
   trees_.push_back(leaf);
-  forest_.clear();
-  for (const NodeId v : trees_) forest_.push_back({tree.summary(v), tree.rank(v)});
+  gather_forest(tree);
   std::size_t remade = taken_.size();
   if (!merge_below_the_stable_part(tree.dim(), remade)) {
     remade = taken_.size();
@@ -35,7 +36,7 @@ bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour
   keep_stable_part(remade);
   make_room_to_rebuild();
   rebuild(tree);
-  inherit_names(tree);
+  inherit_names(tree, true);
   if (kept_.empty()) {
     tree.set_root(trees_.back());
     return true;
@@ -43,6 +44,33 @@ bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour
   tree.replace_child(NodeId::inner(kept_.front()), kept_child_, trees_.back());
   for (const Slot slot : kept_) tree.summarise(slot);
   return true;
+}
+
+template <class Real>
+bool Ohac<Real>::erase(Tree<Real>& tree, NodeId leaf, const Pulse& pulse) {
+  const NodeId gone = tree.parent(leaf);
+  if (gone == kNone || gone == tree.root()) {
+    tree.detach(leaf);
+    return true;
+  }
+  // The sibling takes the place of their parent; nothing in the forest holds the leaf.
+  split_path(tree, tree.sibling(leaf), gone);
+  gather_forest(tree);
+  if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
+    return false;
+  kept_.clear();
+  make_room_to_rebuild();
+  tree.detach(leaf);
+  rebuild(tree);
+  inherit_names(tree, false);
+  tree.set_root(trees_.back());
+  return true;
+}
+
+template <class Real>
+void Ohac<Real>::gather_forest(const Tree<Real>& tree) {
+  forest_.clear();
+  for (const NodeId v : trees_) forest_.push_back({tree.summary(v), tree.rank(v)});
 }
 
 /// Try to merge only what lies below the stable part of the path. `remade` comes
@@ -94,16 +122,15 @@ void Ohac<Real>::keep_stable_part(std::size_t remade) {
   owner_.push_back(kNowhere);
 }
 
-/// Collect the nodes on y's root path, to be taken out, and what hangs off them,
-/// y first.
+/// Collect the nodes above `below`, to be taken out, and what hangs off them, first of
+/// all y in the place of `below`.
 template <class Real>
-void Ohac<Real>::split_path(const Tree<Real>& tree, NodeId y) {
+void Ohac<Real>::split_path(const Tree<Real>& tree, NodeId y, NodeId below) {
   one_path_ = true;
   taken_.clear();
   trees_.assign(1, y);
-  owner_.assign(1, tree.parent(y) == kNone ? kNowhere : 0);
-  NodeId below = y;
-  for (NodeId v = tree.parent(y); v != kNone; below = v, v = tree.parent(v)) {
+  owner_.assign(1, tree.parent(below) == kNone ? kNowhere : 0);
+  for (NodeId v = tree.parent(below); v != kNone; below = v, v = tree.parent(v)) {
     const NodeId side = tree.left(v) == below ? tree.right(v) : tree.left(v);
     tree.prefetch(side);
     owner_.push_back(static_cast<std::uint32_t>(taken_.size()));
@@ -131,7 +158,7 @@ void Ohac<Real>::split_paths(const Tree<Real>& tree, std::span<const Neighbour> 
   owner_.clear();
   const Untake untake{*this};
   for (const Neighbour& y : neighbours)
-    for (NodeId v = tree.parent(NodeId::leaf(y.point)); v != kNone && !is_taken_[v.slot()];
+    for (NodeId v = tree.parent(NodeId::leaf(y.row)); v != kNone && !is_taken_[v.slot()];
          v = tree.parent(v)) {
       taken_.push_back(v.slot());
       is_taken_[v.slot()] = 1;
@@ -176,8 +203,8 @@ void Ohac<Real>::make_room_to_rebuild() {
   heirs_.assign(taken_.size(), {});
 }
 
-/// Make the merges real, in the slots of the taken-out nodes and a new one, for which
-/// the tree has room.
+/// Make the merges real, in the slots of the taken-out nodes and, with x, a new one, for
+/// which the tree has room.
 template <class Real>
 void Ohac<Real>::rebuild(Tree<Real>& tree) {
   for (const Slot slot : taken_) {
@@ -203,9 +230,9 @@ std::uint32_t Ohac<Real>::lowest_common(std::uint32_t a, std::uint32_t b) const 
 }
 
 template <class Real>
-void Ohac<Real>::inherit_names(Tree<Real>& tree) {
+void Ohac<Real>::inherit_names(Tree<Real>& tree, bool has_x_last) {
   const std::size_t m = trees_.size() - merges_.size();
-  std::size_t with_x = m - 1;  // the cluster that x is in so far
+  std::size_t with_x = has_x_last ? m - 1 : kNowhere;  // the cluster that x is in so far
   for (std::uint32_t t = 0; t < merges_.size(); ++t) {
     const bool has_x = merges_[t].a == with_x || merges_[t].b == with_x;
     if (has_x) with_x = m + t;

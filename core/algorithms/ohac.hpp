@@ -36,16 +36,21 @@ class Ohac {
   bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> neighbours,
               const Pulse& pulse);
 
+  /// Take a leaf out of a tree with room to erase: its place's root path is split, and
+  /// HAC merges what hung off it. False, and whenever it throws: as above.
+  bool erase(Tree<Real>& tree, NodeId leaf, const Pulse& pulse);
+
  private:
   struct Untake;
-  void split_path(const Tree<Real>& tree, NodeId y);
+  void gather_forest(const Tree<Real>& tree);
+  void split_path(const Tree<Real>& tree, NodeId y, NodeId below);
   void split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
   bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);
   void merge_lowest(std::size_t dim, std::size_t count);
   void keep_stable_part(std::size_t remade);
   void make_room_to_rebuild();
   void rebuild(Tree<Real>& tree);
-  void inherit_names(Tree<Real>& tree);
+  void inherit_names(Tree<Real>& tree, bool has_x_last);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;
   void find_above(const Tree<Real>& tree);
 

@@ -106,7 +106,7 @@ void walk_and_attach(Tree<Real>& tree, NodeId leaf, const Similarity& similarity
 
 template <class Books, class Real>
 void insert_with(Tree<Real>& tree, NodeId leaf, Metric metric, const Books& books) {
-  const Real* x = tree.points().row(leaf.point());
+  const Real* x = tree.points().row(leaf.row());
   if (metric == Metric::kDot)
     walk_and_attach(tree, leaf, DotSimilarity<Real>{tree, x}, books);
   else
@@ -125,9 +125,18 @@ void otd_insert(Tree<Real>& tree, NodeId leaf, Metric metric, Certificate* certi
     insert_with(tree, leaf, metric, NoLedger{});
   else
     insert_with(tree, leaf, metric,
-                Ledger<Real>(tree, tree.points().row(leaf.point()), *certificate));
+                Ledger<Real>(tree, tree.points().row(leaf.row()), *certificate));
 }
 
+template <class Real>
+void otd_erase(Tree<Real>& tree, NodeId leaf) {
+  const NodeId beside = tree.detach(leaf);
+  if (beside == kNone) return;
+  for (NodeId v = tree.parent(beside); v != kNone; v = tree.parent(v)) tree.summarise(v.slot());
+}
+
+template void otd_erase(Tree<float>&, NodeId);
+template void otd_erase(Tree<double>&, NodeId);
 template void otd_insert(Tree<float>&, NodeId, Metric, Certificate*);
 template void otd_insert(Tree<double>&, NodeId, Metric, Certificate*);
 

@@ -24,4 +24,9 @@ namespace ramify {
 template <class Real>
 void otd_insert(Tree<Real>& tree, NodeId leaf, Metric metric, Certificate* certificate = nullptr);
 
+/// Take a leaf out of a tree with room to erase, and its parent; what is above is
+/// summarised anew. O(depth * dim).
+template <class Real>
+void otd_erase(Tree<Real>& tree, NodeId leaf);
+
 }  // namespace ramify

@@ -25,7 +25,7 @@ class PathPrefetch {
 
   /// Begin to climb for point `next`, which has these neighbours.
   template <class Real>
-  void send(const Tree<Real>& tree, std::size_t next, std::span<const PointId> neighbours) {
+  void send(const Tree<Real>& tree, std::size_t next, std::span<const RowSlot> neighbours) {
     NodeId& at = climbers_[next % kAhead];
     at = kNone;
     sent_ = next + 1;

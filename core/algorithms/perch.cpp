@@ -63,23 +63,23 @@ bool Perch<Real>::Collapsible::operator>(const Collapsible& other) const {
 
 template <class Real>
 const Real* Perch<Real>::low(const Tree<Real>& tree, NodeId v) const {
-  return v.is_leaf() ? tree.points().row(v.point()) : boxes_.data() + v.slot() * 2 * dim_;
+  return v.is_leaf() ? tree.points().row(v.row()) : boxes_.data() + v.slot() * 2 * dim_;
 }
 
 template <class Real>
 const Real* Perch<Real>::high(const Tree<Real>& tree, NodeId v) const {
-  return v.is_leaf() ? tree.points().row(v.point()) : boxes_.data() + (v.slot() * 2 + 1) * dim_;
+  return v.is_leaf() ? tree.points().row(v.row()) : boxes_.data() + (v.slot() * 2 + 1) * dim_;
 }
 
 template <class Real>
-void Perch<Real>::gather(const Tree<Real>& tree, NodeId v, std::vector<PointId>& out) const {
+void Perch<Real>::gather(const Tree<Real>& tree, NodeId v, std::vector<RowSlot>& out) const {
   out.clear();
   stack_.assign(1, v);
   while (!stack_.empty()) {
     const NodeId u = stack_.back();
     stack_.pop_back();
     if (u.is_leaf()) {
-      out.push_back(u.point());
+      out.push_back(u.row());
     } else {
       stack_.push_back(tree.left(u));
       stack_.push_back(tree.right(u));
@@ -89,7 +89,7 @@ void Perch<Real>::gather(const Tree<Real>& tree, NodeId v, std::vector<PointId>&
 
 template <class Real>
 typename Perch<Real>::View Perch<Real>::view(const Tree<Real>& tree, NodeId v,
-                                             std::vector<PointId>& points) const {
+                                             std::vector<RowSlot>& points) const {
   points.clear();
   if (tree.size(v) <= options_.exact_up_to) gather(tree, v, points);
   return {low(tree, v), high(tree, v), points};
@@ -103,7 +103,7 @@ double Perch<Real>::least(const Tree<Real>& tree, const Real* x, const View& v) 
       return std::max(std::max(gap(x[j], v.high[j]), gap(v.low[j], x[j])), 0.0);
     });
   double best = squared_distance(tree.points().row(v.points[0]), x, dim_);
-  for (const PointId point : v.points.subspan(1))
+  for (const RowSlot point : v.points.subspan(1))
     best = std::min(best, squared_distance(tree.points().row(point), x, dim_));
   return best;
 }
@@ -115,7 +115,7 @@ double Perch<Real>::most(const Tree<Real>& tree, const Real* x, const View& v) c
     return sum_of_squares(
         dim_, [&](std::size_t j) { return std::max(gap(v.high[j], x[j]), gap(x[j], v.low[j])); });
   double best = 0;
-  for (const PointId point : v.points)
+  for (const RowSlot point : v.points)
     best = std::max(best, squared_distance(tree.points().row(point), x, dim_));
   return best;
 }
@@ -136,7 +136,7 @@ double Perch<Real>::lower_bound(const Tree<Real>& tree, const View& a, const Vie
     });
   const View &few = a.points.empty() ? b : a, &other = a.points.empty() ? a : b;
   double best = least(tree, tree.points().row(few.points[0]), other);
-  for (const PointId point : few.points.subspan(1))
+  for (const RowSlot point : few.points.subspan(1))
     best = std::min(best, least(tree, tree.points().row(point), other));
   return best;
 }
@@ -157,7 +157,7 @@ double Perch<Real>::upper_bound(const Tree<Real>& tree, const View& a, const Vie
     });
   const View &few = a.points.empty() ? b : a, &other = a.points.empty() ? a : b;
   double best = 0;
-  for (const PointId point : few.points)
+  for (const RowSlot point : few.points)
     best = std::max(best, most(tree, tree.points().row(point), other));
   return best;
 }
@@ -303,7 +303,8 @@ void Perch<Real>::collapse_one(const Tree<Real>& tree) {
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
     heap_.pop_back();
     const NodeId v = NodeId::inner(top.slot);
-    if (!may_collapse(tree, v) || top.first != tree.first_leaf(v) || top.spread != spread(tree, v))
+    if (tree.is_free(top.slot) || !may_collapse(tree, v) || top.first != tree.first_leaf(v) ||
+        top.spread != spread(tree, v))
       continue;
     collapsed_[top.slot] = 1;
     if (v != tree.root() && is_leaf(tree.sibling(v))) offer(tree, tree.parent(v));
@@ -317,8 +318,8 @@ void Perch<Real>::collapse_one(const Tree<Real>& tree) {
 template <class Real>
 void Perch<Real>::make_room(const Tree<Real>& tree, NodeId at) {
   ramify::make_room(boxes_, 2 * dim_);
-  const std::size_t looked_at = std::min(options_.exact_up_to, tree.points().size()) + 2;
-  for (std::vector<PointId>* points : {&points_a_, &points_b_, &points_c_}) {
+  const std::size_t looked_at = std::min(options_.exact_up_to, tree.points().slots()) + 2;
+  for (std::vector<RowSlot>* points : {&points_a_, &points_b_, &points_c_}) {
     points->clear();
     ramify::make_room(*points, looked_at);
   }
@@ -340,16 +341,45 @@ void Perch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId at) {
   }
   make_room(tree, at);
   const NodeId q = tree.attach(leaf, at);
-  boxes_.resize(boxes_.size() + 2 * dim_);
+  tree.mark_stale(q);
+  if (const std::size_t room = tree.slots() * 2 * dim_; boxes_.size() < room) boxes_.resize(room);
   make_box(tree, q);
-  tell_ancestors(tree, tree.parent(q), tree.points().row(leaf.point()));
+  tell_ancestors(tree, tree.parent(q), tree.points().row(leaf.row()));
   if (collapses()) {
-    collapsed_.push_back(0);
+    if (collapsed_.size() < tree.slots()) collapsed_.push_back(0);
     offer(tree, q);
   }
   unmask(tree, at);
   balance(tree, tree.sibling(leaf));
-  if (collapses() && tree.points().size() > options_.max_leaves) collapse_one(tree);
+  if (collapses() && tree.points().living() > options_.max_leaves) collapse_one(tree);
+}
+
+/// Nothing of what was below a node that has gone is kept.
+template <class Real>
+void Perch<Real>::forget(Slot slot) {
+  std::fill_n(boxes_.data() + slot * 2 * dim_, 2 * dim_, Real{0});
+  if (collapses()) collapsed_[slot] = 0;
+}
+
+template <class Real>
+void Perch<Real>::erase(Tree<Real>& tree, NodeId leaf) {
+  const NodeId gone = tree.parent(leaf);
+  make_room(tree, leaf);
+  const NodeId beside = tree.detach(leaf);
+  if (beside == kNone) return;
+  forget(gone.slot());
+  for (NodeId v = tree.parent(beside); v != kNone; v = tree.parent(v)) {
+    tree.recount(v);
+    make_box(tree, v);
+    if (collapses() && may_collapse(tree, v)) offer(tree, v);
+  }
+}
+
+template <class Real>
+void Perch<Real>::renumber(std::span<const RowSlot> new_slot) {
+  for (Collapsible& entry : heap_) entry.first = new_slot[entry.first];
+  // Ties may have changed places: of entries that no longer hold only.
+  std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
 }
 
 template <class Real>
@@ -391,10 +421,10 @@ void Perch<Real>::check(const Tree<Real>& tree) const {
     require(tree.first_leaf(v) == std::min(tree.first_leaf(a), tree.first_leaf(b)), 2, "first");
   }
   if (!collapses()) return;
-  std::size_t leaves = tree.points().size();
+  std::size_t leaves = tree.points().living();
   for (const std::uint8_t one_less : collapsed_) leaves -= one_less;
   require(leaves <= options_.max_leaves, 3, "too many leaves");
-  std::vector<std::tuple<Slot, PointId, double>> known;
+  std::vector<std::tuple<Slot, RowSlot, double>> known;
   for (const Collapsible& entry : heap_) known.push_back({entry.slot, entry.first, entry.spread});
   std::sort(known.begin(), known.end());
   for (const Collapsible& entry : fresh.heap_)

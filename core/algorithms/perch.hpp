@@ -70,6 +70,12 @@ class Perch {
   /// May only throw before it has changed anything.
   void insert(Tree<Real>& tree, NodeId leaf, NodeId at);
 
+  /// Take a leaf out of a tree with room to erase, and its parent; boxes and sizes above
+  /// are made anew. May only throw before it has changed anything. O(depth * dim).
+  void erase(Tree<Real>& tree, NodeId leaf);
+  /// Rows have other slots now.
+  void renumber(std::span<const RowSlot> new_slot);
+
   /// Slots that have collapsed, those below other collapsed ones included.
   std::vector<std::uint32_t> collapsed() const;
   /// Begin with a stored tree. Throws std::invalid_argument when they do not fit.
@@ -82,7 +88,7 @@ class Perch {
   struct View {
     const Real* low;
     const Real* high;
-    std::span<const PointId> points;  // empty: too many
+    std::span<const RowSlot> points;  // empty: too many
     bool is_point() const { return low == high; }
   };
   // A node of the A* search. Nearer first; inner nodes before leaves, so that
@@ -91,12 +97,12 @@ class Perch {
     double distance;
     NodeId node;
     bool is_leaf;
-    PointId first;
+    RowSlot first;
     bool operator>(const Candidate& other) const;
   };
   struct Collapsible {
     double spread;  // HI of its children, squared
-    PointId first;
+    RowSlot first;
     Slot slot;
     bool operator>(const Collapsible& other) const;
   };
@@ -104,8 +110,8 @@ class Perch {
   bool is_leaf(NodeId v) const { return v.is_leaf() || (collapses() && collapsed_[v.slot()] != 0); }
   const Real* low(const Tree<Real>& tree, NodeId v) const;
   const Real* high(const Tree<Real>& tree, NodeId v) const;
-  void gather(const Tree<Real>& tree, NodeId v, std::vector<PointId>& out) const;
-  View view(const Tree<Real>& tree, NodeId v, std::vector<PointId>& points) const;
+  void gather(const Tree<Real>& tree, NodeId v, std::vector<RowSlot>& out) const;
+  View view(const Tree<Real>& tree, NodeId v, std::vector<RowSlot>& points) const;
   double least(const Tree<Real>& tree, const Real* x, const View& v) const;
   double most(const Tree<Real>& tree, const Real* x, const View& v) const;
   double lower_bound(const Tree<Real>& tree, const View& a, const View& b) const;
@@ -113,6 +119,7 @@ class Perch {
   double spread(const Tree<Real>& tree, NodeId v) const;
 
   void make_room(const Tree<Real>& tree, NodeId at);
+  void forget(Slot slot);
   void make_box(const Tree<Real>& tree, NodeId v);
   void tell_ancestors(Tree<Real>& tree, NodeId v, const Real* x);
   bool is_masked(const Tree<Real>& tree, NodeId v) const;
@@ -131,7 +138,7 @@ class Perch {
   std::vector<Collapsible> heap_;        // if max_leaves; may hold entries that no longer hold
   // Scratch.
   std::vector<Candidate> frontier_;
-  mutable std::vector<PointId> points_a_, points_b_, points_c_;
+  mutable std::vector<RowSlot> points_a_, points_b_, points_c_;
   mutable std::vector<NodeId> stack_;
 };
 

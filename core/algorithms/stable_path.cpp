@@ -259,7 +259,7 @@ bool StablePath<Real>::bound_linkages(std::span<const ForestItem<Real>> forest) 
 
 template <class Real>
 std::size_t StablePath<Real>::unstable_after(std::size_t level, std::span<const Merge> merges,
-                                     std::span<const double> linkages) {
+                                             std::span<const double> linkages) {
   // L to everything above, for the forest's clusters and then for each union.
   const std::size_t above = items_ - (level + 1), forest = level + 2;
   above_.resize((forest + merges.size()) * above);

@@ -39,7 +39,7 @@ class StablePath {
   /// numbering) with these linkages, level >= K: level itself if that was not
   /// disturbed from above, else a higher one to try. O(level l).
   std::size_t unstable_after(std::size_t level, std::span<const Merge> merges,
-                        std::span<const double> linkages);
+                             std::span<const double> linkages);
 
  private:
   void gather(std::span<const ForestItem<Real>> forest);

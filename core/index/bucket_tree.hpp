@@ -33,17 +33,20 @@
 
 namespace ramify {
 
+/// A node that a search has yet to look into.
+struct PendingNode {
+  std::uint32_t node;
+  double bound;
+};
+using PendingNodes = std::vector<PendingNode>;
+
 template <class Real, class Rule>
 class BucketTree {
  public:
   using Item = std::uint32_t;
 
   /// Where a search has yet to look. The caller keeps it between searches.
-  struct Pending {
-    std::uint32_t node;
-    double bound;
-  };
-  using Stack = std::vector<Pending>;
+  using Stack = PendingNodes;
 
   /// `removable` trees remember where each item is, four bytes an item. `breathe`
   /// is called while large parts are built; if it throws, so does the operation,
@@ -83,8 +86,14 @@ class BucketTree {
 
   /// Fill an empty tree with items 0, 1, 2, ... at once. O(n log n * dim).
   void load(BigVector<Real> rows, BigVector<double> weights, const Breathe& breathe) {
-    Load load{BigVector<Item>(rows.size() / dim_), std::move(rows), std::move(weights)};
-    std::iota(load.items.begin(), load.items.end(), Item{0});
+    BigVector<Item> items(rows.size() / dim_);
+    std::iota(items.begin(), items.end(), Item{0});
+    load_items(std::move(items), std::move(rows), std::move(weights), breathe);
+  }
+  /// The same with other items, in ascending order.
+  void load_items(BigVector<Item> items, BigVector<Real> rows, BigVector<double> weights,
+                  const Breathe& breathe) {
+    Load load{std::move(items), std::move(rows), std::move(weights)};
     size_ = load.items.size();
     free_blocks_.push_back(nodes_[0].head);
     reserve(size_);
@@ -92,36 +101,44 @@ class BucketTree {
   }
 
   /// Forget everything.
-  void clear() { *this = BucketTree(dim_, removable_, std::move(breathe_)); }
+  void clear() {
+    const bool in_order = in_order_;
+    *this = BucketTree(dim_, removable_, std::move(breathe_));
+    in_order_ = in_order;
+  }
 
   /// Call use(item) for every item, leaf by leaf, so that neighbours in space are
   /// near each other in time.
   template <class Use>
   void for_each(Use&& use) const {
-    std::vector<std::uint32_t> todo{0};
-    while (!todo.empty()) {
-      const Node& node = nodes_[todo.back()];
-      todo.pop_back();
-      if (node.child != kNil) {
-        todo.push_back(node.child + 1);
-        todo.push_back(node.child);
-        continue;
-      }
-      std::uint32_t left = node.count;
-      for (std::uint32_t block = node.head; left > 0; block = next_[block])
-        for (std::uint32_t i = 0; i < kBlock && left > 0; ++i, --left)
-          use(items_[block * kBlock + i]);
-    }
+    for_each_place([&](std::uint32_t at) { use(items_[at]); });
   }
 
-  /// Take an item out; boxes stay as they were. Only for removable trees. O(1).
+  /// Make room to remove an item, remember from now on where each is, and keep equal ones
+  /// in order, so that searches can go on looking at the first of them only.
+  void make_removable() {
+    make_room(free_blocks_, 1);
+    if (removable_) return;
+    Item most = 0;
+    for_each([&](Item item) { most = std::max(most, item); });
+    location_.resize(std::size_t{most} + 1 + most / 2);
+    removable_ = in_order_ = true;
+    for_each_place([&](std::uint32_t at) { location_[items_[at]] = at; });
+  }
+
+  /// Take an item out; boxes stay as they were. Only for removable trees. O(1), or the
+  /// number of equal items.
   void remove(Item item) {
-    const std::uint32_t at = location_[item];
+    std::uint32_t at = location_[item];
     Node& leaf = nodes_[block_leaf_[at / kBlock]];
     const std::uint32_t last_block = leaf.tail;
     --leaf.count;
     --size_;
     const std::uint32_t last = last_block * kBlock + leaf.count % kBlock;
+    if (in_order_ && leaf.tail != leaf.head)
+      for (std::uint32_t next = after(at); at != last; at = next, next = after(at))
+        place(
+            at, items_[next], [&](std::size_t j) { return coordinate(next, j); }, weight_at(next));
     if (last != at) {
       place(at, items_[last], [&](std::size_t j) { return coordinate(last, j); }, weight_at(last));
     }
@@ -130,6 +147,14 @@ class BucketTree {
       next_[leaf.tail] = kNil;
       free_blocks_.push_back(last_block);
     }
+  }
+
+  /// Every item has another number now, in the same order.
+  void renumber(std::span<const Item> new_item) {
+    for_each_place([&](std::uint32_t at) { items_[at] = new_item[items_[at]]; });
+    for (Node& node : nodes_)
+      if (node.first < new_item.size()) node.first = new_item[node.first];
+    if (removable_) for_each_place([&](std::uint32_t at) { location_[items_[at]] = at; });
   }
 
   /// Build the whole tree anew from the items it holds. O(n log n * dim).
@@ -145,7 +170,7 @@ class BucketTree {
   ///   offer(score, item)
   ///   equals()  how many of several equal items, earliest first, it could use
   /// Items from `end` on do not count; with an end, items must have come in
-  /// ascending order, and none may have been removed.
+  /// ascending order.
   template <class Best>
   void search(const Real* x, double weight, Best& best, Stack& stack, Item end = kNil) const {
     if (size_ == 0) return;
@@ -275,6 +300,25 @@ class BucketTree {
   }
 
   // --- leaves ------------------------------------------------------------------
+  /// Call use(place) for every item, leaf by leaf, from left to right. Asks for no memory.
+  template <class Use>
+  void for_each_place(Use&& use) const {
+    std::uint32_t v = 0;
+    for (;;) {
+      while (nodes_[v].child != kNil) v = nodes_[v].child;
+      std::uint32_t left = nodes_[v].count;
+      for (std::uint32_t block = nodes_[v].head; left > 0; block = next_[block])
+        for (std::uint32_t i = 0; i < kBlock && left > 0; ++i, --left) use(block * kBlock + i);
+      while (v != 0 && v % 2 == 1) v = nodes_[v].parent;  // children lie at (even, odd)
+      if (v == 0) return;
+      ++v;
+    }
+  }
+  /// The place after one, in a leaf of several blocks.
+  std::uint32_t after(std::uint32_t at) const {
+    return at % kBlock + 1 < kBlock ? at + 1 : next_[at / kBlock] * kBlock;
+  }
+
   Real& coordinate(std::uint32_t at, std::size_t j) {
     return columns_[(at / kBlock * dim_ + j) * kBlock + at % kBlock];
   }
@@ -554,7 +598,7 @@ class BucketTree {
   }
 
   std::size_t dim_;
-  bool removable_;
+  bool removable_, in_order_ = false;
   Breathe breathe_;
   std::size_t size_ = 0;
   std::size_t levels_ = 1;  // that there have ever been since the tree was empty

@@ -23,13 +23,15 @@ void Alone::finish(const Breathe& breathe) {
 }
 
 template <class Real>
-Lookahead<Real>::Lookahead(Neighbours<Real>& index, const Points<Real>& points, Fetch fetch,
+Lookahead<Real>::Lookahead(Neighbours<Real>& index, const RowStore<Real>& points, Fetch fetch,
                            std::size_t begin, std::size_t end, std::size_t k, Helpers& helpers)
     : index_(index),
       points_(points),
       fetch_(std::move(fetch)),
+      begin_(begin),
       end_(end),
       k_(k),
+      earlier_(begin - points.holes()),
       slice_(std::max(kPiece, kSlice / std::max<std::size_t>(k, 1))),
       helpers_(helpers) {
   window_begin_ = window_end_ = begin;
@@ -37,9 +39,12 @@ Lookahead<Real>::Lookahead(Neighbours<Real>& index, const Points<Real>& points, 
 }
 
 template <class Real>
-void Lookahead<Real>::advance(const Breathe& breathe) {
+void Lookahead<Real>::advance(const Breathe& breathe, const Pause& pause) {
   if (coming_.begin == coming_.end) start(breathe);
-  helpers_.finish(breathe);
+  helpers_.finish([&] {
+    breathe();
+    if (pause) pause();
+  });
   std::swap(ready_, coming_);
   coming_.begin = coming_.end = ready_.end;
   if (coming_.begin < end_) start(breathe);
@@ -72,17 +77,17 @@ void Lookahead<Real>::load_window(const Breathe& breathe) {
   const std::size_t slices = (window_end_ - window_begin_ + slice_ - 1) / slice_;
   std::vector<std::size_t> next(slices);
   for (std::size_t s = 0; s < slices; ++s) next[s] = s * slice_;
-  const BigVector<PointId> places = index_.by_place(window_begin_);
+  const BigVector<RowSlot> places = index_.by_place(window_begin_);
   by_slice_.resize(places.size());
-  for (const PointId point : places) by_slice_[next[(point - window_begin_) / slice_]++] = point;
+  for (const RowSlot point : places) by_slice_[next[(point - window_begin_) / slice_]++] = point;
 }
 
 template <class Real>
 void Lookahead<Real>::look_up(std::size_t piece, const Breathe& breathe) {
   const std::size_t from = piece * kPiece;
   const std::size_t count = std::min(kPiece, coming_.queries.size() - from);
-  const std::span<const PointId> queries(coming_.queries.data() + from, count);
-  std::vector<PointId> found(count * k_);
+  const std::span<const RowSlot> queries(coming_.queries.data() + from, count);
+  std::vector<RowSlot> found(count * k_);
   index_.nearest_before(points_, queries, k_, found.data(), breathe);
   for (std::size_t q = 0; q < count; ++q)
     std::copy_n(

@@ -54,30 +54,32 @@ class Lookahead {
   /// Have `points` hold all rows up to this one; they must not move.
   using Fetch = std::function<void(std::size_t end)>;
 
-  /// For points begin .. end-1 of `points`, k neighbours each. Nobody else may use
+  /// For the rows in slots begin .. end-1, k neighbours each. Nobody else may change
   /// the index until this one is done.
-  Lookahead(Neighbours<Real>& index, const Points<Real>& points, Fetch fetch, std::size_t begin,
+  Lookahead(Neighbours<Real>& index, const RowStore<Real>& points, Fetch fetch, std::size_t begin,
             std::size_t end, std::size_t k, Helpers& helpers);
   ~Lookahead() { helpers_.abandon(); }
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
 
   /// Have the next slice of points ready. `breathe` may throw, and then the index is
-  /// good for nothing but destruction.
-  void advance(const Breathe& breathe);
+  /// good for nothing but destruction. `pause` (pulse.hpp) is called when nobody changes
+  /// the index.
+  void advance(const Breathe& breathe, const Pause& pause);
   /// The points that are ready: from slice_begin() to slice_end()-1.
   std::size_t slice_begin() const { return ready_.begin; }
   std::size_t slice_end() const { return ready_.end; }
   /// Neighbours of a point of the slice, nearest first.
-  std::span<const PointId> neighbours(std::size_t point) const {
-    return {ready_.found.data() + (point - ready_.begin) * k_, std::min(k_, point)};
+  std::span<const RowSlot> neighbours(std::size_t point) const {
+    const std::size_t earlier = earlier_ + (point - begin_);
+    return {ready_.found.data() + (point - ready_.begin) * k_, std::min(k_, earlier)};
   }
 
  private:
   struct Slice {
     std::size_t begin = 0, end = 0;
-    std::vector<PointId> queries;  // in order of place
-    std::vector<PointId> found;    // k a point, in order of arrival
+    std::vector<RowSlot> queries;  // in order of place
+    std::vector<RowSlot> found;    // k a point, in order of arrival
   };
 
   void load_window(const Breathe& breathe);
@@ -85,13 +87,14 @@ class Lookahead {
   void look_up(std::size_t piece, const Breathe& breathe);
 
   Neighbours<Real>& index_;
-  const Points<Real>& points_;
+  const RowStore<Real>& points_;
   Fetch fetch_;
-  std::size_t end_, k_;
-  std::size_t slice_;  // points in a slice
+  std::size_t begin_, end_, k_;
+  std::size_t earlier_;  // living rows before begin_
+  std::size_t slice_;    // points in a slice
   Helpers& helpers_;
   std::size_t window_begin_ = 0, window_end_ = 0;
-  BigVector<PointId> by_slice_;  // the window's points, slice by slice, each by place
+  BigVector<RowSlot> by_slice_;  // the window's points, slice by slice, each by place
   Slice ready_, coming_;
 };
 

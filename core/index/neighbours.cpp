@@ -5,15 +5,14 @@
 #include <limits>
 #include <numeric>
 
-#include "index/bucket_tree.hpp"
 #include "index/projected_scan.hpp"
 
 namespace ramify {
 namespace {
 
-BigVector<PointId> in_order_of_arrival(std::size_t begin, std::size_t end) {
-  BigVector<PointId> out(end - begin);
-  std::iota(out.begin(), out.end(), static_cast<PointId>(begin));
+BigVector<RowSlot> in_order_of_arrival(std::size_t begin, std::size_t end) {
+  BigVector<RowSlot> out(end - begin);
+  std::iota(out.begin(), out.end(), static_cast<RowSlot>(begin));
   return out;
 }
 
@@ -24,7 +23,7 @@ class Nearest {
 
   double limit() const { return limit_; }
   std::size_t equals() const { return k_; }
-  void offer(double distance, PointId point) {
+  void offer(double distance, RowSlot point) {
     const Neighbour candidate{distance, point};
     if (found_.size() == k_) {
       if (!(candidate < found_.back())) return;
@@ -50,8 +49,8 @@ class NearestAllowed {
 
   double limit() const { return found_.distance; }
   std::size_t equals() const { return std::numeric_limits<std::size_t>::max(); }
-  bool allows(PointId point) const { return ruled_out_[point] == 0; }
-  void offer(double distance, PointId point) {
+  bool allows(RowSlot point) const { return ruled_out_[point] == 0; }
+  void offer(double distance, RowSlot point) {
     if (!allows(point)) return;
     const Neighbour candidate{distance, point};
     if (!any_ || candidate < found_) found_ = candidate;
@@ -65,20 +64,28 @@ class NearestAllowed {
   bool any_ = false;
 };
 
+/// A scan of all rows.
 template <class Real, class Rule>
 class ScanNeighbours final : public Neighbours<Real> {
  public:
   explicit ScanNeighbours(std::size_t dim) : dim_(dim) {}
-  std::size_t size() const override { return size_; }
-  void add(const Points<Real>&) override { ++size_; }
-
-  void nearest(const Points<Real>& points, const Real* x, std::size_t k,
-               std::vector<Neighbour>& out) override {
-    Nearest best(k, out);
-    scan(points, x, size_, best);
+  std::size_t end() const override { return end_; }
+  void add(const RowStore<Real>&) override { ++end_; }
+  void make_room_to_remove() override {}
+  void remove(RowSlot) override {}
+  void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
+    end_ = end_ < new_slot.size() ? new_slot[end_] : living;
   }
-  bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, Neighbour& out) noexcept override {
+  void make_room_to_search(SearchScratch&) const override {}
+
+  void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
+               SearchScratch&, std::vector<Neighbour>& out) const override {
+    Nearest best(k, out);
+    scan(points, x, std::min(end, end_), best);
+  }
+  bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
+                       const std::uint8_t* ruled_out, SearchScratch&,
+                       Neighbour& out) const noexcept override {
     NearestAllowed best(ruled_out, out);
     scan(points, x, end, best);
     return best.any();
@@ -86,84 +93,96 @@ class ScanNeighbours final : public Neighbours<Real> {
 
   bool gains_by_loading(std::size_t) const override { return true; }
   bool minds_the_future() const override { return false; }
-  void load(const Points<Real>&, std::size_t end, const Breathe&) override { size_ = end; }
-  BigVector<PointId> by_place(std::size_t begin) const override {
-    return in_order_of_arrival(begin, size_);
+  void load(const RowStore<Real>&, std::size_t end, const Breathe&) override { end_ = end; }
+  BigVector<RowSlot> by_place(std::size_t begin) const override {
+    return in_order_of_arrival(begin, end_);
   }
-  void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
-                      PointId* out, const Breathe& breathe) const override {
+  void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
+                      RowSlot* out, const Breathe& breathe) const override {
     std::vector<Neighbour> found;
     for (std::size_t q = 0; q < queries.size(); ++q) {
       if (breathe) breathe();
       Nearest best(k, found);
       scan(points, points.row(queries[q]), queries[q], best);
-      for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].point;
+      for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].row;
     }
   }
 
  private:
   template <class Best>
-  void scan(const Points<Real>& points, const Real* x, std::size_t end, Best& best) const {
+  void scan(const RowStore<Real>& points, const Real* x, std::size_t end, Best& best) const {
     double values[kStride];
     for (std::size_t start = 0; start < end; start += kStride) {
       const std::size_t count = std::min(kStride, end - start);
-      const Real* rows = points.row(static_cast<PointId>(start));
+      const Real* rows = points.row(static_cast<RowSlot>(start));
       if constexpr (Rule::kProduct)
         kernels<Real>().dots(x, rows, count, dim_, values);
       else
         kernels<Real>().squared_distances(x, rows, count, dim_, values);
       for (std::size_t i = 0; i < count; ++i) {
         const double score = Rule::score(values[i], 0, 0);
-        if (score <= best.limit()) best.offer(score, static_cast<PointId>(start + i));
+        const auto row = static_cast<RowSlot>(start + i);
+        if (score <= best.limit() && !points.is_hole(row)) best.offer(score, row);
       }
     }
   }
 
   static constexpr std::size_t kStride = 256;
   std::size_t dim_;
-  std::size_t size_ = 0;
+  std::size_t end_ = 0;
 };
 
-/// Squared distance only: an inner product has no such bound.
+/// A scan of projected rows. Squared distance only: an inner product has no such bound.
 template <class Real>
 class ProjectedNeighbours final : public Neighbours<Real> {
  public:
   explicit ProjectedNeighbours(std::size_t dim) : dim_(dim), scan_(dim) {}
-  std::size_t size() const override { return scan_.size(); }
-  void add(const Points<Real>& points) override {
-    scan_.append([&](std::size_t i) { return points.row(static_cast<PointId>(i)); });
+  std::size_t end() const override { return scan_.size(); }
+  void add(const RowStore<Real>& points) override {
+    scan_.append([&](std::size_t i) { return points.row(static_cast<RowSlot>(i)); });
+  }
+  void make_room_to_remove() override {}
+  void remove(RowSlot row) override { scan_.remove(row); }
+  void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
+    scan_.renumber(new_slot, living);
+  }
+  void make_room_to_search(SearchScratch& scratch) const override {
+    scan_.make_room_to_search(scratch.bounds, scratch.centred);
   }
 
-  void nearest(const Points<Real>& points, const Real* x, std::size_t k,
-               std::vector<Neighbour>& out) override {
+  void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
+               SearchScratch& scratch, std::vector<Neighbour>& out) const override {
     Nearest best(k, out);
-    search(points, x, size(), [](std::size_t) { return true; }, best);
+    make_room_to_search(scratch);
+    const auto living = [&](std::size_t i) { return !points.is_hole(static_cast<RowSlot>(i)); };
+    search(points, x, std::min(end, this->end()), living, scratch, best);
   }
-  bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, Neighbour& out) noexcept override {
+  bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
+                       const std::uint8_t* ruled_out, SearchScratch& scratch,
+                       Neighbour& out) const noexcept override {
     NearestAllowed best(ruled_out, out);
-    search(points, x, end, [&](std::size_t i) { return ruled_out[i] == 0; }, best);
+    search(points, x, end, [&](std::size_t i) { return ruled_out[i] == 0; }, scratch, best);
     return best.any();
   }
 
   bool gains_by_loading(std::size_t) const override { return true; }
   bool minds_the_future() const override { return false; }
-  void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) override {
-    scan_.extend(
-        end, [&](std::size_t i) { return points.row(static_cast<PointId>(i)); }, breathe);
+  void load(const RowStore<Real>& points, std::size_t end, const Breathe& breathe) override {
+    scan_.extend(end, [&](std::size_t i) { return points.row(static_cast<RowSlot>(i)); }, breathe);
   }
-  BigVector<PointId> by_place(std::size_t begin) const override {
-    return in_order_of_arrival(begin, size());
+  BigVector<RowSlot> by_place(std::size_t begin) const override {
+    return in_order_of_arrival(begin, end());
   }
-  void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
-                      PointId* out, const Breathe& breathe) const override {
+  void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
+                      RowSlot* out, const Breathe& breathe) const override {
     std::vector<std::vector<Neighbour>> found(queries.size());
     std::vector<Nearest> best;
     best.reserve(queries.size());
     for (std::vector<Neighbour>& mine : found) best.emplace_back(k, mine);
     const auto offer = [&](std::size_t q, std::size_t i) {
-      const auto point = static_cast<PointId>(i);
-      best[q].offer(squared_distance(points.row(queries[q]), points.row(point), dim_), point);
+      const auto row = static_cast<RowSlot>(i);
+      if (!points.is_hole(row))
+        best[q].offer(squared_distance(points.row(queries[q]), points.row(row), dim_), row);
     };
     if (scan_.can_sweep()) {
       typename ProjectedScan<Real>::Batch batch;
@@ -176,20 +195,20 @@ class ProjectedNeighbours final : public Neighbours<Real> {
       }
     }
     for (std::size_t q = 0; q < queries.size(); ++q)
-      for (std::size_t i = 0; i < found[q].size(); ++i) out[q * k + i] = found[q][i].point;
+      for (std::size_t i = 0; i < found[q].size(); ++i) out[q * k + i] = found[q][i].row;
   }
 
  private:
   template <class Allowed, class Best>
-  void search(const Points<Real>& points, const Real* x, std::size_t end, Allowed&& allowed,
-              Best& best) {
+  void search(const RowStore<Real>& points, const Real* x, std::size_t end, Allowed&& allowed,
+              SearchScratch& scratch, Best& best) const {
     scan_.search(
         x, end, allowed, [](double gap, std::size_t) { return gap; },
         [&](std::size_t i) {
-          const auto point = static_cast<PointId>(i);
-          best.offer(squared_distance(x, points.row(point), dim_), point);
+          const auto row = static_cast<RowSlot>(i);
+          best.offer(squared_distance(x, points.row(row), dim_), row);
         },
-        [&] { return best.limit(); });
+        [&] { return best.limit(); }, scratch.bounds, scratch.centred, scratch.rest);
   }
 
   std::size_t dim_;
@@ -200,61 +219,79 @@ template <class Real, class Rule>
 class BucketNeighbours final : public Neighbours<Real> {
  public:
   explicit BucketNeighbours(std::size_t dim) : buckets_(dim) {}
-  std::size_t size() const override { return buckets_.size(); }
-  void add(const Points<Real>& points) override {
-    const auto point = static_cast<PointId>(buckets_.size());
-    buckets_.insert(point, points.row(point));
-    stack_.reserve(buckets_.levels());
+  std::size_t end() const override { return end_; }
+  void add(const RowStore<Real>& points) override {
+    if (const auto row = static_cast<RowSlot>(end_); !points.is_hole(row))
+      buckets_.insert(row, points.row(row));
+    ++end_;
+  }
+  void make_room_to_remove() override { buckets_.make_removable(); }
+  void remove(RowSlot row) override { buckets_.remove(row); }
+  void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
+    buckets_.renumber(new_slot);
+    end_ = end_ < new_slot.size() ? new_slot[end_] : living;
+  }
+  void make_room_to_search(SearchScratch& scratch) const override {
+    scratch.pending.reserve(buckets_.levels());
   }
 
-  void nearest(const Points<Real>&, const Real* x, std::size_t k,
-               std::vector<Neighbour>& out) override {
+  void nearest(const RowStore<Real>&, const Real* x, std::size_t k, std::size_t end,
+               SearchScratch& scratch, std::vector<Neighbour>& out) const override {
     Nearest best(k, out);
-    buckets_.search(x, 0, best, stack_);
+    buckets_.search(x, 0, best, scratch.pending, static_cast<RowSlot>(end));
   }
-  bool nearest_allowed(const Points<Real>&, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, Neighbour& out) noexcept override {
+  bool nearest_allowed(const RowStore<Real>&, const Real* x, std::size_t end,
+                       const std::uint8_t* ruled_out, SearchScratch& scratch,
+                       Neighbour& out) const noexcept override {
     NearestAllowed best(ruled_out, out);
-    buckets_.search(x, 0, best, stack_, static_cast<PointId>(end));
+    buckets_.search(x, 0, best, scratch.pending, static_cast<RowSlot>(end));
     return best.any();
   }
 
   // Loading rebuilds the index, in about a third of the time that searching and
   // adding point by point takes.
   bool gains_by_loading(std::size_t count) const override {
-    return count >= kFew && count >= size() / 3;
+    return count >= kFew && count >= buckets_.size() / 3;
   }
   bool minds_the_future() const override { return true; }
-  void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) override {
+  void load(const RowStore<Real>& points, std::size_t end, const Breathe& breathe) override {
     buckets_.clear();
-    const Real* values = points.values().data();
-    buckets_.load(BigVector<Real>(values, values + end * points.dim()), {}, breathe);
-    stack_.reserve(buckets_.levels());
+    BigVector<RowSlot> items;
+    BigVector<Real> rows;
+    items.reserve(end);
+    rows.reserve(end * points.dim());
+    for (RowSlot row = 0; row < end; ++row) {
+      if (points.is_hole(row)) continue;
+      items.push_back(row);
+      rows.append(points.row(row), points.row(row) + points.dim());
+    }
+    buckets_.load_items(std::move(items), std::move(rows), {}, breathe);
+    end_ = end;
   }
-  BigVector<PointId> by_place(std::size_t begin) const override {
-    BigVector<PointId> out;
-    out.reserve(size() - begin);
-    buckets_.for_each([&](PointId point) {
-      if (point >= begin) out.push_back(point);
+  BigVector<RowSlot> by_place(std::size_t begin) const override {
+    BigVector<RowSlot> out;
+    out.reserve(end_ - begin);
+    buckets_.for_each([&](RowSlot row) {
+      if (row >= begin) out.push_back(row);
     });
     return out;
   }
-  void nearest_before(const Points<Real>& points, std::span<const PointId> queries, std::size_t k,
-                      PointId* out, const Breathe& breathe) const override {
+  void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
+                      RowSlot* out, const Breathe& breathe) const override {
     if (breathe) breathe();
     std::vector<Neighbour> found;
-    typename BucketTree<Real, Rule>::Stack stack;
+    PendingNodes pending;
     for (std::size_t q = 0; q < queries.size(); ++q) {
       Nearest best(k, found);
-      buckets_.search(points.row(queries[q]), 0, best, stack, queries[q]);
-      for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].point;
+      buckets_.search(points.row(queries[q]), 0, best, pending, queries[q]);
+      for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].row;
     }
   }
 
  private:
   static constexpr std::size_t kFew = 256;
   BucketTree<Real, Rule> buckets_;
-  typename BucketTree<Real, Rule>::Stack stack_;  // with room for a whole search
+  std::size_t end_ = 0;
 };
 
 template <class Real, class Rule>

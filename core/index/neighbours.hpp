@@ -10,31 +10,50 @@
 #include <span>
 #include <vector>
 
+#include "index/bucket_tree.hpp"
 #include "math/linkage.hpp"
 #include "math/order.hpp"
-#include "tree/row_store.hpp"
 #include "pulse.hpp"
+#include "tree/row_store.hpp"
 
 namespace ramify {
 
-/// The seam behind which indexes differ; the core's only inheritance.
+/// What one search at a time needs; each thread has its own.
+struct SearchScratch {
+  PendingNodes pending;         // k-d tree
+  std::vector<float> bounds;    // projected scan
+  std::vector<double> centred;  // projected scan
+  std::uint32_t rest = 0;       // projected scan: searches for which bounds are not worth it
+};
+
+/// The seam behind which indexes differ; the core's only inheritance. Readers are
+/// const, and may come from several threads.
 template <class Real>
 class Neighbours {
  public:
   virtual ~Neighbours() = default;
-  /// How many points are in the index: always the first ones of the stream.
-  virtual std::size_t size() const = 0;
-  /// Add the next of the points.
-  virtual void add(const Points<Real>& points) = 0;
-  /// The min(k, size()) nearest points of x, nearest first. `points` must hold
-  /// all indexed rows. Distances are squared Euclidean, or minus inner products.
-  virtual void nearest(const Points<Real>& points, const Real* x, std::size_t k,
-                       std::vector<Neighbour>& out) = 0;
-  /// The nearest of the first `end` points whose entry in `ruled_out` is 0. False
-  /// if there is none. Asks for no memory: it is called in the middle of changes that
-  /// must not fail.
-  virtual bool nearest_allowed(const Points<Real>& points, const Real* x, std::size_t end,
-                               const std::uint8_t* ruled_out, Neighbour& out) noexcept = 0;
+  /// All living rows in slots below this one are in the index.
+  virtual std::size_t end() const = 0;
+  /// Add the row at end(), if it is living.
+  virtual void add(const RowStore<Real>& points) = 0;
+  /// The memory that remove() and renumber() need; they cannot fail then.
+  virtual void make_room_to_remove() = 0;
+  /// Take out a row in a slot below end().
+  virtual void remove(RowSlot row) = 0;
+  /// Rows have other slots now, `living` of them, and no holes (RowStore::compact).
+  virtual void renumber(std::span<const RowSlot> new_slot, std::size_t living) = 0;
+  /// Have searches ask for no memory.
+  virtual void make_room_to_search(SearchScratch& scratch) const = 0;
+  /// The k nearest rows of x in slots below `end`, or all if they are fewer, nearest
+  /// first. Distances are squared Euclidean, or minus inner products.
+  virtual void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
+                       SearchScratch& scratch, std::vector<Neighbour>& out) const = 0;
+  /// The nearest of the rows below `end` whose entry in `ruled_out` is 0. False if
+  /// there is none. Asks for no memory, if there is room to search: it is called in
+  /// the middle of changes that must not fail.
+  virtual bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
+                               const std::uint8_t* ruled_out, SearchScratch& scratch,
+                               Neighbour& out) const noexcept = 0;
 
   // --- whole batches: a point's neighbours are among the points before it ---------
   /// Is taking in so many points at once, to look them up afterwards, less work
@@ -42,17 +61,16 @@ class Neighbours {
   virtual bool gains_by_loading(std::size_t count) const = 0;
   /// Do points from the future, which are in the index, make lookups slower?
   virtual bool minds_the_future() const = 0;
-  /// Take in all points up to `end` at once. If `breathe` throws, the index is good
+  /// Take in all living rows below `end` at once. If `breathe` throws, the index is good
   /// for nothing but destruction.
-  virtual void load(const Points<Real>& points, std::size_t end, const Breathe& breathe) = 0;
-  /// The points from `begin` on that are in the index, in an order in which
+  virtual void load(const RowStore<Real>& points, std::size_t end, const Breathe& breathe) = 0;
+  /// The rows from slot `begin` on that are in the index, in an order in which
   /// neighbours follow each other: lookups in that order are quicker.
-  virtual BigVector<PointId> by_place(std::size_t begin) const = 0;
-  /// For each query, which is in the index: its min(k, query) nearest points among
-  /// those that came before it, nearest first, at out[q * k]. May be called from
-  /// several threads, while others are looked for by another.
-  virtual void nearest_before(const Points<Real>& points, std::span<const PointId> queries,
-                              std::size_t k, PointId* out, const Breathe& breathe) const = 0;
+  virtual BigVector<RowSlot> by_place(std::size_t begin) const = 0;
+  /// For each query, which is in the index: the k nearest of the rows that came before
+  /// it, or all if they are fewer, nearest first, at out[q * k].
+  virtual void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries,
+                              std::size_t k, RowSlot* out, const Breathe& breathe) const = 0;
 };
 
 /// A bucket k-d tree below kLanes dimensions; above, a scan of all points, which

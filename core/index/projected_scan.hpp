@@ -24,9 +24,9 @@
 
 #include "math/growth.hpp"
 #include "math/kernels.hpp"
+#include "math/product_bounds.hpp"
 #include "math/projection.hpp"
 #include "pulse.hpp"
-#include "math/product_bounds.hpp"
 
 namespace ramify {
 
@@ -85,12 +85,24 @@ class ProjectedScan {
   /// The last row takes the place of row i.
   void move_last_to(std::size_t i) {
     --size_;
-    if (!projection_.fitted() || i == size_) return;
-    slack_[i] = slack_[size_];
-    offset_[i] = offset_[size_];
-    for (std::size_t j = 0; j < width(); ++j) entry(i, j) = entry(size_, j);
-    if (projection_.has_fine())
-      std::copy_n(fine_.data() + size_ * kFine, kFine, fine_.data() + i * kFine);
+    copy(size_, i);
+  }
+
+  /// Row i is no longer of interest to anybody, and nothing of it is kept.
+  void remove(std::size_t i) {
+    if (!projection_.fitted()) return;
+    slack_[i] = 0;
+    offset_[i] = kAnything;  // sweeps rule it out
+    for (std::size_t j = 0; j < width(); ++j) entry(i, j) = 0;
+    if (projection_.has_fine()) std::fill_n(fine_.data() + i * kFine, kFine, 0.0F);
+  }
+
+  /// Rows have other numbers now, in the same order; so many are left.
+  void renumber(std::span<const std::uint32_t> new_row, std::size_t left) {
+    for (std::size_t i = 0; i < size_; ++i)
+      if (i + 1 == new_row.size() ? new_row[i] < left : new_row[i] < new_row[i + 1])
+        copy(i, new_row[i]);
+    size_ = size_ < new_row.size() ? new_row[size_] : left;
   }
 
   /// Have every row offered that can matter.
@@ -99,22 +111,24 @@ class ProjectedScan {
   ///   offer(i)       computes the score of row i and does with it what it likes
   ///   limit()        scores above it are of no use any more
   ///   allowed(i)     whether row i counts; rows from `end` on do not
-  /// Asks for no memory of its own.
+  /// `bounds` and `centred` have room (make_room_to_search), `rest` is kept from search
+  /// to search.
   template <class Allowed, class Bound, class Offer, class Limit>
   void search(const Real* x, std::size_t end, Allowed&& allowed, Bound&& bound, Offer&& offer,
-              Limit&& limit) {
-    if (!projection_.fitted() || rest_ > 0) {
-      if (rest_ > 0) --rest_;
+              Limit&& limit, std::vector<float>& bounds, std::vector<double>& centred,
+              std::uint32_t& rest) const {
+    if (!projection_.fitted() || rest > 0) {
+      if (rest > 0) --rest;
       for (std::size_t i = 0; i < end; ++i)
         if (allowed(i)) offer(i);
       return;
     }
     ShortRow mine;
-    projection_.apply(x, centred_.data(), mine);
+    projection_.apply(x, centred.data(), mine);
     const float own = Projection<Real>::slack(mine.radius);
     const GapKernels& gaps = gap_kernels();
     for (std::size_t block = 0; block * kBlock < end; ++block)
-      gaps.of_block(mine.sweep, block_columns(block), width(), bounds_.data() + block * kBlock);
+      gaps.of_block(mine.sweep, block_columns(block), width(), bounds.data() + block * kBlock);
     const auto safe = [&](float gap, std::size_t i) {
       // Near the ends of float's range a gap says nothing, and rules out nothing.
       const bool telling = gap > 1e-30F && gap < 1e37F;
@@ -124,16 +138,16 @@ class ProjectedScan {
     std::size_t first = end;
     float least = std::numeric_limits<float>::infinity();
     for (std::size_t i = 0; i < end; ++i) {
-      bounds_[i] = safe(bounds_[i], i);
-      if (bounds_[i] < least && allowed(i)) {
-        least = bounds_[i];
+      bounds[i] = safe(bounds[i], i);
+      if (bounds[i] < least && allowed(i)) {
+        least = bounds[i];
         first = i;
       }
     }
     if (first != end) offer(first);
     std::size_t offered = 0;
     for (std::size_t i = 0; i < end; ++i) {
-      if (static_cast<double>(bounds_[i]) > limit() || i == first || !allowed(i)) continue;
+      if (static_cast<double>(bounds[i]) > limit() || i == first || !allowed(i)) continue;
       if (projection_.has_fine()) {
         const float gap = gaps.of_pair(mine.fine, fine_.data() + i * kFine, kFine);
         if (static_cast<double>(safe(gap, i)) > limit()) continue;
@@ -141,7 +155,15 @@ class ProjectedScan {
       offer(i);
       ++offered;
     }
-    if (offered > end - end / 4) rest_ = kRest;
+    if (offered > end - end / 4) rest = kRest;
+  }
+
+  void make_room_to_search(std::vector<float>& bounds, std::vector<double>& centred) const {
+    if (bounds.size() < slack_.size()) {
+      ramify::make_room(bounds, slack_.size() - bounds.size());
+      bounds.resize(slack_.size());
+    }
+    centred.resize(projection_.dim());
   }
 
   /// What a batch of searches keeps between calls; one for each thread.
@@ -203,6 +225,15 @@ class ProjectedScan {
     return columns_[(i / kBlock * width() + j) * kBlock + i % kBlock];
   }
 
+  void copy(std::size_t from, std::size_t to) {
+    if (!projection_.fitted() || from == to) return;
+    slack_[to] = slack_[from];
+    offset_[to] = offset_[from];
+    for (std::size_t j = 0; j < width(); ++j) entry(to, j) = entry(from, j);
+    if (projection_.has_fine())
+      std::copy_n(fine_.data() + from * kFine, kFine, fine_.data() + to * kFine);
+  }
+
   /// A float that is at most the value, which is not negative. Beyond float's range
   /// that is its largest number, not infinity; below it nothing but zero.
   static float rounded_down(double value) {
@@ -259,8 +290,6 @@ class ProjectedScan {
     slack_.resize(blocks * kBlock);
     make_room(offset_, kBlock);
     offset_.resize(blocks * kBlock);
-    make_room(bounds_, blocks * kBlock - bounds_.size());
-    bounds_.resize(blocks * kBlock);
     if (!projection_.has_fine()) return;
     make_room(fine_, blocks * kBlock * kFine - fine_.size());
     fine_.resize(blocks * kBlock * kFine);
@@ -279,7 +308,7 @@ class ProjectedScan {
     const std::size_t sample = std::min(size_, kFirstFit);
     projection_.fit([&](std::size_t i) { return row(i * size_ / sample); }, sample, breathe);
     centred_.resize(projection_.dim());
-    for (std::vector<float>* old : {&columns_, &fine_, &slack_, &offset_, &bounds_}) old->clear();
+    for (std::vector<float>* old : {&columns_, &fine_, &slack_, &offset_}) old->clear();
     make_space(size_);
     set_from(0, row, breathe);
     next_fit_ = 8 * size_;
@@ -288,14 +317,11 @@ class ProjectedScan {
   Projection<Real> projection_;
   std::size_t size_ = 0;
   std::size_t next_fit_ = kFirstFit;
-  std::uint32_t rest_ = 0;      // searches for which bounds are not worth computing
-  std::vector<float> columns_;  // sweep vectors: kBlock * width() a block, column by column
-  std::vector<float> fine_;     // fine vectors, one after the other, if there are any
-  std::vector<float> slack_;    // by row
-  std::vector<float> offset_;   // by row: (|z|^2 - slack) / 2 of the sweep vector
-  // Of the search at hand, with room for it: searches ask for no memory.
-  std::vector<float> bounds_;
-  std::vector<double> centred_;
+  std::vector<float> columns_;   // sweep vectors: kBlock * width() a block, column by column
+  std::vector<float> fine_;      // fine vectors, one after the other, if there are any
+  std::vector<float> slack_;     // by row
+  std::vector<float> offset_;    // by row: (|z|^2 - slack) / 2 of the sweep vector
+  std::vector<double> centred_;  // room to shorten a row
 };
 
 }  // namespace ramify

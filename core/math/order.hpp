@@ -21,17 +21,17 @@ namespace ramify {
 
 struct Neighbour {
   double distance;
-  PointId point;
+  RowSlot row;
 
   friend bool operator<(const Neighbour& a, const Neighbour& b) {
-    return a.distance < b.distance || (a.distance == b.distance && a.point < b.point);
+    return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);
   }
 };
 
 /// What ties between merges look at, apart from the linkage itself.
 struct Rank {
   std::uint32_t size;
-  PointId first_leaf;
+  RowSlot first_leaf;
 };
 
 /// For a fixed cluster c: does (c, a) come before (c, b) when their linkages
@@ -44,8 +44,8 @@ inline bool comes_first(Rank a, Rank b) {
 struct MergeKey {
   double linkage;
   std::uint64_t size;
-  PointId first;   // of the two first leaves, the earlier
-  PointId second;  // the later
+  RowSlot first;   // of the two first leaves, the earlier
+  RowSlot second;  // the later
 
   MergeKey(double linkage_, Rank a, Rank b)
       : linkage(linkage_),

@@ -133,7 +133,7 @@ RAMIFY_INLINE float largest_of(const float* values, std::size_t count) {
   return most;
 }
 
-#define RAMIFY_PRODUCT_SET(Name, TARGET)                                                             \
+#define RAMIFY_PRODUCT_SET(Name, TARGET)                                                          \
   struct Name {                                                                                   \
     TARGET static void products(const float* queries, const float* columns, const float* offsets, \
                                 std::size_t dim, float* out, std::size_t stride) {                \
@@ -149,7 +149,7 @@ RAMIFY_INLINE float largest_of(const float* values, std::size_t count) {
     TARGET static float largest(const float* values, std::size_t count) {                         \
       return largest_of(values, count);                                                           \
     }                                                                                             \
-    static constexpr ProductKernels kTable{&products, &at_least, &gram, &largest};                   \
+    static constexpr ProductKernels kTable{&products, &at_least, &gram, &largest};                \
   }
 
 RAMIFY_PRODUCT_SET(Baseline, );

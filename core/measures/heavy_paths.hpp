@@ -23,8 +23,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tree/dendrogram.hpp"
 #include "pulse.hpp"
+#include "tree/dendrogram.hpp"
 
 namespace ramify {
 

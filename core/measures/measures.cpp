@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "measures/heavy_paths.hpp"
 #include "math/kernels.hpp"
-#include "tree/row_store.hpp"
 #include "math/summary.hpp"
+#include "measures/heavy_paths.hpp"
+#include "tree/row_store.hpp"
 
 namespace ramify {
 namespace {

@@ -15,9 +15,9 @@
 #include <cstdint>
 #include <span>
 
-#include "tree/dendrogram.hpp"
-#include "pulse.hpp"
 #include "math/sum.hpp"
+#include "pulse.hpp"
+#include "tree/dendrogram.hpp"
 
 namespace ramify {
 

@@ -19,8 +19,8 @@
 
 #include <cstdint>
 
-#include "tree/dendrogram.hpp"
 #include "pulse.hpp"
+#include "tree/dendrogram.hpp"
 
 namespace ramify {
 

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// row_store.hpp: the rows seen so far, one after the other, in their own type.
+// row_store.hpp: the rows of a stream, in their own type, and their arrival numbers.
+//
+// Rows lie in row slots in order of arrival, so that "came earlier" is "has the
+// smaller slot", everywhere. A row that is erased is overwritten at once and leaves
+// a hole; compact() closes the holes, in order. As long as nothing was ever erased,
+// slot and arrival number are the same and nothing is stored about either.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -12,29 +18,104 @@
 
 namespace ramify {
 
-/// float or double rows of one width, addressed by arrival index.
+/// float or double rows of one width.
 template <class Real>
-class Points {
+class RowStore {
  public:
-  explicit Points(std::size_t dim) : dim_(dim) {}
+  explicit RowStore(std::size_t dim) : dim_(dim) {}
 
   std::size_t dim() const { return dim_; }
-  std::size_t size() const { return values_.size() / dim_; }
-  const Real* row(PointId point) const { return values_.data() + point * dim_; }
-  Real* row(PointId point) { return values_.data() + point * dim_; }
-  std::span<const Real> values() const { return values_; }
+  /// Slots in use, holes included.
+  std::size_t slots() const { return values_.size() / dim_; }
+  std::size_t holes() const { return holes_; }
+  std::size_t living() const { return slots() - holes_; }
+  bool is_hole(RowSlot slot) const { return !hole_.empty() && hole_[slot] != 0; }
+  const Real* row(RowSlot slot) const { return values_.data() + slot * dim_; }
+  Real* row(RowSlot slot) { return values_.data() + slot * dim_; }
+  /// All slots, one after the other.
+  std::span<const Real> values() const { return {values_.data(), values_.size()}; }
 
-  void make_room(std::size_t rows) { ramify::make_room(values_, rows * dim_); }
-  void append(const Real* row) {
-    ramify::make_room(values_, dim_);
-    values_.append(row, row + dim_);
+  Arrival arrival(RowSlot slot) const { return arrivals_.size() == 0 ? slot : arrivals_[slot]; }
+  Arrival next_arrival() const { return next_; }
+  /// The slot of a living point; false if there is none. O(log n).
+  bool find(Arrival number, RowSlot& slot) const {
+    if (arrivals_.size() == 0) {
+      if (number >= slots()) return false;
+      slot = static_cast<RowSlot>(number);
+    } else {
+      const auto at = std::lower_bound(arrivals_.begin(), arrivals_.end(), number);
+      if (at == arrivals_.end() || *at != number) return false;
+      slot = static_cast<RowSlot>(at - arrivals_.begin());
+    }
+    return !is_hole(slot);
   }
-  /// Forget all rows from `size` on.
-  void truncate(std::size_t size) { values_.resize(size * dim_); }
+
+  void make_room(std::size_t rows) {
+    ramify::make_room(values_, rows * dim_);
+    if (arrivals_.size() > 0) ramify::make_room(arrivals_, rows);
+    if (!hole_.empty()) ramify::make_room(hole_, rows);
+  }
+  void append(const Real* row) {
+    make_room(1);
+    values_.append(row, row + dim_);
+    if (arrivals_.size() > 0) arrivals_.push_back(next_);
+    if (!hole_.empty()) hole_.push_back(0);
+    ++next_;
+  }
+  /// Forget all rows from `slots` on, as if they had never come.
+  void truncate(std::size_t slots) {
+    next_ -= this->slots() - slots;
+    values_.resize(slots * dim_);
+    if (arrivals_.size() > 0) arrivals_.resize(slots);
+    if (!hole_.empty()) hole_.resize(slots);
+  }
+
+  /// The memory that erase() and compact() need; they cannot fail afterwards.
+  void make_room_to_erase() {
+    if (hole_.empty()) {
+      hole_.reserve(slots() + slots() / 2 + 1);
+      hole_.assign(slots(), 0);
+    }
+    if (arrivals_.size() > 0) return;
+    arrivals_.reserve(slots() + slots() / 2 + 1);
+    for (std::size_t slot = 0; slot < slots(); ++slot) arrivals_.push_back(slot);
+  }
+  /// Overwrite a row: what is forgotten is gone.
+  void erase(RowSlot slot) {
+    std::fill_n(row(slot), dim_, Real{0});
+    hole_[slot] = 1;
+    ++holes_;
+  }
+  /// Close the holes. `new_slot` is where each slot has gone, a hole's where the next
+  /// living one has.
+  void compact(std::span<const RowSlot> new_slot) {
+    const std::size_t kept = living();
+    for (std::size_t slot = 0; slot < new_slot.size(); ++slot) {
+      if (hole_[slot] != 0) continue;
+      std::copy_n(values_.data() + slot * dim_, dim_, values_.data() + new_slot[slot] * dim_);
+      arrivals_[new_slot[slot]] = arrivals_[slot];
+    }
+    std::fill(values_.data() + kept * dim_, values_.end(), Real{0});
+    values_.resize(kept * dim_);
+    arrivals_.resize(kept);
+    hole_.assign(kept, 0);
+    holes_ = 0;
+  }
+
+  /// Give the rows stored so far these numbers, ascending, and the next one this.
+  void number(std::span<const Arrival> arrivals, Arrival next) {
+    make_room_to_erase();
+    std::copy(arrivals.begin(), arrivals.end(), arrivals_.begin());
+    next_ = next;
+  }
 
  private:
   std::size_t dim_;
   BigVector<Real> values_;
+  BigVector<Arrival> arrivals_;     // by slot; empty: the slots themselves
+  std::vector<std::uint8_t> hole_;  // by slot; empty: there are none
+  std::size_t holes_ = 0;
+  Arrival next_ = 0;
 };
 
 /// Scale a row to unit length; `out` may be the row itself. The largest entry is divided out first,

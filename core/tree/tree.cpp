@@ -19,8 +19,8 @@ void Tree<Real>::make_room(std::size_t points) {
 
 template <class Real>
 NodeId Tree<Real>::add_leaf(const Real* row) {
-  if (points_.size() >= kMaxPoints) throw std::length_error("a tree holds at most 2^31-1 points");
-  const auto point = static_cast<PointId>(points_.size());
+  if (points_.slots() >= kMaxPoints) throw std::length_error("a tree holds at most 2^31-1 points");
+  const auto point = static_cast<RowSlot>(points_.slots());
   points_.append(row);
   ramify::make_room(leaf_parent_, 1);
   leaf_parent_.push_back(kNone);
@@ -28,9 +28,9 @@ NodeId Tree<Real>::add_leaf(const Real* row) {
 }
 
 template <class Real>
-void Tree<Real>::truncate(std::size_t points) {
-  points_.truncate(points);
-  leaf_parent_.resize(points);
+void Tree<Real>::truncate(std::size_t slots) {
+  points_.truncate(slots);
+  leaf_parent_.resize(slots);
 }
 
 template <class Real>
@@ -38,11 +38,18 @@ void Tree<Real>::clear_inner() {
   std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
   slots_ = 0;
   records_.clear();
+  free_.clear();
   root_ = kNone;
 }
 
 template <class Real>
 Slot Tree<Real>::new_slot(std::uint64_t name) {
+  if (!free_.empty()) {
+    const Slot slot = free_.back();
+    free_.pop_back();
+    inner(slot) = Inner{.name = name};
+    return slot;
+  }
   ramify::make_room(records_, record_);
   records_.resize(records_.size() + record_);
   new (records_.data() + slots_ * record_) Inner{.name = name};
@@ -51,7 +58,7 @@ Slot Tree<Real>::new_slot(std::uint64_t name) {
 
 template <class Real>
 void Tree<Real>::set_parent(NodeId v, NodeId parent) {
-  (v.is_leaf() ? leaf_parent_[v.point()] : inner(v.slot()).parent) = parent;
+  (v.is_leaf() ? leaf_parent_[v.row()] : inner(v.slot()).parent) = parent;
 }
 
 template <class Real>
@@ -79,7 +86,103 @@ void Tree<Real>::summarise(Slot slot) {
   node.size = size(node.left) + size(node.right);
   node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
   node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
+  node.stale = kHeightStale;
   merged_mean(a, b, dim(), mean_at(slot));
+}
+
+template <class Real>
+void Tree<Real>::mark_stale(NodeId v) {
+  for (; v != kNone && inner(v.slot()).stale != kAllStale; v = parent(v))
+    inner(v.slot()).stale = kAllStale;
+}
+
+template <class Real>
+std::vector<Slot> Tree<Real>::stale_top_down() const {
+  std::vector<Slot> order;
+  if (!is_stale()) return order;
+  order.push_back(root_.slot());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (const NodeId child : {inner(order[i]).left, inner(order[i]).right})
+      if (!child.is_leaf() && inner(child.slot()).stale != kFresh) order.push_back(child.slot());
+  return order;
+}
+
+template <class Real>
+void Tree<Real>::refresh(Metric metric, Linkage linkage) {
+  const std::vector<Slot> order = stale_top_down();
+  if (order.empty()) return;
+  ramify::make_room(heights_, slots_ - std::min(slots_, heights_.size()));
+  heights_.resize(std::max(slots_, heights_.size()));
+  with_rule(metric, linkage, [&](auto rule) {
+    for (auto at = order.rbegin(); at != order.rend(); ++at) {
+      Inner& node = inner(*at);
+      if (node.stale == kAllStale) summarise(*at);
+      const double value =
+          linkage_of<decltype(rule)>(summary(node.left), summary(node.right), dim());
+      Heights& heights = heights_[*at];
+      heights.own = heights.monotone = height_of(metric, linkage, value);
+      for (const NodeId child : {node.left, node.right})
+        if (!child.is_leaf())
+          heights.monotone = std::max(heights.monotone, heights_[child.slot()].monotone);
+      node.stale = kFresh;
+    }
+  });
+}
+
+// --- shrinking ----------------------------------------------------------------------
+
+template <class Real>
+void Tree<Real>::make_room_to_erase() {
+  points_.make_room_to_erase();
+  ramify::make_room(free_, 1);
+  new_slot_.clear();
+  ramify::make_room(new_slot_, points_.slots());
+}
+
+template <class Real>
+void Tree<Real>::free_slot(Slot slot) {
+  inner(slot) = Inner{};
+  std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
+  free_.push_back(slot);
+}
+
+template <class Real>
+NodeId Tree<Real>::detach(NodeId leaf) {
+  const NodeId above = parent(leaf);
+  set_parent(leaf, kNone);
+  if (above == kNone) {
+    root_ = kNone;
+    return kNone;
+  }
+  const Inner& node = inner(above.slot());
+  const NodeId beside = node.left == leaf ? node.right : node.left;
+  replace_child(node.parent, above, beside);
+  free_slot(above.slot());
+  return beside;
+}
+
+template <class Real>
+void Tree<Real>::number_rows() {
+  new_slot_.clear();
+  RowSlot next = 0;
+  for (RowSlot slot = 0; slot < points_.slots(); ++slot)
+    new_slot_.push_back(points_.is_hole(slot) ? next : next++);
+}
+
+template <class Real>
+void Tree<Real>::close_holes() {
+  const auto moved = [&](NodeId v) { return v.is_leaf() ? NodeId::leaf(new_slot_[v.row()]) : v; };
+  for_each_slot([&](Slot slot) {
+    Inner& node = inner(slot);
+    node.left = moved(node.left);
+    node.right = moved(node.right);
+    node.first_leaf = new_slot_[node.first_leaf];
+  });
+  for (RowSlot slot = 0; slot < points_.slots(); ++slot)
+    if (!points_.is_hole(slot)) leaf_parent_[new_slot_[slot]] = leaf_parent_[slot];
+  if (root_ != kNone) root_ = moved(root_);
+  leaf_parent_.resize(points_.living());
+  points_.compact(new_slot_);
 }
 
 template <class Real>
@@ -112,22 +215,28 @@ void Tree<Real>::swap(NodeId a, NodeId b) {
   place_b = a;
   set_parent(a, above_b);
   set_parent(b, above_a);
+  mark_stale(above_a);
+  mark_stale(above_b);
 }
 
 template <class Real>
 NodeId Tree<Real>::move(NodeId v, NodeId beside) {
-  const NodeId node = parent(v);
-  replace_child(parent(node), node, sibling(v));
+  const NodeId node = parent(v), left_behind = parent(node);
+  replace_child(left_behind, node, sibling(v));
   replace_child(parent(beside), beside, node);
   inner(node.slot()).left = beside;
   inner(node.slot()).right = v;
   set_parent(beside, node);
+  inner(node.slot()).stale = kFresh;  // it has other ancestors now, which may be fresh
+  mark_stale(node);
+  mark_stale(left_behind);
   return node;
 }
 
 template <class Real>
 void Tree<Real>::recount(NodeId v) {
   Inner& node = inner(v.slot());
+  node.stale = kAllStale;
   node.size = size(node.left) + size(node.right);
   node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
 }
@@ -143,18 +252,14 @@ void Tree<Real>::absorb(NodeId v, const Real* x, double gap) {
     mean[j] = static_cast<Real>(from + share * (static_cast<double>(x[j]) - from));
   }
   inner(slot).ssd += n * share * gap;
+  inner(slot).stale = kHeightStale;
   ++inner(slot).size;
-}
-
-template <class Real>
-void Tree<Real>::summarise() {
-  for (const Slot slot : bottom_up()) summarise(slot);
 }
 
 template <class Real>
 Tree<Real>::Remake::Remake(Tree& tree)
     : tree_(tree), slots_(tree.slots_), next_name_(tree.next_name_), root_(tree.root_) {
-  records_.reserve(tree.points().size() * tree.record_);
+  records_.reserve(tree.points().slots() * tree.record_);
   std::swap(records_, tree.records_);
   tree.clear_inner();
 }
@@ -185,11 +290,23 @@ std::vector<Slot> Tree<Real>::bottom_up() const {
 }
 
 template <class Real>
+std::vector<Slot> Tree<Real>::numbering() const {
+  std::vector<Slot> out(slots_);
+  Slot next = 0;
+  for_each_slot([&](Slot slot) { out[slot] = next++; });
+  return out;
+}
+
+template <class Real>
 std::vector<std::uint32_t> Tree<Real>::link_array() const {
+  const std::vector<Slot> place = numbering();
   std::vector<std::uint32_t> out;
   out.reserve(3 * slots_);
-  for (std::size_t i = 0; i < slots_; ++i)
-    for (const NodeId v : {inner(i).parent, inner(i).left, inner(i).right}) out.push_back(v.raw());
+  for_each_slot([&](Slot slot) {
+    const Inner& node = inner(slot);
+    for (const NodeId v : {node.parent, node.left, node.right})
+      out.push_back((v == kNone || v.is_leaf() ? v : NodeId::inner(place[v.slot()])).raw());
+  });
   return out;
 }
 
@@ -197,7 +314,7 @@ template <class Real>
 std::vector<std::uint64_t> Tree<Real>::names() const {
   std::vector<std::uint64_t> out;
   out.reserve(slots_);
-  for (std::size_t i = 0; i < slots_; ++i) out.push_back(inner(i).name);
+  for_each_slot([&](Slot slot) { out.push_back(inner(slot).name); });
   return out;
 }
 
@@ -205,7 +322,7 @@ template <class Real>
 std::vector<double> Tree<Real>::ssds() const {
   std::vector<double> out;
   out.reserve(slots_);
-  for (std::size_t i = 0; i < slots_; ++i) out.push_back(inner(i).ssd);
+  for_each_slot([&](Slot slot) { out.push_back(inner(slot).ssd); });
   return out;
 }
 
@@ -213,7 +330,7 @@ template <class Real>
 std::vector<Real> Tree<Real>::means() const {
   std::vector<Real> out;
   out.reserve(slots_ * dim());
-  for (std::size_t i = 0; i < slots_; ++i) out.insert(out.end(), mean_at(i), mean_at(i) + dim());
+  for_each_slot([&](Slot slot) { out.insert(out.end(), mean_at(slot), mean_at(slot) + dim()); });
   return out;
 }
 
@@ -236,7 +353,7 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
     const auto link = [&](std::size_t k) { return NodeId::from_raw(arrays.links[3 * i + k]); };
     for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
       const NodeId child = link(k);
-      if (child.is_leaf() ? child.point() >= n : child.slot() >= slots)
+      if (child.is_leaf() ? child.row() >= n : child.slot() >= slots)
         throw std::invalid_argument("a stored tree links to a node that does not exist");
       tree.set_parent(child, node);
     }
@@ -252,7 +369,7 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
       throw std::invalid_argument(std::string("a stored tree is damaged: ") + broken.what());
     }
   }
-  tree.summarise();
+  for (const Slot slot : tree.bottom_up()) tree.summarise(slot);
   for (std::size_t i = 0; i < slots; ++i) {
     tree.inner(i).ssd = arrays.ssd[i];
     std::copy_n(arrays.mean.data() + i * dim, dim, tree.mean_at(i));
@@ -272,23 +389,23 @@ void require(bool holds, int invariant, const std::string& what) {
 
 template <class Real>
 void Tree<Real>::check_links() const {
-  const std::size_t n = points_.size();
+  const std::size_t n = points_.living();
   if (n == 0) {
-    require(root_ == kNone && slots_ == 0, 1, "an empty tree has a node");
+    require(root_ == kNone && slots_ == free_.size(), 1, "an empty tree has a node");
     return;
   }
   require(root_ != kNone, 1, "no root");
   require(parent(root_) == kNone, 1, "the root has a parent");
-  require(slots_ == n - 1, 2, "slots are not points - 1");
-  std::vector<bool> met_slot(slots_), met_point(n);
+  require(attached() == n, 2, "inner nodes are not points - 1");
+  std::vector<bool> met_slot(slots_), met_point(points_.slots());
   std::vector<NodeId> stack{root_};
   std::size_t met = 0;
   while (!stack.empty()) {
     const NodeId v = stack.back();
     stack.pop_back();
-    const bool again = v.is_leaf() ? met_point[v.point()] : met_slot[v.slot()];
+    const bool again = v.is_leaf() ? met_point[v.row()] : met_slot[v.slot()];
     require(!again, 2, "a node is met twice");
-    (v.is_leaf() ? met_point[v.point()] : met_slot[v.slot()]) = true;
+    (v.is_leaf() ? met_point[v.row()] : met_slot[v.slot()]) = true;
     ++met;
     if (v.is_leaf()) continue;
     for (const NodeId child : {left(v), right(v)}) {
@@ -310,10 +427,10 @@ void Tree<Real>::check_summaries() const {
   };
   std::vector<double> sum(slots_ * dim()), deviation(slots_);
   std::vector<double> scale(dim());
-  for (std::size_t i = 0; i < points_.size(); ++i)
+  for (std::size_t i = 0; i < points_.slots(); ++i)
     for (std::size_t j = 0; j < dim(); ++j)
       scale[j] = std::max(scale[j],
-                          std::fabs(static_cast<double>(points_.row(static_cast<PointId>(i))[j])));
+                          std::fabs(static_cast<double>(points_.row(static_cast<RowSlot>(i))[j])));
   double spread = 0;
   for (const double s : scale) spread += s * s;
   // Fresh means in double: a leaf's is its row, an inner node's its children's.
@@ -321,11 +438,12 @@ void Tree<Real>::check_summaries() const {
   const auto fresh_mean = [&](NodeId v, std::vector<double>& out) {
     for (std::size_t j = 0; j < dim(); ++j)
       out[j] =
-          v.is_leaf() ? static_cast<double>(points_.row(v.point())[j]) : sum[v.slot() * dim() + j];
+          v.is_leaf() ? static_cast<double>(points_.row(v.row())[j]) : sum[v.slot() * dim() + j];
   };
   for (const Slot slot : bottom_up()) {
     const NodeId a = inner(slot).left;
     const NodeId b = inner(slot).right;
+    require(inner(slot).stale != kAllStale, 4, "stale, in a check of a refreshed tree");
     require(inner(slot).size == size(a) + size(b), 3, "size");
     require(inner(slot).first_leaf == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
     fresh_mean(a, mean_a);
@@ -355,6 +473,19 @@ void Tree<Real>::check_summaries() const {
 }
 
 template <class Real>
+void Tree<Real>::check_stale() const {
+  for (const Slot slot : bottom_up()) {
+    const NodeId above = inner(slot).parent;
+    require(inner(slot).stale == kFresh || above == kNone || inner(above.slot()).stale != kFresh, 6,
+            "the parent of a stale node is not");
+    if (inner(slot).stale != kFresh) continue;
+    for (const NodeId child : {inner(slot).left, inner(slot).right})
+      require(child.is_leaf() || heights_[child.slot()].monotone <= heights_[slot].monotone, 6,
+              "a height below is larger");
+  }
+}
+
+template <class Real>
 void Tree<Real>::check_names() const {
   std::vector<std::uint64_t> names = this->names();
   std::sort(names.begin(), names.end());
@@ -366,6 +497,7 @@ template <class Real>
 void Tree<Real>::check() const {
   check_links();
   check_summaries();
+  check_stale();
   check_names();
 }
 

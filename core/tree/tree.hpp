@@ -4,25 +4,32 @@
 // Leaves are points: their mean is their row, their ssd is 0, and only their
 // parent is stored. Inner nodes are slots of an array of records: an Inner, then
 // the mean, whose length is only known at run time. In low dimension that is one
-// cache line.
+// cache line. Slots of nodes that have gone are used again.
 // Nothing here recurses: trees may be a chain of a million nodes.
+//
+// What only readers need, an inner node's heights, is made when they come: mutators
+// mark what has become stale, and refresh() makes just that anew. Algorithms whose
+// paths may be long leave summaries for then, too.
 //
 // Invariants, tested by check():
 //   1  the root has no parent; every other attached node is a child of its parent
-//   2  walking down from the root meets every point once and every slot once
+//   2  walking down from the root meets every living row and every slot in use once
 //   3  size is the number of points below; first_leaf is the earliest of them
 //   4  mean and ssd are those of the points below, up to rounding
 //   5  name is unique, and below next_name
+//   6  the parent of a stale node is stale; heights of others are right
+//   (3 and 4: of nodes whose summary is not stale)
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "tree/ids.hpp"
+#include "math/linkage.hpp"
 #include "math/order.hpp"
-#include "tree/row_store.hpp"
 #include "math/summary.hpp"
+#include "tree/ids.hpp"
+#include "tree/row_store.hpp"
 
 namespace ramify {
 
@@ -32,9 +39,18 @@ struct Inner {
   NodeId left;
   NodeId right;
   std::uint32_t size = 0;
-  PointId first_leaf = 0;
+  RowSlot first_leaf = 0;
+  std::uint32_t stale = 0;  // bits of Stale
   double ssd = 0;
   std::uint64_t name = 0;
+};
+
+enum Stale : std::uint32_t { kFresh = 0, kHeightStale = 1, kAllStale = 3 };
+
+/// Of an inner node, as users see it.
+struct Heights {
+  double own;       // of its merge
+  double monotone;  // the largest at or below it
 };
 
 template <class Real>
@@ -44,21 +60,21 @@ class Tree {
 
   // --- looking ---------------------------------------------------------------
   std::size_t dim() const { return points_.dim(); }
-  const Points<Real>& points() const { return points_; }
+  const RowStore<Real>& points() const { return points_; }
+  /// Slots of inner nodes, those that are free included.
   std::size_t slots() const { return slots_; }
+  bool is_free(Slot slot) const { return inner(slot).left == kNone; }
   NodeId root() const { return root_; }
-  /// Number of points that hang in the tree, always the first ones.
-  std::size_t attached() const { return root_ == kNone ? 0 : slots_ + 1; }
+  /// Number of points that hang in the tree.
+  std::size_t attached() const { return root_ == kNone ? 0 : slots_ - free_.size() + 1; }
 
   NodeId parent(NodeId v) const {
-    return v.is_leaf() ? leaf_parent_[v.point()] : inner(v.slot()).parent;
+    return v.is_leaf() ? leaf_parent_[v.row()] : inner(v.slot()).parent;
   }
   NodeId left(NodeId v) const { return inner(v.slot()).left; }
   NodeId right(NodeId v) const { return inner(v.slot()).right; }
   std::uint32_t size(NodeId v) const { return v.is_leaf() ? 1 : inner(v.slot()).size; }
-  PointId first_leaf(NodeId v) const {
-    return v.is_leaf() ? v.point() : inner(v.slot()).first_leaf;
-  }
+  RowSlot first_leaf(NodeId v) const { return v.is_leaf() ? v.row() : inner(v.slot()).first_leaf; }
   /// The other child of v's parent; v must have one.
   NodeId sibling(NodeId v) const {
     const Inner& above = inner(parent(v).slot());
@@ -67,13 +83,17 @@ class Tree {
   Rank rank(NodeId v) const { return {size(v), first_leaf(v)}; }
   double ssd(NodeId v) const { return v.is_leaf() ? 0 : inner(v.slot()).ssd; }
   const Real* mean(NodeId v) const {
-    return v.is_leaf() ? points_.row(v.point()) : mean_at(v.slot());
+    return v.is_leaf() ? points_.row(v.row()) : mean_at(v.slot());
   }
   SummaryView<Real> summary(NodeId v) const {
     return {static_cast<double>(size(v)), mean(v), ssd(v)};
   }
   /// Public id of an inner node: kept while the node keeps most of its points.
   std::uint64_t name(Slot slot) const { return inner(slot).name; }
+
+  /// Of an inner node that is not stale.
+  const Heights& heights(NodeId v) const { return heights_[v.slot()]; }
+  bool is_stale() const { return root_ != kNone && !root_.is_leaf() && inner(root_.slot()).stale; }
 
   /// Start loading what summary(v) will read. Worth it for cold nodes.
   void prefetch(NodeId v) const {
@@ -90,7 +110,7 @@ class Tree {
   /// Start loading what parent(leaf) will read.
   void prefetch_parent(NodeId leaf) const {
 #if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(&leaf_parent_[leaf.point()]);
+    __builtin_prefetch(&leaf_parent_[leaf.row()]);
 #else
     static_cast<void>(leaf);
 #endif
@@ -101,9 +121,9 @@ class Tree {
   /// Store a row as a leaf that is not yet attached.
   NodeId add_leaf(const Real* row);
   /// The row of a leaf that is not yet attached, to be changed.
-  Real* own_row(NodeId leaf) { return points_.row(leaf.point()); }
-  /// Forget leaves from `points` on; they must not be attached.
-  void truncate(std::size_t points);
+  Real* own_row(NodeId leaf) { return points_.row(leaf.row()); }
+  /// Forget rows from `slots` on; they must not be attached.
+  void truncate(std::size_t slots);
   /// Forget all inner nodes; leaves stay, unattached.
   void clear_inner();
   Slot new_slot(std::uint64_t name);
@@ -113,8 +133,30 @@ class Tree {
   /// Make `slot` the parent of two trees and compute its summary. O(dim).
   NodeId join(NodeId left, NodeId right, Slot slot);
   /// Put a new inner node over `at` and the unattached leaf, in `at`'s place.
-  /// Ancestors' summaries are the caller's affair.
+  /// Ancestors are the caller's affair.
   NodeId attach(NodeId leaf, NodeId at);
+  /// v's summary no longer holds, and so for all above it.
+  void mark_stale(NodeId v);
+  /// Make fresh what is stale: summaries, and heights under this metric and linkage.
+  /// O(dim) a stale node. All or nothing, if memory runs out.
+  void refresh(Metric metric, Linkage linkage);
+
+  // --- shrinking -------------------------------------------------------------
+  /// The memory that detach(), erase_row() and compact() need; they cannot fail then.
+  void make_room_to_erase();
+  /// Take a leaf and its parent out of the tree; its sibling, which is returned,
+  /// fills the place. Ancestors are the caller's affair. kNone: it was the last one.
+  NodeId detach(NodeId leaf);
+  void erase_row(RowSlot slot) { points_.erase(slot); }
+  /// Close the holes that erased rows have left. Calls moved(new_slot) with where each
+  /// slot goes before it does so; must not throw. O(n dim).
+  template <class Moved>
+  void compact(Moved&& moved) {
+    if (points_.holes() == 0) return;
+    number_rows();
+    moved(std::span<const RowSlot>(new_slot_.data(), new_slot_.size()));
+    close_holes();
+  }
   // Rearranging: what the four below leave undone, summaries, is the caller's affair.
   /// Exchange the places of two subtrees, neither of them inside the other.
   void swap(NodeId a, NodeId b);
@@ -123,17 +165,21 @@ class Tree {
   /// not be inside v, nor be v's parent or sibling.
   NodeId move(NodeId v, NodeId beside);
   /// One point more below v, later than all others.
-  void grow(NodeId v) { ++inner(v.slot()).size; }
+  void grow(NodeId v) {
+    Inner& node = inner(v.slot());
+    ++node.size;
+    node.stale = kAllStale;
+  }
   /// Size and first leaf of an inner node, from its children's.
   void recount(NodeId v);
   /// Add a point to the summary of an inner node, given |x - mean|^2. O(dim).
   void absorb(NodeId v, const Real* x, double gap);
   /// Put a tree in the place of a child.
   void replace_child(NodeId parent, NodeId old_child, NodeId new_child);
-  /// Compute the summary of a slot from its children's. O(dim).
+  /// Compute the summary of a slot from its children's; its heights are stale. O(dim).
   void summarise(Slot slot);
-  /// Compute every summary anew, bottom-up. O(n dim).
-  void summarise();
+  /// Free the slot of a node that is no longer linked; there is room to erase.
+  void free_slot(Slot slot);
 
   // --- whole-tree ------------------------------------------------------------
   /// While one of these lives, the inner nodes that there were are put aside and the
@@ -168,6 +214,8 @@ class Tree {
     std::span<const Real> mean;
     std::span<const double> ssd;
   };
+  // The arrays are of the slots in use; numbering() is the place of each slot in them.
+  std::vector<Slot> numbering() const;
   std::vector<std::uint32_t> link_array() const;
   std::vector<std::uint64_t> names() const;
   std::vector<double> ssds() const;
@@ -178,12 +226,21 @@ class Tree {
   static Tree from_arrays(std::size_t dim, const Arrays& arrays);
 
  private:
+  template <class Use>
+  void for_each_slot(Use&& use) const {
+    for (std::size_t slot = 0; slot < slots_; ++slot)
+      if (!is_free(static_cast<Slot>(slot))) use(static_cast<Slot>(slot));
+  }
+  std::vector<Slot> stale_top_down() const;
+  void number_rows();
+  void close_holes();
+  void check_stale() const;
   void set_parent(NodeId v, NodeId parent);
   void check_links() const;
   void check_summaries() const;
   void check_names() const;
 
-  Points<Real> points_;
+  RowStore<Real> points_;
   /// Whole cache lines as long as one will do, whole Inners' alignment above.
   static std::size_t record_bytes(std::size_t dim) {
     const std::size_t bytes = sizeof(Inner) + dim * sizeof(Real);
@@ -206,6 +263,9 @@ class Tree {
   std::size_t record_;             // bytes of a record
   std::size_t slots_ = 0;
   BigVector<std::byte> records_;  // by slot
+  std::vector<Slot> free_;
+  BigVector<Heights> heights_;     // by slot, once a reader has come
+  std::vector<RowSlot> new_slot_;  // of the compaction at hand
   std::uint64_t next_name_ = 0;
   NodeId root_;
 };

@@ -71,15 +71,51 @@ class LiveF32:
         Insert one row under OHAC as if its nearest points were these; returns its id.
         """
 
-    def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+    def erase(self, number: int) -> bool:
+        """Take a point out again; False if there is no such point."""
+
+    @property
+    def version(self) -> int:
+        """Grows with every change."""
+
+    def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
-        Ids and distances of the k nearest points of each row, exact, nearest first.
+        Numbers and distances of the k nearest points of each row, exact, nearest first.
         """
+
+    def assign(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], by: str, value: float, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Label and node id of the cluster of each row's nearest point, that point, distance.
+        """
+
+    def cluster_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Label and node id of the cluster of each of these points."""
+
+    def labels(self, by: str, value: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Labels of all points, in order of arrival."""
+
+    def clusters(self, by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Node id, size, mean, height and first point of each cluster of a cut."""
+
+    def path(self, number: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], str]:
+        """Node ids from the root down to a point, and the turns on the way."""
+
+    def lca(self, one: int, other: int) -> int:
+        """Node id of the lowest common ancestor of two points."""
+
+    def depth(self, number: int) -> int:
+        """Number of merges above a point."""
+
+    def numbers(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Arrival numbers of the points, in order."""
 
     def snapshot(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
+
+    def versioned_snapshot(self) -> tuple[int, tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
+        """The version, and its snapshot."""
 
     def points(self, first: int = 0) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
         """The rows as stored (unit length under cosine), from this one on."""
@@ -129,15 +165,51 @@ class LiveF64:
         Insert one row under OHAC as if its nearest points were these; returns its id.
         """
 
-    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+    def erase(self, number: int) -> bool:
+        """Take a point out again; False if there is no such point."""
+
+    @property
+    def version(self) -> int:
+        """Grows with every change."""
+
+    def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
-        Ids and distances of the k nearest points of each row, exact, nearest first.
+        Numbers and distances of the k nearest points of each row, exact, nearest first.
         """
+
+    def assign(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], by: str, value: float, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Label and node id of the cluster of each row's nearest point, that point, distance.
+        """
+
+    def cluster_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Label and node id of the cluster of each of these points."""
+
+    def labels(self, by: str, value: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Labels of all points, in order of arrival."""
+
+    def clusters(self, by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Node id, size, mean, height and first point of each cluster of a cut."""
+
+    def path(self, number: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], str]:
+        """Node ids from the root down to a point, and the turns on the way."""
+
+    def lca(self, one: int, other: int) -> int:
+        """Node id of the lowest common ancestor of two points."""
+
+    def depth(self, number: int) -> int:
+        """Number of merges above a point."""
+
+    def numbers(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Arrival numbers of the points, in order."""
 
     def snapshot(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
+
+    def versioned_snapshot(self) -> tuple[int, tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
+        """The version, and its snapshot."""
 
     def points(self, first: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """The rows as stored (unit length under cosine), from this one on."""

@@ -169,7 +169,8 @@ class Live:
     def hierarchy(self) -> Hierarchy:
         """The tree as it is now, frozen. O(n) after an insert, then free."""
         if self._hierarchy is None:
-            self._hierarchy = Hierarchy(*self._core.snapshot(), self.id_array())
+            children, heights, node_ids = self._core.snapshot()
+            self._hierarchy = Hierarchy(children, heights, node_ids, self.id_array())
         return self._hierarchy
 
     def points(self) -> Rows:

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// turn_lock.hpp: one at a time, in the order in which they came.
+//
+// A long batch lets readers in between two inserts: it passes its turn on, and as turns
+// come in order, it has the next one after those who were waiting. A plain mutex would
+// mostly come back to the batch, which has just let go of it.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+
+namespace ramify::bindings {
+
+/// How often this process has been forked off another one.
+inline std::atomic<std::uint64_t>& forks() {
+  static std::atomic<std::uint64_t> count{0};
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks(); });
+  static_cast<void>(registered);
+  return count;
+}
+
+class TurnLock {
+ public:
+  TurnLock() : forks_(forks()) {}
+  TurnLock(const TurnLock&) = delete;
+  TurnLock& operator=(const TurnLock&) = delete;
+
+  bool try_lock() {
+    look_for_a_fork();
+    const std::lock_guard guard(mutex_);
+    if (next_ != serving_) return false;
+    ++next_;
+    return true;
+  }
+  void lock() {
+    look_for_a_fork();
+    std::unique_lock guard(mutex_);
+    const std::uint64_t mine = next_++;
+    turned_.wait(guard, [&] { return serving_ == mine; });
+  }
+  void unlock() {
+    {
+      const std::lock_guard guard(mutex_);
+      ++serving_;
+    }
+    turned_.notify_all();
+  }
+  /// Let in those who wait, and then go on.
+  void pass_on() {
+    if (next_.load(std::memory_order_relaxed) - serving_ == 1) return;
+    unlock();
+    lock();
+  }
+
+ private:
+  /// Threads are not copied by a fork: a turn that one of them had would never end.
+  void look_for_a_fork() {
+    if (forks_ == forks().load(std::memory_order_relaxed)) return;
+    if (next_ != serving_)
+      throw std::runtime_error(
+          "this model was in use by another thread when this process was forked, so its copy here "
+          "may be half changed; fork when no thread uses it, or load it from a file");
+    new (&mutex_) std::mutex;
+    new (&turned_) std::condition_variable;
+    forks_ = forks();
+  }
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable turned_;
+  std::atomic<std::uint64_t> next_ = 0, serving_ = 0;
+  std::uint64_t forks_;
+};
+
+}  // namespace ramify::bindings

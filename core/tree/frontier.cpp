@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tree/frontier.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace ramify {
+
+template <class Real>
+Frontier<Real>::Frontier(const Tree<Real>& tree, const CutRule& rule) : tree_(tree), rule_(rule) {
+  if (rule.by == CutBy::kCount)
+    split_greatest();
+  else
+    split_from_root();
+  std::sort(clusters_.begin(), clusters_.end(),
+            [&](NodeId a, NodeId b) { return tree_.first_leaf(a) < tree_.first_leaf(b); });
+}
+
+template <class Real>
+bool Frontier<Real>::is_split(NodeId v) const {
+  if (v.is_leaf()) return false;
+  if (rule_.by == CutBy::kHeight) return tree_.heights(v).monotone >= rule_.height;
+  if (rule_.by == CutBy::kMaxSize) return tree_.size(v) > rule_.number;
+  return rule_.number > 1 && !(key(v) < least_);
+}
+
+template <class Real>
+void Frontier<Real>::split_greatest() {
+  struct Entry {
+    Key key;
+    NodeId node;
+    bool operator<(const Entry& other) const { return key < other.key; }
+  };
+  std::priority_queue<Entry> greatest;
+  const auto offer = [&](NodeId v) {
+    if (v.is_leaf())
+      clusters_.push_back(v);
+    else
+      greatest.push({key(v), v});
+  };
+  offer(tree_.root());
+  while (clusters_.size() + greatest.size() < rule_.number) {
+    const Entry top = greatest.top();
+    greatest.pop();
+    least_ = top.key;
+    offer(tree_.left(top.node));
+    offer(tree_.right(top.node));
+  }
+  for (; !greatest.empty(); greatest.pop()) clusters_.push_back(greatest.top().node);
+}
+
+template <class Real>
+void Frontier<Real>::split_from_root() {
+  std::vector<NodeId> todo{tree_.root()};
+  while (!todo.empty()) {
+    const NodeId v = todo.back();
+    todo.pop_back();
+    if (!is_split(v)) {
+      clusters_.push_back(v);
+      continue;
+    }
+    todo.push_back(tree_.left(v));
+    todo.push_back(tree_.right(v));
+  }
+}
+
+template <class Real>
+NodeId Frontier<Real>::cluster_of(NodeId v) const {
+  for (NodeId above = tree_.parent(v); above != kNone && !is_split(above); above = tree_.parent(v))
+    v = above;
+  return v;
+}
+
+template <class Real>
+std::size_t Frontier<Real>::label_of(NodeId cluster) const {
+  const auto at =
+      std::lower_bound(clusters_.begin(), clusters_.end(), tree_.first_leaf(cluster),
+                       [&](NodeId v, RowSlot first) { return tree_.first_leaf(v) < first; });
+  return static_cast<std::size_t>(at - clusters_.begin());
+}
+
+/// Every step waits for memory, so what the next ones need is asked for ahead.
+template <class Real>
+void Frontier<Real>::label_all(std::int64_t* out) const {
+  std::vector<NodeId> todo;
+  for (std::size_t label = 0; label < clusters_.size(); ++label) {
+    todo.assign(1, clusters_[label]);
+    while (!todo.empty()) {
+      NodeId v = todo.back();
+      todo.pop_back();
+      while (!v.is_leaf()) {
+        const NodeId a = tree_.left(v), b = tree_.right(v);
+        if (!b.is_leaf()) tree_.prefetch(b);
+        todo.push_back(b);
+        v = a;
+      }
+      out[v.row()] = static_cast<std::int64_t>(label);
+    }
+  }
+}
+
+template class Frontier<float>;
+template class Frontier<double>;
+
+}  // namespace ramify

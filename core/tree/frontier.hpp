@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// frontier.hpp: flat clusters of a live tree, without a snapshot of it.
+//
+// A cut splits some nodes, always with all above them; the clusters are what is left,
+// the *frontier*. A cut into k splits the k - 1 greatest nodes, by the order in which a
+// snapshot numbers them: (monotone height, size, first leaf). They are found from the
+// root down with a heap, and whoever wants to know a point's cluster climbs from its
+// leaf to the last node that is not split. The answers are those of a cut of the
+// snapshot.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "tree/tree.hpp"
+
+namespace ramify {
+
+enum class CutBy { kCount, kHeight, kMaxSize };
+
+struct CutRule {
+  CutBy by = CutBy::kCount;
+  std::size_t number = 1;  // of clusters, or of points in the largest
+  double height = 0;       // merges below it are kept
+
+  friend bool operator==(const CutRule&, const CutRule&) = default;
+};
+
+/// Of a tree that is not stale and does not change as long as this one is used.
+template <class Real>
+class Frontier {
+ public:
+  /// A cut into k: O(k log k). By height or size: O(k). kCount needs 1 to n clusters.
+  Frontier(const Tree<Real>& tree, const CutRule& rule);
+
+  /// In order of their first points.
+  std::span<const NodeId> clusters() const { return clusters_; }
+  /// The cluster of a node that is in one. O(path).
+  NodeId cluster_of(NodeId v) const;
+  /// The number of a cluster in clusters(). O(log k).
+  std::size_t label_of(NodeId cluster) const;
+  /// Labels of all rows by slot; holes are left alone. O(n).
+  void label_all(std::int64_t* out) const;
+
+ private:
+  // What decides which of two nodes a cut splits first: the greater.
+  struct Key {
+    double height;
+    std::uint32_t size;
+    RowSlot first;
+    friend bool operator<(const Key& a, const Key& b) {
+      return std::tie(a.height, a.size, a.first) < std::tie(b.height, b.size, b.first);
+    }
+  };
+  Key key(NodeId v) const {
+    return {tree_.heights(v).monotone, tree_.size(v), tree_.first_leaf(v)};
+  }
+  bool is_split(NodeId v) const;
+  void split_greatest();
+  void split_from_root();
+
+  const Tree<Real>& tree_;
+  CutRule rule_;
+  Key least_{};  // of the nodes that a cut into k splits
+  std::vector<NodeId> clusters_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A tree that can change its mind: points come and go, in the core."""
+
+import resource
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ramify import Hierarchy, _core
+from tests.oracles.erasing import naive_insert, ohac_erase, ohac_insert, without
+from tests.oracles.linkages import Linkage
+from tests.oracles.trees import clusters, from_children
+from tests.strategies import examples, scaled, seeds
+
+PERCH = {"bounds": "reference", "balance": "reference", "exact_distance_threshold": 10}
+#: What can take points out again: algorithm, linkages, its own options.
+ERASING = {
+    "otd": ("otd", {}),
+    "ohac": ("ohac", {}),
+    "naive_nn": ("naive_nn", {}),
+    "perch": ("perch", {**PERCH, "max_leaves": None}),
+    "perch, collapsed": ("perch", {**PERCH, "max_leaves": 8}),
+}
+
+
+def live(name, d, metric="sqeuclidean", linkage="average", k=1, dtype=np.float64):
+    algorithm, more = ERASING[name]
+    kind = _core.LiveF32 if dtype == np.float32 else _core.LiveF64
+    return kind(algorithm, d, metric, linkage, k, more)
+
+
+def leaf_sets(core):
+    """All clusters of the tree, by arrival numbers."""
+    numbers = core.numbers()
+    tree = from_children(core.snapshot()[0])
+    return {tuple(int(numbers[i]) for i in cluster) for cluster in clusters(tree)}
+
+
+def recount(core, X):
+    """Every stored row, size, mean and ssd, from scratch."""
+    core.check()
+    numbers = core.numbers()
+    np.testing.assert_array_equal(core.points(), X[numbers])
+    children = core.snapshot()[0]
+    sizes, means, ssds = core.summaries()
+    members = [np.array([i]) for i in range(len(numbers))]
+    for a, b in children.tolist():
+        members.append(np.concatenate([members[a], members[b]]))
+    scale = np.abs(X).max() + 1
+    for node, below in enumerate(members):
+        rows = X[numbers[below]].astype(float)
+        assert sizes[node] == len(rows)
+        np.testing.assert_allclose(means[node], rows.mean(0), atol=1e-5 * scale, rtol=0)
+        spread = float(((rows - rows.mean(0)) ** 2).sum())
+        np.testing.assert_allclose(ssds[node], spread, atol=1e-4 * scale**2, rtol=1e-4)
+
+
+@st.composite
+def comings_and_goings(draw, longest=40):
+    """Rows, and a list of what happens: True a row comes, else which living one goes."""
+    steps = draw(st.lists(st.one_of(st.just(True), st.floats(0, 1)), max_size=longest))
+    d = draw(st.sampled_from([1, 2, 3, 17]))
+    rng = np.random.default_rng(draw(seeds()))
+    return rng.normal(size=(len(steps) + 1, d)), steps
+
+
+def follow(core, X, steps, insert, erase):
+    """Do the same to the core's tree and to the oracle's, and compare after every step."""
+    tree, living, came = None, [], 0
+    for step in [True, *steps]:
+        if step is True:
+            core.insert_one(X[came])
+            tree = insert(tree, came)
+            living.append(came)
+            came += 1
+        elif living:
+            gone = living.pop(int(step * (len(living) - 1)))
+            assert core.erase(gone)
+            assert not core.erase(gone)
+            tree = erase(tree, gone)
+        assert len(core) == len(living)
+        if living:
+            assert core.numbers().tolist() == living
+            assert leaf_sets(core) == clusters(tree)
+            recount(core, X)
+
+
+@pytest.mark.parametrize("linkage", ["average", "ward", "centroid"])
+@pytest.mark.parametrize("k", [1, 3])
+def test_ohac_takes_points_out_as_defined(linkage, k):
+    @settings(max_examples=examples(15))
+    @given(comings_and_goings())
+    def check(story):
+        X, steps = story
+        L, gaps = Linkage(X, "sqeuclidean", linkage), []
+        core = live("ohac", X.shape[1], linkage=linkage, k=k)
+        follow(
+            core,
+            X,
+            steps,
+            lambda tree, i: ohac_insert(tree, i, L, k, gaps),
+            lambda tree, i: ohac_erase(tree, i, L, gaps),
+        )
+        assume(min(gaps, default=1) > 1e-10)
+
+    check()
+
+
+def test_naive_nn_takes_points_out_as_defined():
+    @settings(max_examples=examples(15))
+    @given(comings_and_goings())
+    def check(story):
+        X, steps = story
+        L, gaps = Linkage(X, "sqeuclidean", "average"), []
+        core = live("naive_nn", X.shape[1])
+        follow(core, X, steps, lambda tree, i: naive_insert(tree, i, L, gaps), without)
+
+    check()
+
+
+@pytest.mark.parametrize("name", ERASING)
+@pytest.mark.parametrize("metric", ["sqeuclidean", "cosine"])
+@pytest.mark.parametrize("d", [2, 40])
+def test_everything_stored_is_right_after_comings_and_goings(name, metric, d):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(scaled(600), d)) + 2
+    X[rng.integers(len(X), size=len(X) // 3)] = X[0]  # equal rows, in chains
+    if metric == "cosine":
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    core = live(name, d, metric)
+    living = []
+    for i, x in enumerate(X):
+        core.insert_one(x)
+        living.append(i)
+        while len(living) > 60 or (rng.random() < 0.3 and len(living) > 2):
+            assert core.erase(living.pop(int(rng.integers(len(living)))))
+        if i % 50 == 0:
+            core.check()
+    core.check()
+    assert core.numbers().tolist() == living
+    if metric == "sqeuclidean":
+        recount(core, X)
+
+
+@pytest.mark.parametrize("name", ["ohac", "naive_nn", "perch"])
+@pytest.mark.parametrize("d", [2, 20, 40])
+def test_batches_after_goings_are_single_rows(name, d):
+    X = np.random.default_rng(d).normal(size=(1600, d))
+    one, many = live(name, d), live(name, d)
+    for core in (one, many):
+        core.insert_many(X[:900])
+        for gone in range(0, 700, 3):
+            assert core.erase(gone)
+    many.insert_many(X[900:])
+    for x in X[900:]:
+        one.insert_one(x)
+    many.check()
+    assert leaf_sets(one) == leaf_sets(many)
+
+
+@pytest.mark.parametrize("name", ERASING)
+def test_the_last_point_may_go_and_others_come(name):
+    core = live(name, 2)
+    for i in range(5):
+        core.insert_one(np.array([float(i), 1.0]))
+        assert core.erase(i)
+        assert len(core) == 0
+    core.insert_one(np.array([7.0, 1.0]))
+    assert core.numbers().tolist() == [5]
+    core.check()
+
+
+def test_who_cannot_take_points_out_says_so():
+    core = _core.LiveF64("naive_hac", 1, "sqeuclidean", "average", 1)
+    core.insert_many(np.array([[0.0], [1.0]]))
+    with pytest.raises(ValueError, match="cannot take points out"):
+        core.erase(0)
+    core = _core.LiveF64("otd", 1, "dot", "average", 1, {"certify": True})
+    core.insert_many(np.array([[1.0], [2.0]]))
+    with pytest.raises(ValueError, match="certificate"):
+        core.erase(0)
+    core.check()
+
+
+def test_what_is_forgotten_is_gone_from_memory():
+    secret = 123456789.0625
+    core = live("ohac", 3)
+    core.insert_many(np.random.default_rng(0).normal(size=(50, 3)))
+    core.insert_one(np.array([secret, 0.0, 0.0]))
+    assert core.erase(50)
+    for array in core.state().values():
+        assert not (np.asarray(array, dtype=float) == secret).any()
+    assert core.nearest(np.array([[secret, 0.0, 0.0]]), 1)[0][0, 0] != 50
+
+
+@pytest.mark.no_asan
+@pytest.mark.parametrize("name", ["ohac", "otd"])
+def test_a_million_comings_and_goings_in_flat_memory(name):
+    n, window = scaled(1_000_000), 300
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(n // 10 + window, 2)), 1, axis=0)
+    core = live(name, 2)
+    core.insert_many(X[:window])
+    insert, erase = core.insert_one, core.erase
+    early = 0
+    for i in range(n):
+        erase(i)
+        insert(X[(i + window) % len(X)])
+        if i == n // 10:
+            early = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    late = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert late - early < 4096, "kilobytes"
+    numbers = core.numbers()
+    assert numbers.tolist() == list(range(n, n + window))
+    core.check()
+    full = np.zeros((n + window, 2))
+    full[numbers] = X[numbers % len(X)]
+    recount(core, full)
+
+
+# --- live reads equal a snapshot's ----------------------------------------------------
+
+
+def reads_like_its_snapshot(core, X):
+    """Labels, clusters, paths, common ancestors and depths, without and with a snapshot."""
+    numbers = core.numbers()
+    n = len(numbers)
+    tree = Hierarchy(*core.snapshot())
+    node_ids = [*(-1 - numbers), *tree.node_ids]
+    heights = tree.monotone_heights
+    cuts = [("n_clusters", k) for k in {1, 2, (n + 1) // 2, n} if k <= n]
+    cuts += [("height", h) for h in {0.0, *heights[: n // 2 : 3], np.inf, -np.inf}]
+    cuts += [("max_size", m) for m in {1, 2, n}]
+    for by, value in cuts:
+        labels = tree.cut(**{by: value})
+        np.testing.assert_array_equal(core.labels(by, value), labels)
+        nodes, sizes, means, tops, firsts = core.clusters(by, value)
+        np.testing.assert_array_equal(sizes, np.bincount(labels))
+        np.testing.assert_array_equal(firsts, numbers[np.unique(labels, return_index=True)[1]])
+        found, of = core.cluster_of(numbers, by, value)
+        np.testing.assert_array_equal(found, labels)
+        np.testing.assert_array_equal(nodes[found], of)
+        for label, node in enumerate(nodes):
+            at = node_ids.index(node)
+            assert set(tree.leaves(at)) == set(np.flatnonzero(labels == label))
+            assert tops[label] == (0 if at < n else heights[at - n])
+        queries = X[:5] + 0.01
+        near, distances = core.nearest(queries, 1)
+        got, got_nodes, points, far = core.assign(queries, by, value)
+        np.testing.assert_array_equal(points, near[:, 0])
+        np.testing.assert_array_equal(far, distances[:, 0])
+        np.testing.assert_array_equal(got, labels[np.searchsorted(numbers, points)])
+        np.testing.assert_array_equal(got_nodes, nodes[got])
+    for i in range(0, n, max(n // 5, 1)):
+        nodes, code = core.path(int(numbers[i]))
+        assert [node_ids.index(node) for node in nodes] == tree.path(i).tolist()
+        assert code == tree.path_code(i)
+        assert core.depth(int(numbers[i])) == tree.depths()[i]
+        j = (7 * i + 3) % n
+        assert node_ids.index(core.lca(int(numbers[i]), int(numbers[j]))) == tree.lca(i, j)
+
+
+@pytest.mark.parametrize("name", ERASING)
+@pytest.mark.parametrize("linkage", ["average", "centroid"])
+def test_live_reads_are_those_of_a_snapshot(name, linkage):
+    @settings(max_examples=examples(10))
+    @given(comings_and_goings(60), st.booleans())
+    def check(story, few_values):
+        X, steps = story
+        if few_values:
+            X = np.round(X)
+        core = live(name, X.shape[1], linkage=linkage)
+        came, living = 0, []
+        for at, step in enumerate([True, *steps]):
+            if step is True:
+                core.insert_one(X[came])
+                living.append(came)
+                came += 1
+            elif living:
+                core.erase(living.pop(int(step * (len(living) - 1))))
+            if living and at % 7 == 0:
+                reads_like_its_snapshot(core, X)
+        if living:
+            reads_like_its_snapshot(core, X)
+
+    check()
+
+
+@pytest.mark.parametrize("algorithm", ["grinch", "naive_hac"])
+def test_live_reads_of_trees_that_only_grow(algorithm):
+    more = {"graft": "reference", "restructure": 1}
+    more |= dict.fromkeys(["rotate_cap", "graft_cap", "restructure_cap"])
+    X = np.random.default_rng(3).normal(size=(60, 2))
+    core = _core.LiveF64(algorithm, 2, "sqeuclidean", "average", 1, more)
+    for start in range(0, 60, 10):
+        core.insert_many(X[start : start + 9])
+        core.insert_one(X[start + 9])
+        reads_like_its_snapshot(core, X)
+
+
+def test_a_version_for_every_change():
+    core = live("ohac", 1)
+    assert core.version == 0
+    core.insert_many(np.arange(5.0)[:, None])
+    before = core.version
+    core.nearest(np.zeros((1, 1)), 1)
+    core.labels("n_clusters", 2)
+    core.snapshot()
+    assert core.version == before
+    core.erase(3)
+    assert core.version == before + 1
+
+
+def test_no_such_point_or_cut():
+    core = live("ohac", 1)
+    core.insert_many(np.arange(5.0)[:, None])
+    core.erase(3)
+    for call in (core.path, core.depth):
+        with pytest.raises(IndexError, match="no point 3"):
+            call(3)
+    with pytest.raises(ValueError, match="n_clusters"):
+        core.labels("n_clusters", 5)
+    with pytest.raises(ValueError, match="at least 1"):
+        core.clusters("max_size", 0)

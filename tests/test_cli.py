@@ -19,7 +19,7 @@ import ramify
 from ramify import cli, datasets, demo
 from ramify.cli._options import split
 from ramify.cli.datasets import CATALOGUE
-from ramify.files import Wanted, open_rows, read_names
+from ramify.files import ReadOptions, open_rows, read_names
 from tests.commands import done, fails, files, start
 from tests.commands import ramify as run
 
@@ -195,7 +195,7 @@ def test_a_data_set_is_written(ending, tmp_path):
     assert (facts["points"], facts["width"]) == (214, 9)
     glass = datasets.glass()
     columns = [f"x{j}" for j in range(9)] if "np" not in ending else []
-    with open_rows(out, Wanted(columns)) as source:
+    with open_rows(out, ReadOptions(columns)) as source:
         rows = np.concatenate([batch.rows for batch in source])
     np.testing.assert_array_equal(rows, glass.points)
     if ending != "npy":

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ramify
-from ramify.cli import _models
+from ramify.cli import _growing
 from tests.commands import done, fails, files, start
 from tests.commands import ramify as run
 from tests.flowers import FEATURES, write
@@ -213,13 +213,13 @@ def wait_for_lock(lock: Path) -> None:
 
 def meanwhile(monkeypatch, save) -> None:
     """Let somebody save a tree, without asking for a lock, while a command grows its own."""
-    grow = _models.grow
+    grow = _growing._grow
 
     def grow_and_be_overtaken(*words, **options):
         grow(*words, **options)
         save()
 
-    monkeypatch.setattr(_models, "grow", grow_and_be_overtaken)
+    monkeypatch.setattr(_growing, "_grow", grow_and_be_overtaken)
 
 
 @pytest.fixture

@@ -67,16 +67,16 @@ def test_batches_do_not_matter(Estimator):
         rows = Estimator()
         for row in X:
             rows.insert(row)
-        if Estimator is NaiveHAC:  # names of nodes tell in which rounds they were made
+        if Estimator is NaiveHAC:  # ids of nodes tell in which rounds they were made
             for model in (parts, rows):
-                assert everything_but_names(model) == everything_but_names(whole)
+                assert everything_but_ids(model) == everything_but_ids(whole)
         else:
             assert everything_in(parts) == everything_in(whole) == everything_in(rows)
 
     check()
 
 
-def everything_but_names(model):
+def everything_but_ids(model):
     return [entry for k, entry in enumerate(everything_in(model)) if k != 2]
 
 
@@ -137,21 +137,19 @@ def test_node_ids_are_distinct_and_outlive_inserts_elsewhere():
     left, right = rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 1e4
     model = OHAC().partial_fit(np.vstack([left, right[:25]]))
 
-    def names(n):
+    def ids_of_inner_nodes(n):
         children, _, ids = core_of(model).snapshot()
         assert len(np.unique(ids)) == len(ids)
         members = [frozenset([i]) for i in range(n)]
         for a, b in children.tolist():
             members.append(members[a] | members[b])
         return {
-            member: int(name)
-            for member, name in zip(members[n:], ids, strict=True)
-            if max(member) < 50
+            member: int(id) for member, id in zip(members[n:], ids, strict=True) if max(member) < 50
         }
 
-    before = names(75)
+    before = ids_of_inner_nodes(75)
     model.partial_fit(right[25:])
-    assert names(100) == before
+    assert ids_of_inner_nodes(100) == before
     assert len(before) == 49
 
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from ramify.files import (
     FORMATS,
-    Wanted,
+    ReadOptions,
     check_writable,
     open_rows,
     open_table,
@@ -39,9 +39,9 @@ WHO = [f"p{i}" for i in range(len(X))]
 KIND = [i % 4 for i in range(len(X))]
 
 
-def everything(path, format=None, **wanted):
+def everything(path, format=None, **options):
     """All rows, ids and labels of a file, and the size of each batch."""
-    with open_rows(path, Wanted(**wanted), format=format) as source:
+    with open_rows(path, ReadOptions(**options), format=format) as source:
         batches = list(source)
     rows = np.concatenate([batch.rows for batch in batches])
     ids = [i for batch in batches for i in batch.ids or []]
@@ -110,9 +110,9 @@ def test_columns_go_by_name_by_position_and_by_range(kind, columns, expected, tm
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_column_that_does_not_exist_is_answered_with_those_that_do(kind, tmp_path):
     file = write(tmp_path, kind)
-    for wanted in ({"columns": ["q"]}, {"id_column": "q"}, {"label_column": "q"}):
+    for options in ({"columns": ["q"]}, {"id_column": "q"}, {"label_column": "q"}):
         with pytest.raises(ValueError, match="no column 'q'; it has who, x, y, z, kind, note"):
-            everything(file, **wanted)
+            everything(file, **options)
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "csv.gz"])
@@ -131,8 +131,8 @@ def test_a_column_of_text_by_name_is_refused_with_its_type(kind, tmp_path):
 @pytest.mark.parametrize("kind", TABLES)
 def test_shuffled_rows_are_the_same_rows_with_their_numbers(kind, tmp_path):
     file = write(tmp_path, kind)
-    wanted = Wanted(columns=["x", "y", "z"], label_column="kind", batch_size=10)
-    with open_rows(file, wanted) as source:
+    options = ReadOptions(columns=["x", "y", "z"], label_column="kind", batch_size=10)
+    with open_rows(file, options) as source:
         batches = list(source.shuffled(seed=3))
     numbers = [i for batch in batches for i in batch.ids]
     assert sorted(numbers) == list(range(len(X)))
@@ -145,7 +145,9 @@ def test_a_seed_gives_one_order_whatever_the_format(tmp_path):
     np.save(tmp_path / "x.npy", X)
     orders = []
     for file in (tmp_path / "x.npy", write(tmp_path, "csv"), write(tmp_path, "parquet")):
-        with open_rows(file, Wanted(columns=None if file.suffix == ".npy" else ["x", "y"])) as s:
+        with open_rows(
+            file, ReadOptions(columns=None if file.suffix == ".npy" else ["x", "y"])
+        ) as s:
             orders.append([i for batch in s.shuffled(seed=7) for i in batch.ids])
     assert orders[0] == orders[1] == orders[2]
 
@@ -202,7 +204,7 @@ def test_columns_of_a_matrix_can_be_ids_and_labels(tmp_path):
 
 def test_a_shuffled_npy_is_read_through_a_map(tmp_path):
     np.save(tmp_path / "x.npy", X)
-    with open_rows(tmp_path / "x.npy", Wanted(batch_size=10)) as source:
+    with open_rows(tmp_path / "x.npy", ReadOptions(batch_size=10)) as source:
         shuffled = source.shuffled(seed=3)
         assert type(shuffled) is type(source)
         for batch in shuffled:
@@ -439,7 +441,7 @@ def test_a_wide_file_was_held_in_memory_a_thousand_rows_deep(tmp_path):
     (tmp_path / "x.csv").write_text(("1," * 99_999 + "1\n") * 40)
     tracemalloc.start()
     try:
-        with open_rows(tmp_path / "x.csv", Wanted(batch_size=1)) as source:
+        with open_rows(tmp_path / "x.csv", ReadOptions(batch_size=1)) as source:
             assert source.width == 100_000
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -454,7 +456,7 @@ def test_old_line_ends_were_told_about_universal_newlines(ending, trickles):
     for end in ("", ending):
         data = (text + end).encode()
         lines = Lines(Trickle(data) if trickles else io.BytesIO(data), "x")
-        with open_csv(lines, None, Wanted(id_column="who"), live=False) as source:
+        with open_csv(lines, None, ReadOptions(id_column="who"), live=False) as source:
             (batch,) = source
         assert batch.ids == ["a\rb", "c\r\nd", "e"]
         assert batch.rows.ravel().tolist() == [1, 2, 3]
@@ -591,7 +593,7 @@ def test_json_lines_with_an_array_field(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("values", "wanted", "sentence"),
+    ("values", "options", "sentence"),
     [
         ([{"a": [1], "b": [2]}], {}, r"choose one field by name \(--field\); arrays are a, b"),
         ([{"a": [1]}], {"field": "b"}, "no field 'b'; it has a"),
@@ -614,9 +616,9 @@ def test_json_lines_with_an_array_field(tmp_path):
         ([{"a": [1], "i": [1]}], {"field": "a", "id_column": "i"}, "expected text or a number"),
     ],
 )
-def test_json_troubles_name_their_line(values, wanted, sentence, tmp_path):
+def test_json_troubles_name_their_line(values, options, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        everything(lines(tmp_path / "x.jsonl", *values), **wanted)
+        everything(lines(tmp_path / "x.jsonl", *values), **options)
 
 
 def test_a_line_that_is_not_json_is_named(tmp_path):
@@ -655,7 +657,7 @@ def parquet(path: Path, **columns: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("columns", "wanted", "sentence"),
+    ("columns", "options", "sentence"),
     [
         ({"a": [1.0, None]}, {}, "row 1, column 'a': the cell is empty or not a number"),
         ({"a": [1, None]}, {}, "row 1, column 'a': the cell is empty or not a number"),
@@ -674,9 +676,9 @@ def parquet(path: Path, **columns: object) -> Path:
         ({"a": pa.array([], pa.float64())}, {}, "holds no rows"),
     ],
 )
-def test_arrow_troubles_name_their_row(columns, wanted, sentence, tmp_path):
+def test_arrow_troubles_name_their_row(columns, options, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        everything(parquet(tmp_path / "x.parquet", **columns), **wanted)
+        everything(parquet(tmp_path / "x.parquet", **columns), **options)
 
 
 def test_a_damaged_arrow_file_let_pyarrow_read_anywhere(tmp_path):
@@ -855,7 +857,7 @@ def test_what_nobody_can_read_is_refused(tmp_path):
     with pytest.raises(ValueError, match="format='xls': expected one of npy"):
         open_rows(tmp_path / "x", format="xls")
     with pytest.raises(ValueError, match="batch_size=0: expected at least 1"):
-        open_rows(tmp_path / "x", Wanted(batch_size=0))
+        open_rows(tmp_path / "x", ReadOptions(batch_size=0))
     for kind in ("npy", "npz", "parquet", "arrow"):
         with pytest.raises(ValueError, match="x"):
             open_rows(tmp_path / "x", format=kind)

@@ -17,7 +17,7 @@ import pytest
 import ramify
 from ramify import datasets, metrics
 from ramify.paper import Options, figure, protocol, reproduce, tables
-from ramify.paper.cells import Cell, Crew
+from ramify.paper.cells import Cell, CellRunner
 from ramify.paper.explanations import explain
 from ramify.paper.report import Report, markdown, page
 from ramify.paper.results import Result, Run, Store
@@ -175,16 +175,16 @@ def test_an_interrupted_run_continues(tmp_path):
 
 
 def work(folder, *runs, limit=60.0, **options):
-    with Crew(Store(folder), data=None, limit=limit) as crew:
-        return crew.work(Cell(runs, **options))
+    with CellRunner(Store(folder), data=None, limit=limit) as runner:
+        return runner.work(Cell(runs, **options))
 
 
 def test_a_cell_that_takes_too_long_is_stopped_and_says_where(tmp_path):
     run = Run("gmm-100", 1_000_000, "OHAC", "seed 0")
     small = Run("iris", 150, "HAC", "file")
-    with Crew(Store(tmp_path), data=None, limit=4.0) as crew:
-        (result,) = crew.work(Cell((run,)))
-        assert crew.work(Cell((small,)))[0].reason in ("", "stopped after 4 s")  # a fresh worker
+    with CellRunner(Store(tmp_path), data=None, limit=4.0) as runner:
+        (result,) = runner.work(Cell((run,)))
+        assert runner.work(Cell((small,)))[0].reason in ("", "stopped after 4 s")  # a fresh worker
     assert result.status == "stopped"
     assert re.fullmatch(r"stopped after 4 s( at [\d,]+ of 1,000,000 points)?", result.reason)
     start = time.monotonic()

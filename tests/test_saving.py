@@ -30,7 +30,7 @@ from ramify import (
     NaiveHAC,
     NaiveNN,
     UnreadableFileError,
-    container,
+    archive,
 )
 from ramify.estimators._saved import to_saved
 from ramify.saving import describe
@@ -297,7 +297,7 @@ def test_options_that_no_batch_is_taken_with_are_not_saved(tmp_path):
 
 
 def test_names_beyond_all_measure_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(container, "_LARGEST_HEADER", 2000)
+    monkeypatch.setattr(archive, "_LARGEST_HEADER", 2000)
     frame = pd.DataFrame(X[:, :1], columns=["a" * 1000])
     with pytest.raises(ValueError, match="a file has room for 2,000; use shorter names"):
         OHAC().fit(frame).save(tmp_path / "model.ramify")
@@ -568,7 +568,7 @@ def parts(model):
 
 
 def forge(path, content, arrays):
-    path.write_bytes(b"".join(container.encode(content, arrays)))
+    path.write_bytes(b"".join(archive.encode(content, arrays)))
 
 
 def rewritten(path, model, content=(), arrays=(), drop=()):
@@ -640,7 +640,7 @@ def forgeries():
         "leaf beyond": ({"links": changed(links, (0, 1), 2**31)}, "does not exist|damaged|another"),
         "no child": ({"links": changed(links, (0, 1), 2**32 - 1)}, "does not exist"),
         "stranger": ({"links": changed(links, (0, 1), links[0, 2])}, "another parent|damaged"),
-        "twins": ({"names": changed(names, 0, names[1])}, "two nodes have the same name"),
+        "twins": ({"names": changed(names, 0, names[1])}, "two nodes have the same id"),
         "future": ({"next_name": np.uint64([0])}, "from the future"),
         "last days": ({"next_name": np.uint64([2**64 - 1])}, "too many nodes"),
         "marks": ({"marks": np.uint32([1])}, "'marks' has type uint32 and shape"),
@@ -869,4 +869,4 @@ def test_golden_files_are_read(version, tmp_path):
 
 
 def test_the_latest_format_has_its_golden_file():
-    assert (GOLDEN / f"ohac-format-{container.FORMAT}.ramify").exists()
+    assert (GOLDEN / f"ohac-format-{archive.FORMAT}.ramify").exists()

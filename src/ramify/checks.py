@@ -43,33 +43,22 @@ def whole_number(
     """
     if not is_whole(found):
         raise TypeError(f"{name}={found!r}: expected {kind}, got {type(found).__name__}")
-    number = int(found)
-    if least <= number <= most:
-        return number
-    expected = f"at least {least:,}" if number < least else f"at most {most:,}"
+    value = int(found)
+    if least <= value <= most:
+        return value
+    expected = f"at least {least:,}" if value < least else f"at most {most:,}"
     if why and most < LARGEST:
         expected = f"{least:,} to {most:,}"
-    raise ValueError(f"{name}={number}: expected {expected}{', ' if why else ''}{why}")
+    raise ValueError(f"{name}={value}: expected {expected}{', ' if why else ''}{why}")
 
 
 def whole_number_or_none(name: str, found: object) -> int | None:
-    """As :func:`whole_number`, from 1, where None is a choice, too.
-
-    Examples
-    --------
-    >>> whole_number_or_none("max_leaves", None)
-    """
+    """As :func:`whole_number`, from 1, where None is a choice, too."""
     return None if found is None else whole_number(name, found)
 
 
 def number(name: str, found: object, *, kind: str = "a number") -> float:
-    """Return a number as a float; it may be infinite, but is not NaN.
-
-    Examples
-    --------
-    >>> number("height", 2)
-    2.0
-    """
+    """Return a number as a float; it may be infinite, but is not NaN."""
     if isinstance(found, bool) or not isinstance(found, Real):
         raise TypeError(f"{name}={found!r}: expected {kind}, got {type(found).__name__}")
     if found != found:
@@ -81,13 +70,7 @@ def number(name: str, found: object, *, kind: str = "a number") -> float:
 
 
 def number_above_zero(name: str, found: object) -> float:
-    """Return a number if it is finite and more than 0.
-
-    Examples
-    --------
-    >>> number_above_zero("threshold", 0.5)
-    0.5
-    """
+    """Return a number if it is finite and more than 0."""
     size = number(name, found)
     if not 0 < size < float("inf"):
         raise ValueError(f"{name}={found!r}: expected a finite number above 0")
@@ -110,34 +93,17 @@ def one_of(name: str, found: object, offered: tuple[str, ...], *, hint: str = ""
 
 
 def one_of_or_none(name: str, found: object, offered: tuple[str, ...]) -> str | None:
-    """As :func:`one_of`, where None is a choice, too.
-
-    Examples
-    --------
-    >>> one_of_or_none("graft", None, ("reference", "full"))
-    """
+    """As :func:`one_of`, where None is a choice, too."""
     return None if found is None else one_of(name, found, offered, hint=" or None")
 
 
 def yes_or_no(name: str, found: object) -> bool:
-    """Return True or False if it is one of them.
-
-    Examples
-    --------
-    >>> yes_or_no("restructure", True)
-    True
-    """
+    """Return True or False if it is one of them."""
     if not isinstance(found, bool):
         raise TypeError(f"{name}={found!r}: expected True or False, got {type(found).__name__}")
     return found
 
 
 def listed(offered: tuple[str, ...]) -> str:
-    """Choices as a message lists them.
-
-    Examples
-    --------
-    >>> print(listed(("average", "ward")))
-    'average', 'ward'
-    """
+    """Choices as a message lists them."""
     return ", ".join(repr(choice) for choice in offered)

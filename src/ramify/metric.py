@@ -98,13 +98,7 @@ SIMILARITIES = tuple(metric for metric in METRICS.values() if metric.can_be_alik
 
 
 def names_of(metrics: tuple[Metric, ...]) -> tuple[str, ...]:
-    """What users call these metrics.
-
-    Examples
-    --------
-    >>> names_of(DISTANCES)
-    ('sqeuclidean', 'cosine')
-    """
+    """What users call these metrics."""
     return tuple(metric.name for metric in metrics)
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """saving.py: models and hierarchies from files; ``model.save`` writes them.
 
-One file, no pickle: see container.py for the layout. A file holds data and nothing
+One file, no pickle: see archive.py for the layout. A file holds data and nothing
 that could run, so it is safe to load from anyone.
 """
 
 import os
 from typing import Any
 
-from ramify import container
+from ramify import archive
 from ramify.errors import UnreadableFileError
 from ramify.estimators._registry import BY_CLASS_NAME
 from ramify.estimators._saved import from_saved
@@ -47,7 +47,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> ramify.load(path).partial_fit([[4.0]]).labels_
     array([0, 0, 1, 1])
     """
-    content, arrays = container.read(path)
+    content, arrays = archive.read(path)
     try:
         kind = content.get("kind")
         if kind == "hierarchy":
@@ -86,7 +86,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> about["algorithm"], about["points"], about["columns"]
     ('OTD', 2, 2)
     """
-    content = container.read_content(path)
+    content = archive.read_content(path)
     inner = ("sha256", "settings", "state")
     about = {name: value for name, value in content.items() if name not in inner}
     return {**about, "bytes": os.path.getsize(path)}

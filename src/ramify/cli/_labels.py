@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ramify import container
-from ramify.files import Wanted, open_rows, open_table, read_names
+from ramify import archive
+from ramify.files import ReadOptions, open_rows, open_table, read_names
 
 _MARK = re.compile(r"ramify labels of ([0-9a-f]{64}) from (.*)", re.DOTALL)
 _OLD_HEADS = (("row", "label"), ("id", "label"))
@@ -57,7 +57,7 @@ def look(tree: Path) -> Beside | None:
     if not path.exists():
         return None
     try:
-        with open_rows(path, Wanted(header=True, features=False), format="csv") as source:
+        with open_rows(path, ReadOptions(header=True, features=False), format="csv") as source:
             head = source.columns
     except (ValueError, OSError):
         return Beside(path)  # no table at all
@@ -112,7 +112,7 @@ def points_of(tree: Path) -> str | None:
 
     Another tree of the same points has the same labels.
     """
-    digests = container.read_content(tree).get("sha256")
+    digests = archive.read_content(tree).get("sha256")
     if not isinstance(digests, dict) or "points" not in digests:
         return None
     text = json.dumps([digests.get(name) for name in _POINTS])

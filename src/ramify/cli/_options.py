@@ -2,45 +2,15 @@
 """_options.py: options that several verbs share, and what becomes of them."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from ramify.cli._choices import Format, Real, TableFormat
 from ramify.cli._console import WrongCallError
-from ramify.files import Source, Wanted, open_rows, table_format
-
-
-class Format(StrEnum):
-    """Of files with rows."""
-
-    npy = "npy"
-    npz = "npz"
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    arrow = "arrow"
-
-
-class TableFormat(StrEnum):
-    """Of tables that are written."""
-
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    arrow = "arrow"
-
-
-class Real(StrEnum):
-    """Number types of a tree."""
-
-    float32 = "float32"
-    float64 = "float64"
-
+from ramify.files import ReadOptions, Source, open_rows, table_format
 
 _COLUMNS = "What to read"
 
@@ -145,7 +115,7 @@ def split(names: Sequence[str] | None) -> list[str]:
     return [part.strip() for name in names or () for part in name.split(",") if part.strip()]
 
 
-def wanted(
+def read_options(
     columns: Sequence[str] | None,
     id_column: str | None,
     label_column: str | None,
@@ -154,11 +124,11 @@ def wanted(
     header: bool | None,
     batch_size: int | None,
     dtype: Real | None = None,
-) -> Wanted:
+) -> ReadOptions:
     """The options of reading, put together."""
     real: np.dtype[Any] | None = None if dtype is None else np.dtype(dtype.value)
     names = split(columns)
-    return Wanted(names, id_column, label_column, field, member, header, real, batch_size)
+    return ReadOptions(names, id_column, label_column, field, member, header, real, batch_size)
 
 
 def out_format(out: Path | None, to: TableFormat | None, *, quote_formulas: bool) -> str:
@@ -169,6 +139,6 @@ def out_format(out: Path | None, to: TableFormat | None, *, quote_formulas: bool
     return kind
 
 
-def open_data(data: str, what: Wanted, format: Format | None) -> Source:
+def open_data(data: str, reading: ReadOptions, format: Format | None) -> Source:
     """The rows of DATA."""
-    return open_rows(data, what, format=None if format is None else format.value)
+    return open_rows(data, reading, format=None if format is None else format.value)

@@ -11,6 +11,7 @@ from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._codes import PathCodes
 from ramify.cli._console import WrongCallError, note, print_json, verb
+from ramify.cli._growing import in_batch
 from ramify.cli._outputs import keep_apart, keep_tree
 from ramify.cli._progress import meter
 from ramify.files import Batch, open_table
@@ -60,10 +61,10 @@ def run(
     model = _models.load_model(tree)
     names = _models.take_names(model)
     places = _Places(model, clusters, height, path_depth)
-    what = options.wanted(columns, id_column, None, field, member, header, batch_size)
+    reading = options.read_options(columns, id_column, None, field, member, header, batch_size)
     rows = 0
     with (
-        _models.open_fitting(data, what, format, names) as source,
+        _models.open_fitting(data, reading, format, names) as source,
         meter(source, quiet=quiet or out is None) as watch,
         open_table(
             out,
@@ -74,7 +75,7 @@ def run(
     ):
         for batch in source:
             first = range(rows, rows + len(batch)) if batch.ids is None else batch.ids
-            with _models.in_batch(source, rows):
+            with in_batch(source, rows):
                 table.write(list(first), *places.of(batch))
             rows += len(batch)
             watch.pulse(rows, rows)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """evaluate.py: `ramify evaluate`: how good a tree is."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ import typer
 from ramify import metrics
 from ramify.cli import _labels, _models
 from ramify.cli import _options as options
+from ramify.cli._choices import RBF, Similarity
 from ramify.cli._console import WrongCallError, note, print_facts, print_json, verb
 from ramify.files import read_names
 from ramify.hierarchy import Hierarchy
@@ -22,13 +22,6 @@ EXAMPLES = (
 
 _EXACT_UP_TO = 20_000  # points; beyond, n² pairs take a while
 _PAIRS = 1_000_000
-
-
-class Similarity(StrEnum):
-    rbf = "rbf"
-    cosine = "cosine"
-    dot = "dot"
-    sqeuclidean = "sqeuclidean"
 
 
 @verb(NAME)
@@ -57,7 +50,7 @@ def run(
         int | None,
         typer.Option("--clusters", "-k", min=1, help="Of the cut; by default one a class."),
     ] = None,
-    similarity: Annotated[Similarity, typer.Option(help="Of revenue and cost.")] = Similarity.rbf,
+    similarity: Annotated[Similarity, typer.Option(help="Of revenue and cost.")] = RBF,
     gamma: Annotated[
         float | None,
         typer.Option(
@@ -90,25 +83,34 @@ def run(
     if labels is None and (column is not None or id_column is not None):
         raise WrongCallError("--column and --id-column go with --labels")
     saved = _models.load(tree)
-    n = saved.tree.n_leaves
     classes = _classes(tree, saved.tree, labels, column, id_column, header, quiet=quiet)
-    if clusters is not None and classes is None:
-        raise WrongCallError("-k goes with labels, and there are none: give --labels")
-    if sample is None and not exact and n > _EXACT_UP_TO:
-        sample = _PAIRS
-    facts: dict[str, Any] = {"tree": str(tree), "points": n}
-    if saved.model is None and classes is None:
-        raise ValueError(f"{tree} holds a hierarchy without its points: give --labels")
+    _check_known(tree, saved, classes, clusters)
+    facts: dict[str, Any] = {"tree": str(tree), "points": saved.tree.n_leaves}
     if saved.model is not None:
-        facts |= _revenue(saved, similarity.value, gamma, sample, seed)
+        pairs = None if exact else sample or _default_sample(saved.tree)
+        facts |= _revenue(saved, similarity.value, gamma, pairs, seed)
     if classes is None:
         note("no labels: only revenue and cost", quiet=quiet)
     else:
         facts |= _agreement(saved.tree, classes, clusters)
-    if json:
-        print_json({name: _plain(value) for name, value in facts.items()})
-    else:
-        print_facts((name.replace("_", " "), _shown(value)) for name, value in facts.items())
+    _print(facts, json=json)
+
+
+def _check_known(
+    path: Path, saved: _models.Saved, classes: list[str] | None, clusters: int | None
+) -> None:
+    """Refuse to measure what nothing is known of."""
+    if classes is not None:
+        return
+    if clusters is not None:
+        raise WrongCallError("-k goes with labels, and there are none: give --labels")
+    if saved.model is None:
+        raise ValueError(f"{path} holds a hierarchy without its points: give --labels")
+
+
+def _default_sample(tree: Hierarchy) -> int | None:
+    """How many pairs to look at; None for all of them."""
+    return _PAIRS if tree.n_leaves > _EXACT_UP_TO else None
 
 
 def _revenue(
@@ -187,6 +189,13 @@ def _by_id(tree: Hierarchy, ids: list[Any], names: list[Any], labels: Path) -> l
     if missing is not None:
         raise ValueError(f"{labels} has no label for point {missing!r}")
     return [label_of[point] for point in points]
+
+
+def _print(facts: dict[str, Any], *, json: bool) -> None:
+    if json:
+        print_json({name: _plain(value) for name, value in facts.items()})
+    else:
+        print_facts((name.replace("_", " "), _shown(value)) for name, value in facts.items())
 
 
 def _plain(value: Any) -> Any:

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fit.py: `ramify fit`: a tree of the rows of a file."""
 
-from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ramify.cli import _labels, _models
 from ramify.cli import _options as options
-from ramify.cli._console import INTERRUPTED, complain, note, print_json, some_bytes, verb
-from ramify.cli._models import Algorithm
+from ramify.cli._choices import OHAC, Algorithm, Linkage, Metric, Real
+from ramify.cli._console import verb
+from ramify.cli._growing import finish, grow, leave, report
 from ramify.cli._outputs import keep_rows
-from ramify.cli._progress import meter
-from ramify.cli._target import Target, only_writer
-from ramify.files import Source
+from ramify.cli._target import only_writer
 
 NAME = "fit"
 EXAMPLES = (
@@ -23,18 +20,6 @@ EXAMPLES = (
     "ramify fit vectors.npy -o tree.ramify --metric cosine --shuffle",
     "tail -f events.jsonl | ramify fit - -o live.ramify --field vector --save-on-interrupt",
 )
-
-
-class Metric(StrEnum):
-    sqeuclidean = "sqeuclidean"
-    cosine = "cosine"
-    dot = "dot"
-
-
-class Linkage(StrEnum):
-    average = "average"
-    centroid = "centroid"
-    ward = "ward"
 
 
 _ALGORITHM = "The tree"
@@ -50,7 +35,7 @@ def run(
             help="ohac is the one to start with; hac and naive-hac need all rows in memory.",
             rich_help_panel=_ALGORITHM,
         ),
-    ] = Algorithm.ohac,
+    ] = OHAC,
     metric: Annotated[
         Metric | None, typer.Option(help="sqeuclidean by default.", rich_help_panel=_ALGORITHM)
     ] = None,
@@ -83,7 +68,7 @@ def run(
     header: options.Header = None,
     batch_size: options.BatchSize = None,
     dtype: Annotated[
-        options.Real | None,
+        Real | None,
         typer.Option(
             help="By default float32 where the file has it, else float64.",
             rich_help_panel="What to read",
@@ -114,103 +99,23 @@ def run(
     model = _models.new_model(
         algorithm, settings, metric=metric, linkage=linkage, n_neighbors=n_neighbors
     )
-    _models.check_tree_path(out)
-    keep_rows(out, data)
-    _labels.check_place(out, labelled=label_column is not None)
-    what = options.wanted(
+    _check_places(out, data, labelled=label_column is not None)
+    reading = options.read_options(
         columns, id_column, label_column, field, member, header, batch_size, dtype
     )
     with (
         only_writer(out, wait=False, quiet=quiet) as target,
-        options.open_data(data, what, format) as source,
+        options.open_data(data, reading, format) as source,
     ):
         rows = source.shuffled(seed) if shuffle else source
-        tell_columns(rows, quiet=quiet)
-        grown = _models.Grown()
-        interrupted = False
-        with meter(rows, quiet=quiet) as watch:
-            try:
-                _models.grow(model, rows, watch, grown)
-            except KeyboardInterrupt:
-                interrupted = True
-        if interrupted:
-            note_interrupt(NAME, len(model), save=save_on_interrupt, where=out)
-        if interrupted and not (save_on_interrupt and len(model)):
-            raise typer.Exit(INTERRUPTED)
+        grown = grow(NAME, model, rows, save=save_on_interrupt, where=out, quiet=quiet)
         place = finish(model, target, source.feature_names, grown.labels, label_column)
     report(model, place, grown, quiet=quiet, json=json)
-    leave(NAME, out, place, interrupted=interrupted)
+    leave(NAME, out, place, grown)
 
 
-def tell_columns(source: Source, *, quiet: bool) -> None:
-    """Say which columns are points, where somebody might be surprised."""
-    if source.left_out:
-        names = ", ".join(source.left_out)
-        note(f"{source.name}: left out, not numbers: {names}", quiet=quiet)
-
-
-def note_interrupt(name: str, n: int, *, save: bool, where: Path) -> None:
-    """Say what Ctrl-C meant."""
-    points = f"{n:,} points were in"
-    if save and n:
-        complain(name, f"interrupted when {points}; saving them to {where}")
-    else:
-        complain(name, f"interrupted when {points}; nothing was written")
-
-
-def finish(
-    model: Any,
-    target: Target,
-    names: Sequence[str] | None,
-    labels: Sequence[Any],
-    label_column: str | None,
-) -> Path:
-    """Save the tree, and its labels beside it; labels of an older tree of that name go."""
-    known = labels[: len(model)]
-    if label_column is not None:
-        _labels.check_text(model.hierarchy().names, known)
-    place = target.place()
-    _models.save(model, place, names)
-    if label_column is None:
-        _labels.remove(place)
-    else:
-        _labels.keep(place, model, known, label_column)
-    return place
-
-
-def leave(name: str, out: Path, place: Path, *, interrupted: bool) -> None:
-    """End with the code of what happened."""
-    if place != out:
-        complain(
-            name,
-            f"{out} was written by another program meanwhile and stays as that left it; "
-            f"this tree is in {place}",
-        )
-        raise typer.Exit(1)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
-
-
-def report(model: Any, out: Path, grown: _models.Grown, *, quiet: bool, json: bool) -> None:
-    """Say what is in the file now."""
-    if quiet and not json:
-        return
-    facts = {
-        "tree": str(out),
-        "points": len(model),
-        "width": model.n_features_in_,
-        "algorithm": _models.algorithm_of(model),
-        "depth": int(model.hierarchy().depths().max()),
-        "inserted": grown.points,
-        "seconds": round(grown.seconds, 6),
-        "bytes": out.stat().st_size,
-    }
-    if json:
-        print_json(facts)
-        return
-    speed = grown.points / max(grown.seconds, 1e-9)
-    note(
-        f"{out}: {len(model):,} points, depth {facts['depth']:,}, "
-        f"{some_bytes(out.stat().st_size)}; {grown.points:,} inserted in "
-        f"{grown.seconds:,.1f} s ({speed:,.0f} points/s)"
-    )
+def _check_places(out: Path, data: str, *, labelled: bool) -> None:
+    """Refuse to write where no tree can be, or over what is somebody's."""
+    _models.check_tree_path(out)
+    keep_rows(out, data)
+    _labels.check_place(out, labelled=labelled)

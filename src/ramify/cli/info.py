@@ -7,6 +7,7 @@ from typing import Any
 from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._console import print_facts, print_json, some_bytes, verb
+from ramify.estimators._registry import BY_CLASS
 from ramify.saving import describe
 
 NAME = "info"
@@ -28,7 +29,7 @@ def run(tree: options.TreeFile, json: options.Json = False) -> None:
 def _facts(saved: _models.Saved) -> dict[str, Any]:
     depths = saved.tree.depths()
     return {
-        "algorithm": None if saved.model is None else _models.algorithm_of(saved.model),
+        "algorithm": None if saved.model is None else BY_CLASS[type(saved.model)].name,
         "options": {} if saved.model is None else _models.options_of(saved.model),
         "points": saved.tree.n_leaves,
         "depth": int(depths.max()),

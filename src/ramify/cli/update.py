@@ -10,13 +10,14 @@ import typer
 
 from ramify.cli import _labels, _models
 from ramify.cli import _options as options
-from ramify.cli._console import INTERRUPTED, WrongCallError, verb
+from ramify.cli._choices import Format
+from ramify.cli._console import WrongCallError, verb
+from ramify.cli._growing import finish, grow, leave, report
 from ramify.cli._labels import beside
 from ramify.cli._outputs import keep_apart, keep_rows, keep_tree
-from ramify.cli._progress import meter
 from ramify.cli._target import only_writer
-from ramify.cli.fit import finish, leave, note_interrupt, report, tell_columns
-from ramify.files import NoColumnError, Source, Wanted
+from ramify.estimators._registry import BY_CLASS
+from ramify.files import NoColumnError, ReadOptions, Source
 
 NAME = "update"
 EXAMPLES = (
@@ -70,23 +71,15 @@ def run(
         if not _is_in_place(tree, target):
             _labels.check_place(target, labelled=labels.column is not None)
         names = _models.take_names(model)
-        what = options.wanted(columns, id_column, labels.column, field, member, header, batch_size)
-        with _open(tree, data, what, format, names, given=label_column) as source:
-            tell_columns(source, quiet=quiet)
-            grown = _models.Grown()
-            interrupted = False
-            with meter(source, quiet=quiet) as watch:
-                try:
-                    _models.grow(model, source, watch, grown, first=_first(model, id_column))
-                except KeyboardInterrupt:
-                    interrupted = True
-        if interrupted:
-            note_interrupt(NAME, grown.points, save=save_on_interrupt, where=target)
-        if interrupted and not (save_on_interrupt and grown.points):
-            raise typer.Exit(INTERRUPTED)
+        reading = options.read_options(
+            columns, id_column, labels.column, field, member, header, batch_size
+        )
+        with _open(tree, data, reading, format, names, given=label_column) as source:
+            first, save = _first(model, id_column), save_on_interrupt
+            grown = grow(NAME, model, source, first=first, save=save, where=target, quiet=quiet)
         place = finish(model, lent, names, [*labels.known, *grown.labels], labels.column)
     report(model, place, grown, quiet=quiet, json=json)
-    leave(NAME, target, place, interrupted=interrupted)
+    leave(NAME, target, place, grown)
 
 
 def _is_in_place(tree: Path, target: Path) -> bool:
@@ -104,7 +97,7 @@ def _check_places(tree: Path, target: Path, data: str) -> None:
 
 def _load_online(tree: Path) -> Any:
     model = _models.load_model(tree)
-    if not hasattr(model, "partial_fit"):
+    if not BY_CLASS[type(model)].online:
         raise ValueError(
             f"{tree} holds a tree of offline hac, which takes no more points; "
             f"fit all rows anew, or use another algorithm"
@@ -142,17 +135,17 @@ def _old_labels(tree: Path, n: int, label_column: str | None, *, drop: bool) -> 
 def _open(
     tree: Path,
     data: str,
-    what: Wanted,
-    format: options.Format | None,
+    reading: ReadOptions,
+    format: Format | None,
     names: Sequence[str] | None,
     *,
     given: str | None,
 ) -> Source:
     """The new rows; says why a column of labels is needed that nobody has asked for."""
     try:
-        return _models.open_fitting(data, what, format, names)
+        return _models.open_fitting(data, reading, format, names)
     except NoColumnError as error:
-        if given is not None or error.column != what.label_column:
+        if given is not None or error.column != reading.label_column:
             raise
         raise ValueError(
             f"{error}; the labels of {tree} came from a column of that name: name another with "

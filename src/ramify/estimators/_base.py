@@ -18,9 +18,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 
-from ramify import container
+from ramify import archive
 from ramify.checks import whole_number
-from ramify.display import tree_html
 from ramify.errors import BrokenTreeError
 from ramify.estimators._guard import Guard, alone
 from ramify.estimators._live import Live
@@ -33,6 +32,7 @@ from ramify.hierarchy import IntArray
 from ramify.ids import Id, IdArray, Ids
 from ramify.jobs import thread_count
 from ramify.metric import METRICS, Metric
+from ramify.notebook import tree_html
 from ramify.points import Rows, check_feature_names, feature_names, read_batch
 from ramify.progress import Progress
 from ramify.sparse import SparseRows
@@ -221,10 +221,10 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         >>> ramify.load(path).hierarchy() == model.hierarchy()
         True
         """
-        container.write(path, *self._to_saved())
+        archive.write(path, *self._to_saved())
 
     @alone
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, container.Array]]:
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, archive.Array]]:
         return to_saved(self)
 
     @alone

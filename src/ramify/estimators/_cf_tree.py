@@ -161,7 +161,9 @@ class CFTree:
             )
         try:
             if self._fed < n:
-                self._birch.partial_fit(rows[self._fed :])
+                # Rows are finite; some BLAS compute with what lies behind them, and say so.
+                with np.errstate(invalid="ignore"):
+                    self._birch.partial_fit(rows[self._fed :])
             self._fed = n  # no call after the last one: Ctrl-C comes with it or not at all
         except BaseException:
             self._birch, self._fed = None, 0  # it may be caught half way: begin again

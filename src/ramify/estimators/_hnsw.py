@@ -57,7 +57,7 @@ class HnswTree:
         return len(self._store)
 
     def insert_one(self, row: Rows) -> int:
-        """Insert one row; returns its id."""
+        """Insert one row; returns its arrival number."""
         nearest = self._search(row[np.newaxis], min(self._k, len(self)))[0]
         point: int = self._store.insert_beside(row, nearest[0].astype(np.uint32))
         return point
@@ -87,10 +87,10 @@ class HnswTree:
     def nearest(
         self, rows: Rows, k: int, threads: int = 1
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Ids and distances of k near points of each row: most likely the nearest."""
-        ids, distances = self._search(rows, k)
+        """Numbers and distances of k near points of each row: most likely the nearest."""
+        points, distances = self._search(rows, k)
         # The graph has squared differences, or 1 - x.y where ours is -x.y.
-        return ids, distances / self._metric.squares_per_distance - self._metric.product
+        return points, distances / self._metric.squares_per_distance - self._metric.product
 
     def check(self) -> None:
         """Raise RuntimeError when the tree or the graph breaks an invariant."""
@@ -110,19 +110,19 @@ class HnswTree:
     def _ask(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         self._catch_up(rows.dtype)
         queries = self._metric.prepared(rows)
-        ids = np.empty((len(rows), k), dtype=np.int64)
+        points = np.empty((len(rows), k), dtype=np.int64)
         distances = np.empty((len(rows), k))
         for i, query in enumerate(queries if k > 0 else ()):
             found = self._graph.search(query, k, threads=1)
             if len(found) < k:  # parts of a graph can get lost, of heaps of equal rows say
                 return self._store_nearest(rows, k)
-            ids[i], distances[i] = found.keys, found.distances
-        return ids, distances
+            points[i], distances[i] = found.keys, found.distances
+        return points, distances
 
     def _store_nearest(self, rows: Rows, k: int) -> tuple[Any, Any]:
         """The exact answer, in the graph's units."""
-        ids, distances = self._store.nearest(rows, k)
-        return ids, distances * self._metric.squares_per_distance + self._metric.product
+        points, distances = self._store.nearest(rows, k)
+        return points, distances * self._metric.squares_per_distance + self._metric.product
 
     def _catch_up(self, dtype: np.dtype[Any]) -> None:
         """Add the rows that the graph lacks: the last one, or all of a loaded model."""

@@ -116,7 +116,7 @@ class Live:
         return isinstance(self._core, (_core.LiveF32, _core.LiveF64))
 
     def insert_one(self, row: Rows) -> int:
-        """Insert one checked row and return its id."""
+        """Insert one checked row and return its arrival number."""
         return self._core.insert_one(row)
 
     def insert_named(self, row: Rows, id: object) -> int:

@@ -55,16 +55,7 @@ ALGORITHMS = (
 )
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
+BY_CLASS = {algorithm.estimator: algorithm for algorithm in ALGORITHMS}
+
+#: As files name them.
 BY_CLASS_NAME = {algorithm.estimator.__name__: algorithm for algorithm in ALGORITHMS}
-
-
-def algorithm_of(model: object) -> Algorithm | None:
-    """The algorithm of a model, None if its class is none of ours.
-
-    Examples
-    --------
-    >>> algorithm_of(OHAC()).name
-    'ohac'
-    """
-    found = BY_CLASS_NAME.get(type(model).__name__)
-    return found if found is not None and found.estimator is type(model) else None

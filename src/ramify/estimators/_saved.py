@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ramify import _core
-from ramify.container import Array
+from ramify.archive import Array
 from ramify.errors import UnreadableFileError
 from ramify.estimators._live import STATE_FORMAT, Live
 from ramify.estimators._settings import Settings
@@ -29,8 +29,8 @@ from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType
 #: What a file calls the settings, in their order.
 _SETTINGS = ("algorithm", "width", "metric", "linkage", "n_neighbors", "more")
 
-#: No node has ever been given a larger name; beyond 2^63 they would be negative.
-_LARGEST_NAME = 2**62
+#: No node has ever been given a larger id; beyond 2^63 they would be negative.
+_LARGEST_ID = 2**62
 
 #: The core's "no node"; others are twice the number of a point, or of a slot, plus one.
 _NO_NODE = 2**32 - 1
@@ -98,10 +98,10 @@ def _require(holds: bool | np.bool, what: str) -> None:
 
 
 def _require_ours(model: object) -> None:
-    from ramify.estimators._registry import BY_CLASS_NAME, algorithm_of  # which imports us
+    from ramify.estimators._registry import BY_CLASS, BY_CLASS_NAME  # which imports us
 
-    if algorithm_of(model) is None:
-        kind = type(model)
+    kind = type(model)
+    if kind not in BY_CLASS:
         raise TypeError(
             f"{kind.__module__}.{kind.__qualname__} cannot be saved: a file can only name "
             f"Ramify's own classes, {', '.join(sorted(BY_CLASS_NAME))}; pickle can store yours"
@@ -217,7 +217,7 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     n = len(points)
     _require(np.isfinite(arrays["numbers"]).all(), "a number is not finite")
     _check_links(arrays["links"])
-    _check_node_names(arrays["names"], int(arrays["next_name"][0]))
+    _check_node_ids(arrays["names"], int(arrays["next_name"][0]))
     settings.options.check_memory(n, settings.width, arrays)
     if n == 0:
         return
@@ -250,9 +250,10 @@ def _check_links(links: Array) -> None:
     _require(np.array_equal(parents[slots], above[inner]), "a child has another parent")
 
 
-def _check_node_names(names: Array, next_name: int) -> None:
-    _require(next_name <= _LARGEST_NAME, "it has named too many nodes")
-    ordered = np.sort(names)
+def _check_node_ids(ids: Array, next_id: int) -> None:
+    """Ids of inner nodes, which the core's arrays call names."""
+    _require(next_id <= _LARGEST_ID, "it has had too many nodes")
+    ordered = np.sort(ids)
     twins = bool((ordered[1:] == ordered[:-1]).any())
-    _require(not twins, "two nodes have the same name")
-    _require(len(ordered) == 0 or int(ordered[-1]) < next_name, "a name is from the future")
+    _require(not twins, "two nodes have the same id")
+    _require(len(ordered) == 0 or int(ordered[-1]) < next_id, "an id is from the future")

@@ -9,7 +9,7 @@ not at all.
 from ramify.files._arrow import require_pyarrow
 from ramify.files._names import Named, read_names
 from ramify.files._open import FORMATS, open_rows
-from ramify.files._source import Batch, NoColumnError, Source, Wanted
+from ramify.files._source import Batch, NoColumnError, ReadOptions, Source
 from ramify.files._tables import TABLES, Table, open_table, table_format
 from ramify.files._whole import check_writable, whole_file
 
@@ -19,9 +19,9 @@ __all__ = [
     "Batch",
     "Named",
     "NoColumnError",
+    "ReadOptions",
     "Source",
     "Table",
-    "Wanted",
     "check_writable",
     "open_rows",
     "open_table",

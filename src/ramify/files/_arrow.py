@@ -15,9 +15,9 @@ from ramify.files._source import (
     Batch,
     Choice,
     Name,
+    ReadOptions,
     Rows,
     Source,
-    Wanted,
     choose,
     first_unusable,
     listed,
@@ -47,10 +47,10 @@ class _ArrowSource(Source):
 
     _batches_done = 0.0
 
-    def __init__(self, name: str, schema: Any, wanted: Wanted) -> None:
+    def __init__(self, name: str, schema: Any, options: ReadOptions) -> None:
         self.name = name
-        self._wanted = wanted
-        self._field = _choose_field(schema, wanted, name)
+        self._options = options
+        self._field = _choose_field(schema, options, name)
         self._choice = self._choose(schema)
         names: list[str] = schema.names
         beside = [at for at in (self._choice.id, self._choice.label) if at is not None]
@@ -70,11 +70,11 @@ class _ArrowSource(Source):
     def _choose(self, schema: Any) -> Choice:
         troubles = [_trouble(column) for column in schema]
         if self._field is None:
-            return choose(schema.names, troubles, self._wanted, self.name)
-        beside = Wanted(
+            return choose(schema.names, troubles, self._options, self.name)
+        beside = ReadOptions(
             columns=[self._field],
-            id_column=self._wanted.id_column,
-            label_column=self._wanted.label_column,
+            id_column=self._options.id_column,
+            label_column=self._options.label_column,
         )
         return choose(schema.names, [None] * len(troubles), beside, self.name)
 
@@ -87,7 +87,7 @@ class _ArrowSource(Source):
         """Record batches of at least the needed columns."""
 
     def _read(self) -> Iterator[Batch]:
-        size = self._wanted.rows_of_a_batch(self.width or 1_000)
+        size = self._options.rows_of_a_batch(self.width or 1_000)
         start = 0
         for done, record_batch in enumerate(self._record_batches(size)):
             needed = _checked(record_batch.select(self._needed), self.name)
@@ -103,7 +103,7 @@ class _ArrowSource(Source):
             rows, names = self._list_rows(part, start), None
         else:
             names = [self.columns[at] for at in self._choice.features]
-            rows = _side_by_side(part, names, self._wanted)
+            rows = _side_by_side(part, names, self._options)
         place = first_unusable(rows)
         if place is not None:
             row, column = place
@@ -130,11 +130,11 @@ class _ArrowSource(Source):
             )
         self.width = int(lengths[0])
         numbers = _plain(column.flatten())
-        rows = real(numbers.reshape(len(column), self.width), self._wanted.dtype)
-        if not self._wanted.columns:
+        rows = real(numbers.reshape(len(column), self.width), self._options.dtype)
+        if not self._options.columns:
             return rows
         positions = [str(at) for at in range(self.width)]
-        asked = Wanted(columns=self._wanted.columns)
+        asked = ReadOptions(columns=self._options.columns)
         chosen = choose(positions, [None] * self.width, asked, self.name)
         return real(rows[:, chosen.features], rows.dtype)
 
@@ -156,7 +156,7 @@ class _ArrowSource(Source):
 class Parquet(_ArrowSource):
     """The rows of a Parquet file."""
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: Path, options: ReadOptions) -> None:
         require_pyarrow(f"reading {path}")
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -168,7 +168,7 @@ class Parquet(_ArrowSource):
             raise
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not a Parquet file: {_sentence(error)}") from None
-        super().__init__(str(path), self._file.schema_arrow, wanted)
+        super().__init__(str(path), self._file.schema_arrow, options)
         self.n_rows = _some(self._file.metadata.num_rows, self.name)
 
     def _record_batches(self, size: int) -> Iterator[Any]:
@@ -182,7 +182,7 @@ class Parquet(_ArrowSource):
 class Arrow(_ArrowSource):
     """The rows of an Arrow file or stream, which Feather is, too."""
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: Path, options: ReadOptions) -> None:
         require_pyarrow(f"reading {path}")
         import pyarrow as pa
 
@@ -196,7 +196,7 @@ class Arrow(_ArrowSource):
             self._reader = pa.ipc.open_file(self._map) if is_file else pa.ipc.open_stream(self._map)
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{path} is not an Arrow file: {_sentence(error)}") from None
-        super().__init__(str(path), self._reader.schema, wanted)
+        super().__init__(str(path), self._reader.schema, options)
         self._is_file = is_file
 
     def _record_batches(self, size: int) -> Iterator[Any]:
@@ -245,18 +245,20 @@ def _some(n_rows: int, name: str) -> int:
     return n_rows
 
 
-def _choose_field(schema: Any, wanted: Wanted, name: str) -> str | None:
+def _choose_field(schema: Any, options: ReadOptions, name: str) -> str | None:
     """The column that holds arrays of numbers: the one named, or the only one."""
     names: list[str] = schema.names
     arrays: list[str] = [column.name for column in schema if _is_list_of_numbers(column.type)]
-    if wanted.field is not None:
-        if wanted.field not in names:
-            raise ValueError(f"{name}: no column {wanted.field!r}; it has {listed(names)}")
-        if wanted.field not in arrays:
-            kind = schema.field(wanted.field).type
-            raise ValueError(f"{name}: column {wanted.field!r} holds {kind}, not arrays of numbers")
-        return wanted.field
-    if wanted.columns or wanted.like or not arrays or not wanted.features:
+    if options.field is not None:
+        if options.field not in names:
+            raise ValueError(f"{name}: no column {options.field!r}; it has {listed(names)}")
+        if options.field not in arrays:
+            kind = schema.field(options.field).type
+            raise ValueError(
+                f"{name}: column {options.field!r} holds {kind}, not arrays of numbers"
+            )
+        return options.field
+    if options.columns or options.like or not arrays or not options.features:
         return None
     if len(arrays) > 1:
         raise ValueError(f"{name}: choose one column of arrays by name (--field): {listed(arrays)}")
@@ -317,11 +319,11 @@ def _trouble(column: Any) -> str | None:
     return None if _is_number(column.type) else f"it holds {column.type}"
 
 
-def _side_by_side(part: Any, names: Sequence[str], wanted: Wanted) -> Rows:
+def _side_by_side(part: Any, names: Sequence[str], options: ReadOptions) -> Rows:
     """Columns as a matrix; float32 only if all of them are. Gaps become NaN."""
     arrays = [_plain(part.column(name)) for name in names]
     small = all(array.dtype.kind == "f" and array.dtype.itemsize <= 4 for array in arrays)
-    dtype = wanted.dtype or np.dtype(np.float32 if small else np.float64)
+    dtype = options.dtype or np.dtype(np.float32 if small else np.float64)
     rows: Rows = np.empty((part.num_rows, len(arrays)), dtype=dtype)
     with np.errstate(over="ignore"):
         for at, array in enumerate(arrays):

@@ -13,7 +13,7 @@ from ramify.files._archive import Archive
 from ramify.files._cells import plain_names
 from ramify.files._headers import read_header
 from ramify.files._open import open_rows
-from ramify.files._source import Name, Wanted, listed
+from ramify.files._source import Name, ReadOptions, listed
 
 #: The column that holds labels, if nobody says which.
 _USUAL = "label"
@@ -77,10 +77,10 @@ def read_names(
             return Named(plain_names(found, str(path)), None)
     if column is None:
         column = _usual_column(path, header, format)
-    wanted = Wanted(header=header, features=False, id_column=id_column, label_column=column)
+    options = ReadOptions(header=header, features=False, id_column=id_column, label_column=column)
     names: list[Name] = []
     ids: list[Name] = []
-    with open_rows(path, wanted, format=format) as source:
+    with open_rows(path, options, format=format) as source:
         for batch in source:
             names += batch.labels or []
             ids += batch.ids or []
@@ -89,7 +89,7 @@ def read_names(
 
 def _usual_column(path: str | os.PathLike[str], header: bool | None, format: str | None) -> str:
     """The column named label, or the only one."""
-    with open_rows(path, Wanted(header=header, features=False), format=format) as source:
+    with open_rows(path, ReadOptions(header=header, features=False), format=format) as source:
         columns = source.columns
     if _USUAL in columns or len(columns) == 1:
         return _USUAL if _USUAL in columns else "0"

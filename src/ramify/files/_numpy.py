@@ -2,7 +2,7 @@
 """_numpy.py: rows of .npy files and of .npz members, read piece by piece.
 
 Rows stored one after the other are read one batch after the other. A memory map is
-used only where rows are wanted out of order (shuffled, or stored column by column):
+used only where rows are asked for out of order (shuffled, or stored column by column):
 its pages would count as ours while we hold it. Nothing is ever unpickled.
 """
 
@@ -22,8 +22,8 @@ from ramify.files._source import (
     Batch,
     Choice,
     Name,
+    ReadOptions,
     Source,
-    Wanted,
     choose,
     first_unusable,
     listed,
@@ -34,25 +34,27 @@ from ramify.files._source import (
 class Npy(Source):
     """The rows of an .npy file."""
 
-    def __init__(self, path: Path, wanted: Wanted, order: npt.NDArray[np.int64] | None = None):
+    def __init__(
+        self, path: Path, options: ReadOptions, order: npt.NDArray[np.int64] | None = None
+    ):
         self.name = str(path)
         self._path = path
-        self._wanted = wanted
+        self._options = options
         self._order = order
         with path.open("rb") as file:
             self._header = read_header(file, path.stat().st_size, self.name)
         self.n_rows, columns = check_matrix(self._header, self.name)
         self.columns = tuple(map(str, range(columns)))
-        self._choice = choose(self.columns, [None] * columns, wanted, self.name)
+        self._choice = choose(self.columns, [None] * columns, options, self.name)
         self.width = len(self._choice.features)
 
     def _read(self) -> Iterator[Batch]:
         assert self.n_rows is not None
-        size = self._wanted.rows_of_a_batch(self._header.shape[1])
+        size = self._options.rows_of_a_batch(self._header.shape[1])
         in_order = self._order is None and not self._header.column_by_column
         blocks = self._blocks(size) if in_order else self._mapped_blocks(size)
         for start, block in zip(range(0, self.n_rows, size), blocks, strict=True):
-            batch = pick(block, self._choice, self._wanted, self.name, start, self._order)
+            batch = pick(block, self._choice, self._options, self.name, start, self._order)
             if self._order is not None and batch.ids is None:
                 numbers: list[Name] = self._order[start : start + size].tolist()
                 batch = Batch(batch.rows, numbers, batch.labels)
@@ -76,41 +78,41 @@ class Npy(Source):
 
     def shuffled(self, seed: int) -> Source:
         assert self.n_rows is not None
-        return Npy(self._path, self._wanted, random_order(self.n_rows, seed))
+        return Npy(self._path, self._options, random_order(self.n_rows, seed))
 
 
 class Npz(Source):
     """The rows of one member of an .npz; ids and labels may be other members."""
 
-    def __init__(self, path: Path, wanted: Wanted) -> None:
+    def __init__(self, path: Path, options: ReadOptions) -> None:
         self.name = str(path)
         self._archive = Archive(path)
-        self._wanted = wanted
+        self._options = options
         try:
-            self._settle(self._archive.headers, wanted)
+            self._settle(self._archive.headers, options)
         except BaseException:
             self.close()
             raise
 
-    def _settle(self, headers: dict[str, Header], wanted: Wanted) -> None:
+    def _settle(self, headers: dict[str, Header], options: ReadOptions) -> None:
         """Decide which member is what."""
         self._member = self._choose_member(headers)
         self._header = headers[self._member]
         self.name = self._archive.where(self._member)
         self.n_rows, columns = check_matrix(self._header, self.name)
-        self._ids = self._beside(wanted.id_column, headers)
-        self._labels = self._beside(wanted.label_column, headers)
-        rest = Wanted(
-            columns=wanted.columns,
-            id_column=None if self._ids else wanted.id_column,
-            label_column=None if self._labels else wanted.label_column,
+        self._ids = self._beside(options.id_column, headers)
+        self._labels = self._beside(options.label_column, headers)
+        rest = ReadOptions(
+            columns=options.columns,
+            id_column=None if self._ids else options.id_column,
+            label_column=None if self._labels else options.label_column,
         )
         self.columns = tuple(map(str, range(columns)))
         self._choice = choose(self.columns, [None] * columns, rest, self.name)
         self.width = len(self._choice.features)
 
     def _choose_member(self, headers: dict[str, Header]) -> str:
-        member = self._wanted.member
+        member = self._options.member
         if member is not None:
             if member not in headers:
                 raise ValueError(f"{self.name}: no array {member!r}; it has {listed([*headers])}")
@@ -137,12 +139,12 @@ class Npz(Source):
 
     def _read(self) -> Iterator[Batch]:
         assert self.n_rows is not None
-        size = self._wanted.rows_of_a_batch(self._header.shape[1])
+        size = self._options.rows_of_a_batch(self._header.shape[1])
         rows = self._archive.pieces(self._member, size)
         ids = self._names(self._ids, size)
         labels = self._names(self._labels, size)
         for start, block in zip(range(0, self.n_rows, size), rows, strict=True):
-            batch = pick(block, self._choice, self._wanted, self.name, start)
+            batch = pick(block, self._choice, self._options, self.name, start)
             yield Batch(batch.rows, next(ids) or batch.ids, next(labels) or batch.labels)
 
     def _names(self, member: str | None, size: int) -> Iterator[list[Name] | None]:
@@ -160,14 +162,14 @@ class Npz(Source):
 def pick(
     block: npt.NDArray[Any],
     choice: Choice,
-    wanted: Wanted,
+    options: ReadOptions,
     where: str,
     start: int,
     order: npt.NDArray[np.int64] | None = None,
 ) -> Batch:
     """A batch of a block of rows, the first of which is row ``start`` of the file."""
     everything = choice.features == tuple(range(block.shape[1]))
-    rows = real(block if everything else block[:, choice.features], wanted.dtype)
+    rows = real(block if everything else block[:, choice.features], options.dtype)
     place = first_unusable(rows)
     if place is not None:
         row, column = place

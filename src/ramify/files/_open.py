@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from ramify.files._lines import Lines, open_lines
-from ramify.files._source import Source, Wanted
+from ramify.files._source import ReadOptions, Source
 from ramify.files._text import open_csv, open_jsonl
 
 #: Formats that can be read, and the endings of their files.
@@ -31,7 +31,7 @@ _MAGIC = {
 
 
 def open_rows(
-    path: str | os.PathLike[str], wanted: Wanted | None = None, *, format: str | None = None
+    path: str | os.PathLike[str], options: ReadOptions | None = None, *, format: str | None = None
 ) -> Source:
     """Open a file of rows; iterate over the result for batches of them.
 
@@ -41,7 +41,7 @@ def open_rows(
         An .npy, .npz, .csv, .tsv, .jsonl, .parquet, .feather or .arrow file, or ``"-"``
         for standard input, which is csv or jsonl and read as it comes. Text may be
         compressed by gzip.
-    wanted : Wanted, optional
+    options : ReadOptions, optional
         Which columns, and more.
     format : str, optional
         One of ``FORMATS``; by default told from the name, or from the first bytes.
@@ -55,22 +55,22 @@ def open_rows(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from ramify.files import Wanted, open_rows
+    >>> from ramify.files import ReadOptions, open_rows
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "points.csv")
     ...     _ = file.write_text("who,x,y\\nann,1,2\\nbob,3,4\\n")
-    ...     with open_rows(file, Wanted(id_column="who")) as source:
+    ...     with open_rows(file, ReadOptions(id_column="who")) as source:
     ...         for batch in source:
     ...             print(batch.ids, batch.rows.tolist())
     ['ann', 'bob'] [[1.0, 2.0], [3.0, 4.0]]
     """
-    wanted = wanted or Wanted()
-    if wanted.batch_size is not None and wanted.batch_size < 1:
-        raise ValueError(f"batch_size={wanted.batch_size}: expected at least 1")
+    options = options or ReadOptions()
+    if options.batch_size is not None and options.batch_size < 1:
+        raise ValueError(f"batch_size={options.batch_size}: expected at least 1")
     if format is not None and format not in FORMATS:
         raise ValueError(f"format={format!r}: expected one of {', '.join(FORMATS)}")
     if str(path) == "-":
-        return _open_input(wanted, format)
+        return _open_input(options, format)
     file = Path(path)
     if file.is_dir():
         raise IsADirectoryError(f"{file} is a folder; expected a file of rows")
@@ -79,10 +79,10 @@ def open_rows(
     kind = format or _by_name(file) or _by_bytes(file)
     if kind in _TEXT:
         # A named pipe is a live stream, too.
-        return _open_text(open_lines(file), kind, wanted, live=not file.is_file())
+        return _open_text(open_lines(file), kind, options, live=not file.is_file())
     if not file.is_file():
         raise ValueError(f"{file} is not a regular file; a pipe can be {', '.join(_TEXT)}")
-    return _open_binary(file, kind, wanted)
+    return _open_binary(file, kind, options)
 
 
 def _by_name(file: Path) -> str | None:
@@ -116,35 +116,35 @@ def _text_kind(line: str) -> str:
     return "jsonl" if line.lstrip()[:1] in ("{", "[") else "csv"
 
 
-def _open_text(lines: Lines, kind: str, wanted: Wanted, *, live: bool) -> Source:
+def _open_text(lines: Lines, kind: str, options: ReadOptions, *, live: bool) -> Source:
     try:
         if kind == "jsonl":
-            return open_jsonl(lines, wanted, live=live)
-        return open_csv(lines, "\t" if kind == "tsv" else None, wanted, live=live)
+            return open_jsonl(lines, options, live=live)
+        return open_csv(lines, "\t" if kind == "tsv" else None, options, live=live)
     except BaseException:
         lines.close()
         raise
 
 
-def _open_input(wanted: Wanted, format: str | None) -> Source:
+def _open_input(options: ReadOptions, format: str | None) -> Source:
     if format is not None and format not in _TEXT:
         raise ValueError(f"standard input can be {', '.join(_TEXT)}, not {format}")
     if sys.stdin is None:
         raise ValueError("standard input is closed; expected rows there, or the name of a file")
     lines = Lines(sys.stdin.buffer, "standard input", ours=False)
     first = lines.peek()
-    return _open_text(lines, format or _text_kind(first), wanted, live=True)
+    return _open_text(lines, format or _text_kind(first), options, live=True)
 
 
-def _open_binary(file: Path, kind: str, wanted: Wanted) -> Source:
+def _open_binary(file: Path, kind: str, options: ReadOptions) -> Source:
     if kind == "npy":
         from ramify.files._numpy import Npy
 
-        return Npy(file, wanted)
+        return Npy(file, options)
     if kind == "npz":
         from ramify.files._numpy import Npz
 
-        return Npz(file, wanted)
+        return Npz(file, options)
     from ramify.files import _arrow
 
-    return _arrow.Parquet(file, wanted) if kind == "parquet" else _arrow.Arrow(file, wanted)
+    return _arrow.Parquet(file, options) if kind == "parquet" else _arrow.Arrow(file, options)

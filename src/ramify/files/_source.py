@@ -60,7 +60,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReadOptions:
     """What to read of a file. Columns go by their names, or by position from 0.
 
     Attributes
@@ -91,10 +91,10 @@ class Wanted:
     --------
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
-    >>> from ramify.files import Wanted, open_rows
+    >>> from ramify.files import ReadOptions, open_rows
     >>> file = Path(mkdtemp(), "trees.csv")
     >>> _ = file.write_text("who,x,y\\nelm,0,1\\noak,2,3\\n")
-    >>> with open_rows(file, Wanted(columns=["y"], id_column="who")) as source:
+    >>> with open_rows(file, ReadOptions(columns=["y"], id_column="who")) as source:
     ...     [(batch.ids, batch.rows.tolist()) for batch in source]
     [(['elm', 'oak'], [[1.0], [3.0]])]
     """
@@ -115,9 +115,9 @@ class Wanted:
 
         Examples
         --------
-        >>> from ramify.files import Wanted
-        >>> Wanted().rows_of_a_batch(width=3), Wanted(batch_size=10).rows_of_a_batch(width=3)
-        (65536, 10)
+        >>> from ramify.files import ReadOptions
+        >>> ReadOptions(batch_size=10).rows_of_a_batch(width=3)
+        10
         """
         if self.batch_size is not None:
             return self.batch_size
@@ -252,7 +252,7 @@ class Source(ABC):
 
 
 def choose(
-    names: Sequence[str], troubles: Sequence[str | None], wanted: Wanted, where: str
+    names: Sequence[str], troubles: Sequence[str | None], options: ReadOptions, where: str
 ) -> Choice:
     """Decide what each column is.
 
@@ -261,20 +261,20 @@ def choose(
     names : one a column
     troubles : one a column
         None for numbers, else why the column cannot be a feature.
-    wanted : Wanted
+    options : ReadOptions
     where : str
         Name of the file.
 
     Examples
     --------
-    >>> choose(["x", "y", "who"], [None, None, "text"], Wanted(id_column="who"), "a.csv")
+    >>> choose(["x", "y", "who"], [None, None, "text"], ReadOptions(id_column="who"), "a.csv")
     Choice(features=(0, 1), id=2, label=None, left_out=())
     """
-    id_at = _find_one(names, wanted.id_column, where)
-    label_at = _find_one(names, wanted.label_column, where)
-    if not wanted.features:
+    id_at = _find_one(names, options.id_column, where)
+    label_at = _find_one(names, options.label_column, where)
+    if not options.features:
         return Choice((), id_at, label_at)
-    asked = wanted.columns or _as_before(names, wanted.like, where)
+    asked = options.columns or _as_before(names, options.like, where)
     if asked:
         features = tuple(at for column in asked for at in _find(names, column, where))
         for at in features:

@@ -25,8 +25,8 @@ from ramify.files._source import (
     Choice,
     Name,
     NoColumnError,
+    ReadOptions,
     Source,
-    Wanted,
     choose,
     first_unusable,
     listed,
@@ -57,7 +57,7 @@ class Text(Source):
         lines: Lines,
         records: Iterator[Record],
         names: Sequence[str] | None,
-        wanted: Wanted,
+        options: ReadOptions,
         *,
         named: bool = False,
         live: bool = False,
@@ -65,7 +65,7 @@ class Text(Source):
         self.name = lines.name
         self.endless = live
         self._lines = lines
-        self._wanted = wanted
+        self._options = options
         first = list(islice(records, 1)) if live else _first_of(records)
         if not first:
             raise ValueError(f"{self.name} holds no rows")
@@ -89,15 +89,15 @@ class Text(Source):
     def _choose(self, first: Sequence[Record]) -> Choice:
         troubles = [_trouble(first, at) for at in range(len(self.columns))]
         if not (
-            self._wanted.columns or self._wanted.like
+            self._options.columns or self._options.like
         ):  # a column without a name is some table's row numbers
             for at, name in enumerate(self.columns):
                 troubles[at] = troubles[at] if name else "it has no name"
-        return choose(self.columns, troubles, self._wanted, self.name)
+        return choose(self.columns, troubles, self._options, self.name)
 
     def _read(self) -> Iterator[Batch]:
         width = len(self.columns)
-        size = self._wanted.rows_of_a_batch(width, _BYTES_A_CELL)
+        size = self._options.rows_of_a_batch(width, _BYTES_A_CELL)
         batch: list[Record] = []
         for record in self._records:
             if len(record.cells) != width:
@@ -125,7 +125,7 @@ class Text(Source):
             raise self._not_a_number(records) from None
         if python_only(numbers):
             raise self._not_a_number(records)
-        rows = real(flat.reshape(len(cells), len(features)), self._wanted.dtype)
+        rows = real(flat.reshape(len(cells), len(features)), self._options.dtype)
         place = first_unusable(rows)
         if place is not None:
             row, column = place
@@ -177,7 +177,7 @@ class Text(Source):
         self._lines.close()
 
 
-def open_csv(lines: Lines, delimiter: str | None, wanted: Wanted, *, live: bool) -> Text:
+def open_csv(lines: Lines, delimiter: str | None, options: ReadOptions, *, live: bool) -> Text:
     """The rows of separated values, with a header or without."""
     opening = []  # up to the first line that is not blank
     for line in lines:
@@ -189,16 +189,16 @@ def open_csv(lines: Lines, delimiter: str | None, wanted: Wanted, *, live: bool)
     head = next(records, None)
     if head is None:
         raise ValueError(f"{lines.name} holds no rows")
-    header = wanted.header
+    header = options.header
     if header is None:
         header = not all(cell == "" or is_number(cell) for cell in head.cells)
     if header:
         names = [cell.strip() for cell in head.cells]
-        return Text(lines, records, names, wanted, named=True, live=live)
-    return Text(lines, chain([head], records), None, wanted, live=live)
+        return Text(lines, records, names, options, named=True, live=live)
+    return Text(lines, chain([head], records), None, options, live=live)
 
 
-def open_jsonl(lines: Lines, wanted: Wanted, *, live: bool) -> Text:
+def open_jsonl(lines: Lines, options: ReadOptions, *, live: bool) -> Text:
     """The rows of JSON lines: arrays, objects with an array, or objects of numbers."""
     values = _json_values(lines)
     first = next(values, None)
@@ -207,15 +207,15 @@ def open_jsonl(lines: Lines, wanted: Wanted, *, live: bool) -> Text:
     values = chain([first], values)
     start = first[1]
     if isinstance(start, list):
-        if wanted.field is not None:
-            raise ValueError(f"{lines.name} holds arrays, which have no field {wanted.field!r}")
-        return Text(lines, _arrays(values, lines.name), None, wanted, live=live)
-    field = wanted.field or _only_array(start, wanted, lines.name)
+        if options.field is not None:
+            raise ValueError(f"{lines.name} holds arrays, which have no field {options.field!r}")
+        return Text(lines, _arrays(values, lines.name), None, options, live=live)
+    field = options.field or _only_array(start, options, lines.name)
     if field is not None:
-        return _open_field(lines, values, field, start, wanted, live=live)
+        return _open_field(lines, values, field, start, options, live=live)
     names = list(start)
     records = _objects(values, names, lines.name)
-    return Text(lines, records, names, wanted, named=True, live=live)
+    return Text(lines, records, names, options, named=True, live=live)
 
 
 def _first_of(records: Iterator[Record]) -> list[Record]:
@@ -320,9 +320,9 @@ def _objects(
         yield Record(line, [value.get(key) for key in names])
 
 
-def _only_array(start: dict[str, Any], wanted: Wanted, name: str) -> str | None:
+def _only_array(start: dict[str, Any], options: ReadOptions, name: str) -> str | None:
     """The one field that holds an array of numbers, if there is one and no columns are named."""
-    if wanted.columns or wanted.like or not wanted.features:
+    if options.columns or options.like or not options.features:
         return None
     arrays = [key for key, value in start.items() if isinstance(value, list) and value]
     arrays = [key for key in arrays if all(map(is_number, start[key]))]
@@ -336,12 +336,12 @@ def _open_field(
     values: Iterable[tuple[int, Any]],
     field: str,
     start: dict[str, Any],
-    wanted: Wanted,
+    options: ReadOptions,
     *,
     live: bool,
 ) -> Text:
     """Records of an array field: its numbers, then the id and the label."""
-    beside = [key for key in (wanted.id_column, wanted.label_column) if key is not None]
+    beside = [key for key in (options.id_column, options.label_column) if key is not None]
     for key in (field, *beside):
         if key not in start:
             raise NoColumnError(lines.name, key, [*start], "field")
@@ -358,5 +358,5 @@ def _open_field(
             yield Record(line, [*array, *(value.get(key) for key in beside)])
 
     names = [*(f"{field}[{at}]" for at in range(width)), *beside]
-    numbers = replace(wanted, columns=wanted.columns or [f"0:{width}"])
+    numbers = replace(options, columns=options.columns or [f"0:{width}"])
     return Text(lines, records(), names, numbers, live=live)

@@ -4,7 +4,7 @@
 from importlib.metadata import version
 from os import PathLike
 
-from ramify import container
+from ramify import archive
 from ramify.hierarchy._tree import Tree
 from ramify.ids import kind_of, pack
 
@@ -40,4 +40,4 @@ class Files(Tree):
         }
         arrays = {"children": self.children, "heights": self.heights, "node_ids": self.node_ids}
         named = {} if self.names is None else pack(self.names)
-        container.write(path, content, {**arrays, **named})
+        archive.write(path, content, {**arrays, **named})

@@ -70,6 +70,6 @@ class Hierarchy(Cuts, Condensing, Paths, WithRows, Linkages, Exports, Files):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from ramify.display import tree_html  # which looks at trees itself
+        from ramify.notebook import tree_html  # which looks at trees itself
 
         return tree_html(self)

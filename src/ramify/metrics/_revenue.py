@@ -25,7 +25,7 @@ from ramify.metrics._measure import (
     mean_and_error,
 )
 from ramify.metrics._pairs import blocks_of_pairs
-from ramify.metrics._similarity import MOMENTS, Judge, Similarity
+from ramify.metrics._similarity import MOMENTS, Similarities, Similarity
 from ramify.metrics._trees import Tree, gaps_between_leaves, read_tree, require_leaves
 from ramify.progress import Progress, check_progress, watch
 
@@ -107,11 +107,11 @@ def revenue(
     >>> revenue(tree, [[9, 2, 1], [2, 9, 3], [1, 3, 9]], similarity="precomputed")
     2.0
     """
-    checked, judge = _read(tree, X, similarity, gamma, progress, "revenue")
+    checked, w = _read(tree, X, similarity, gamma, progress, "revenue")
     n = checked.n_leaves
     if sample is None or n < 2:
-        return Measure(_sum_up(checked, judge, n_jobs, progress).revenue)
-    drawn = _draw(checked, judge, sample, random_state)
+        return Measure(_sum_up(checked, w, n_jobs, progress).revenue)
+    drawn = _draw(checked, w, sample, random_state)
     return _scaled_up(n, drawn.w * (n - drawn.size))
 
 
@@ -154,11 +154,11 @@ def dasgupta_cost(
     >>> dasgupta_cost([[0, 1], [3, 2]], W, similarity="precomputed")
     16.0
     """
-    checked, judge = _read(tree, X, similarity, gamma, progress, "dasgupta_cost")
+    checked, w = _read(tree, X, similarity, gamma, progress, "dasgupta_cost")
     n = checked.n_leaves
     if sample is None or n < 2:
-        return Measure(_sum_up(checked, judge, n_jobs, progress).cost)
-    drawn = _draw(checked, judge, sample, random_state)
+        return Measure(_sum_up(checked, w, n_jobs, progress).cost)
+    drawn = _draw(checked, w, sample, random_state)
     return _scaled_up(n, drawn.w * drawn.size)
 
 
@@ -205,14 +205,14 @@ def revenue_fraction(
     >>> round(revenue_fraction(ramify.OHAC().fit(X).hierarchy(), X), 6)
     1.0
     """
-    checked, judge = _read(tree, X, similarity, gamma, progress, "revenue_fraction")
+    checked, w = _read(tree, X, similarity, gamma, progress, "revenue_fraction")
     n = checked.n_leaves
     if n < 3:
         return Measure(1.0)
     if sample is None:
-        sums = _sum_up(checked, judge, n_jobs, progress)
+        sums = _sum_up(checked, w, n_jobs, progress)
         return Measure(_ratio(sums.revenue, (n - 2) * sums.total, "all pairs"))
-    drawn = _draw(checked, judge, sample, random_state)
+    drawn = _draw(checked, w, sample, random_state)
     earned = drawn.w * ((n - drawn.size) / (n - 2))
     ratio = _ratio(float(earned.sum()), float(drawn.w.sum()), f"the {len(drawn.w)} sampled pairs")
     mean, _ = mean_and_error(drawn.w)
@@ -227,37 +227,37 @@ def _read(
     gamma: float,
     progress: Progress,
     owner: str,
-) -> tuple[Hierarchy, Judge]:
+) -> tuple[Hierarchy, Similarities]:
     check_progress(progress)
     checked = read_tree(tree)
-    judge = Judge(X, similarity, gamma, owner)
-    require_leaves(checked, judge.n, "rows in X")
-    return checked, judge
+    w = Similarities(X, similarity, gamma, owner)
+    require_leaves(checked, w.n, "rows in X")
+    return checked, w
 
 
-def _sum_up(tree: Hierarchy, judge: Judge, n_jobs: int | None, progress: Progress) -> _Sums:
+def _sum_up(tree: Hierarchy, w: Similarities, n_jobs: int | None, progress: Progress) -> _Sums:
     """Exactly, over all pairs."""
     threads = thread_count(n_jobs, none=-1)
-    with watch(progress, judge.n, "measuring") as pulse:
-        if judge.name == "rbf":
-            return _Sums(*_core.rbf_sums(tree.children, judge.rows, judge.gamma, threads, pulse))
-        if judge.name in MOMENTS:
-            return _Sums(*_core.moment_sums(tree.children, judge.rows, judge.name, pulse))
+    with watch(progress, w.n, "measuring") as pulse:
+        if w.name == "rbf":
+            return _Sums(*_core.rbf_sums(tree.children, w.rows, w.gamma, threads, pulse))
+        if w.name in MOMENTS:
+            return _Sums(*_core.moment_sums(tree.children, w.rows, w.name, pulse))
         order, gaps = gaps_between_leaves(tree, tree.sizes[tree.n_leaves :])
         sums = np.zeros(3)
         for block in blocks_of_pairs(gaps):
-            w = block.select(judge.block(order[block.rows], order[block.columns]))
+            alike = block.select(w.block(order[block.rows], order[block.columns]))
             size = block.select(block.at_lca)
-            sums += (w.sum(), w @ (judge.n - size), w @ size)
+            sums += (alike.sum(), alike @ (w.n - size), alike @ size)
             if pulse is not None and block.pairs is not None:
                 pulse(block.rows.start)
         return _Sums(*sums.tolist())
 
 
-def _draw(tree: Hierarchy, judge: Judge, sample: object, random_state: RandomState) -> _Sample:
-    first, second = draw_pairs(generator(random_state), judge.n, check_sample(sample))
+def _draw(tree: Hierarchy, w: Similarities, sample: object, random_state: RandomState) -> _Sample:
+    first, second = draw_pairs(generator(random_state), w.n, check_sample(sample))
     size = tree.sizes[tree.lca(first, second)].astype(np.float64)
-    return _Sample(judge.pairs(first, second), size)
+    return _Sample(w.pairs(first, second), size)
 
 
 def _scaled_up(n: int, values: FloatArray) -> Measure:

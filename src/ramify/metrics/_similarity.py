@@ -32,7 +32,7 @@ _NUMBERS_AT_ONCE = 1 << 20  # coordinates of sampled pairs in memory at a time
 _SQUARE = 32  # pairs that a callable is asked for at a time, as one small matrix
 
 
-class Judge:
+class Similarities:
     """The points and the similarity between them, checked.
 
     Parameters

@@ -113,7 +113,7 @@ class _Worker:
         self._lines.put(None)
 
 
-class Crew:
+class CellRunner:
     """Runs cells, from any thread, and can end them all. Use it in a `with`."""
 
     def __init__(

@@ -16,7 +16,7 @@ from typing import Protocol
 from ramify import datasets
 from ramify.jobs import thread_count
 from ramify.paper import figure, protocol
-from ramify.paper.cells import Cell, Crew
+from ramify.paper.cells import Cell, CellRunner
 from ramify.paper.machine import machine, versions
 from ramify.paper.protocol import Column
 from ramify.paper.report import Report
@@ -95,9 +95,9 @@ def reproduce(options: Options, audience: Audience | None = None) -> Report:
     audience.begin(sum(len(wave) for wave in waves))
     results: Results = {}
     start = time.monotonic()
-    with Crew(store, data=options.data, limit=limit, watch=audience.at_work) as crew:
+    with CellRunner(store, data=options.data, limit=limit, watch=audience.at_work) as runner:
         for wave in waves:
-            _run(crew, wave, results, audience)
+            _run(runner, wave, results, audience)
     _leave_out(choice, results)
     facts = {
         "Command": f"`{options.command}`",
@@ -177,9 +177,9 @@ def _fits(column: Column, method: str) -> bool:
     return most is None or column.rows <= most
 
 
-def _run(crew: Crew, wave: Sequence[Cell], results: Results, audience: Audience) -> None:
+def _run(runner: CellRunner, wave: Sequence[Cell], results: Results, audience: Audience) -> None:
     with ThreadPoolExecutor(max_workers=thread_count(None, none=-1)) as pool:
-        futures = {pool.submit(crew.work, cell): cell for cell in wave}
+        futures = {pool.submit(runner.work, cell): cell for cell in wave}
         try:
             for future in as_completed(futures):
                 cell = futures[future]
@@ -187,7 +187,7 @@ def _run(crew: Crew, wave: Sequence[Cell], results: Results, audience: Audience)
                 results[key] = future.result()
                 audience.finished(cell)
         except BaseException:
-            crew.stop()
+            runner.stop()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
 

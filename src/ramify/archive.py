@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""container.py: named arrays and what they mean, in one file that strangers may send.
+"""archive.py: named arrays and what they mean, in one file that strangers may send.
 
 The file is a safetensors file, which many tools open, with a little more order:
 

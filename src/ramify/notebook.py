@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""display.py: how trees and models show themselves in a notebook.
+"""notebook.py: how trees and models show themselves in a notebook.
 
 A small picture of the top of the tree, as SVG written by hand, and the figures one
 asks for first. No matplotlib, and nothing that a notebook's own colours would hide:

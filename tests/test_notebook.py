@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ramify
-from ramify import Hierarchy, display
+from ramify import Hierarchy, notebook
 from tests.shapes import chain, trees
 
 X = np.random.default_rng(0).normal(size=(90, 3))
@@ -55,8 +55,8 @@ def test_the_figures_are_those_of_the_tree():
 
 def test_the_four_colours_are_the_clusters_of_the_cut_into_four():
     tree = ramify.OHAC().fit(X).hierarchy()
-    top = display.Top(tree, 24)
-    colors = display._colors(top)
+    top = notebook.Top(tree, 24)
+    colors = notebook._colors(top)
     cut = tree.cut(n_clusters=4)
     pairs = {(colors[tip], cut[tree.leaves(tip)[0]]) for tip in top.tips}
     assert len(pairs) == len({color for color, _ in pairs}) == 4
@@ -75,7 +75,7 @@ def test_a_fitted_model_shows_scikit_learns_diagram_and_its_tree():
     model.fit(X)
     for html in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
         assert "sk-" in html
-        assert html.endswith(display.tree_html(model.hierarchy()))
+        assert html.endswith(notebook.tree_html(model.hierarchy()))
     assert model._repr_mimebundle_()["text/plain"] == repr(model)
 
 

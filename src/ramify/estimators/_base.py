@@ -443,12 +443,8 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
         metric = check_metric(self.metric, self._metrics)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
-        own = self._own_options(metric)
+        own = self._Options.of(self, metric)
         return Settings(self._algorithm, 0, metric, linkage, n_neighbors, own)
-
-    def _own_options(self, metric: Metric) -> Options:
-        """Options that only this estimator has, checked."""
-        return Options()
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no batch would be taken with."""

@@ -18,6 +18,7 @@ from ramify import OHAC, OTD
 from ramify.estimators._live import Live
 from ramify.estimators._settings import Settings
 from ramify.metric import DOT
+from ramify.points import Expected
 from ramify.sparse import DENSE_BYTES
 from tests.every import ONLINE, every_estimator, every_online
 from tests.strategies import batches, grid_rows
@@ -267,7 +268,7 @@ def test_importing_ramify_imports_none_of_them():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_tensors_are_not_copied(dtype):
     rows = np.random.default_rng(0).normal(size=(4, 3)).astype(dtype)
-    read = ramify.points.read_rows(Tensor(rows), owner="OHAC")
+    read = ramify.points.read_rows(Tensor(rows), Expected("OHAC"))
     assert np.shares_memory(read, rows)
     assert read.dtype == dtype
 
@@ -345,7 +346,7 @@ def test_dense_memory_is_bounded():
             seen.append(chunk.nbytes)
 
     live = Live(Settings("otd", width, DOT), np.dtype("f8"), Spy())
-    batch = ramify.points.read_batch(rows, owner="OTD")
+    batch = ramify.points.read_batch(rows, Expected("OTD"))
     tracemalloc.start()
     live.insert_many(batch, None)
     peak = tracemalloc.get_traced_memory()[1]

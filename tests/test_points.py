@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from ramify import BIRCH, HAC, OHAC
-from ramify.points import LARGEST, read_rows
+from ramify.points import LARGEST, Expected, read_rows
 from tests.every import ESTIMATORS, ONLINE, every_estimator, every_online
 
 NAN, INF = float("nan"), float("inf")
@@ -19,7 +19,7 @@ X = np.random.default_rng(0).normal(size=(12, 3))
 
 
 def read(X, **options):
-    return read_rows(X, **{"owner": "OHAC", **options})
+    return read_rows(X, Expected("OHAC", **options))
 
 
 def portrait(model):

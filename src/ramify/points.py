@@ -10,7 +10,7 @@ number becomes float64. A model keeps the type of its first batch.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +33,16 @@ FLOAT64: np.dtype[np.float64] = np.dtype(np.float64)
 LARGEST = 1e145
 
 
-def read_batch(
-    X: object,
-    *,
-    owner: str,
-    metric: Metric = SQEUCLIDEAN,
-    dtype: RealType | None = None,
-    width: int | None = None,
-) -> Rows | SparseRows:
+class Expected(NamedTuple):
+    """What rows must be like."""
+
+    owner: str  #: name of the estimator, for messages
+    metric: Metric = SQEUCLIDEAN  #: may refuse rows, of zeros say
+    dtype: RealType | None = None  #: type of the model's earlier rows; None for a first batch
+    width: int | None = None  #: width of these
+
+
+def read_batch(X: object, expected: Expected) -> Rows | SparseRows:
     """Check a batch and return it as C-contiguous rows, copying only when needed.
 
     Sparse rows are checked as they are and stay sparse; see :func:`chunks`.
@@ -51,22 +53,15 @@ def read_batch(
         Lists, arrays of any layout, byte order and number type, read-only
         memmaps, DLPack tensors on the CPU, frames of pandas and polars, Arrow
         tables, SciPy's sparse matrices.
-    owner : str
-        Name of the estimator, for messages.
-    metric : Metric
-        May refuse rows, of zeros say.
-    dtype : numpy.dtype, optional
-        Type of the model's earlier rows; None for a first batch.
-    width : int, optional
-        Width of the model's earlier rows; None for a first batch.
+    expected : Expected
 
     Examples
     --------
-    >>> read_batch([[1, 2], [3, 4]], owner="OHAC").dtype
+    >>> read_batch([[1, 2], [3, 4]], Expected("OHAC")).dtype
     dtype('float64')
     """
     if is_sparse(X):
-        return _read_sparse(X, owner, metric, dtype, width)
+        return _read_sparse(X, expected)
     columns = None
     array = X if _is_plain(X) else None
     if array is None:
@@ -74,31 +69,24 @@ def read_batch(
         if table is not None and table.array.size > 0:
             array, columns = table
         else:
-            array = to_array(X if table is None else table.array, owner)
+            array = to_array(X if table is None else table.array, expected.owner)
     assert isinstance(array, np.ndarray)
-    _check_width(array.shape[1], width, owner)
-    rows = _to_real(array, dtype or _real_type(array.dtype))
+    _check_width(array.shape[1], expected)
+    rows = _to_real(array, expected.dtype or _real_type(array.dtype))
     _check_values(rows, array, columns)
-    metric.refuse_bad(rows)
+    expected.metric.refuse_bad(rows)
     return rows
 
 
-def read_rows(
-    X: object,
-    *,
-    owner: str,
-    metric: Metric = SQEUCLIDEAN,
-    dtype: RealType | None = None,
-    width: int | None = None,
-) -> Rows:
+def read_rows(X: object, expected: Expected) -> Rows:
     """As :func:`read_batch`, and always dense.
 
     Examples
     --------
-    >>> read_rows([[1, 2], [3, 4]], owner="OHAC").dtype
+    >>> read_rows([[1, 2], [3, 4]], Expected("OHAC")).dtype
     dtype('float64')
     """
-    rows = read_batch(X, owner=owner, metric=metric, dtype=dtype, width=width)
+    rows = read_batch(X, expected)
     return rows.dense() if isinstance(rows, SparseRows) else rows
 
 
@@ -117,29 +105,22 @@ def chunks(rows: Rows | SparseRows) -> Iterator[Rows]:
         yield rows
 
 
-def read_row(
-    x: object,
-    *,
-    owner: str,
-    metric: Metric = SQEUCLIDEAN,
-    dtype: RealType | None = None,
-    width: int | None = None,
-) -> Rows:
+def read_row(x: object, expected: Expected) -> Rows:
     """Check one point and return it as a batch of one row.
 
     Examples
     --------
-    >>> read_row([1, 2], owner="OHAC")
+    >>> read_row([1, 2], Expected("OHAC"))
     array([[1., 2.]])
     """
     row = one_row(x)
     if row.ndim != 1:
         hint = "; use insert_many for several rows" if row.ndim == 2 else ""
         raise ValueError(
-            f"insert takes one row of {width or 'd'} numbers, "
+            f"insert takes one row of {expected.width or 'd'} numbers, "
             f"got an array of shape {row.shape}{hint}"
         )
-    return read_rows(row[np.newaxis], owner=owner, metric=metric, dtype=dtype, width=width)
+    return read_rows(row[np.newaxis], expected)
 
 
 def by_name(
@@ -240,19 +221,17 @@ def _is_plain(X: object) -> bool:
     )
 
 
-def _read_sparse(
-    X: Any, owner: str, metric: Metric, dtype: RealType | None, width: int | None
-) -> SparseRows:
+def _read_sparse(X: Any, expected: Expected) -> SparseRows:
     if X.ndim == 2 and X.dtype.kind in "fiub" and 0 not in X.shape:
-        _check_width(X.shape[1], width, owner)
-        rows = to_csr(X, dtype or _real_type(X.dtype))
+        _check_width(X.shape[1], expected)
+        rows = to_csr(X, expected.dtype or _real_type(X.dtype))
         _check_sparse_values(rows)
-        metric.refuse_bad(rows)
+        expected.metric.refuse_bad(rows)
         return rows
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: expected real numbers")
     # What is left is refused in scikit-learn's words.
-    check_array(X, accept_sparse=True, estimator=owner, input_name="X")
+    check_array(X, accept_sparse=True, estimator=expected.owner, input_name="X")
     raise ValueError(f"Input X is sparse, of type {X.dtype} and shape {X.shape}: expected rows")
 
 
@@ -275,7 +254,8 @@ def _check_sparse_values(rows: SparseRows) -> None:
     raise ValueError(_too_large(value, at))
 
 
-def _check_width(found: int, width: int | None, owner: str) -> None:
+def _check_width(found: int, expected: Expected) -> None:
+    owner, width = expected.owner, expected.width
     if width is not None and found != width:
         # The first half is scikit-learn's sentence, which its checks look for.
         raise ValueError(

@@ -33,7 +33,7 @@ from ramify.ids import Id, IdArray, Ids
 from ramify.jobs import thread_count
 from ramify.metric import METRICS, Metric
 from ramify.notebook import tree_html
-from ramify.points import Rows, check_feature_names, feature_names, read_batch
+from ramify.points import Expected, Rows, check_feature_names, feature_names, read_batch
 from ramify.progress import Progress
 from ramify.sparse import SparseRows
 
@@ -268,12 +268,8 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         metric = check_metric(self.metric, self._metrics)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
-        own = self._own_options(metric)
+        own = self._Options.of(self, metric)
         return Settings(self._algorithm, 0, metric, linkage, n_neighbors, own)
-
-    def _own_options(self, metric: Metric) -> Options:
-        """Options that only this estimator has, checked."""
-        return Options()
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no batch would be taken with."""
@@ -285,7 +281,7 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         settings = self._settings()
         X = open_arrow(X)
         names = feature_names(X)
-        rows = read_batch(X, owner=type(self).__name__, metric=settings.metric)
+        rows = read_batch(X, Expected(type(self).__name__, settings.metric))
         settings = settings._replace(width=rows.shape[1])
         settings.options.check_rows(rows)
         return Batch(rows, names, settings, None if ids is None else Ids().read(ids, len(rows)))
@@ -294,13 +290,11 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         """Check rows that must fit an existing tree."""
         X = open_arrow(X)
         check_feature_names(self, X)
-        return read_batch(
-            X,
-            owner=type(self).__name__,
-            metric=live.settings.metric,
-            dtype=live.dtype,
-            width=live.settings.width,
-        )
+        return read_batch(X, self._expected(live))
+
+    def _expected(self, live: Live) -> Expected:
+        settings = live.settings
+        return Expected(type(self).__name__, settings.metric, live.dtype, settings.width)
 
     def _require_enough(self, rows: Rows | SparseRows) -> None:
         if self.n_clusters is not None and self.n_clusters > len(rows):

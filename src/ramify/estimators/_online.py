@@ -19,7 +19,7 @@ from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.ids import Id
 from ramify.jobs import thread_count
-from ramify.points import Rows, by_name, read_row
+from ramify.points import Expected, Rows, by_name, read_row
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
 
@@ -193,12 +193,11 @@ class OnlineClusterer(HierarchicalClusterer):
         x, names = by_name(x, known, first=live is None, owner=owner)
         if live is not None:
             self._require_same_options(live)
-            metric, width = live.settings.metric, live.settings.width
-            row = read_row(x, owner=owner, metric=metric, dtype=live.dtype, width=width)
+            row = read_row(x, self._expected(live))
             live.settings.options.check_rows(row)
             return live.insert_named(row[0], id)
         settings = self._settings()
-        row = read_row(x, owner=owner, metric=settings.metric)
+        row = read_row(x, Expected(owner, settings.metric))
         settings.options.check_rows(row)
         live = Live(settings._replace(width=row.shape[1]), row.dtype)
         point = live.insert_named(row[0], id)

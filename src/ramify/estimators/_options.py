@@ -18,6 +18,23 @@ _WHY = (
 )
 
 
+class TakesLinkage:
+    """The constructor of estimators with a choice of metric and linkage, and no other."""
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        linkage: str = "average",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.linkage = linkage
+
+
 def check_metric(metric: object, offered: tuple[Metric, ...]) -> Metric:
     """Return the metric if it is one of the estimator's.
 

@@ -6,8 +6,8 @@ is its ``Options``, a class of its own beside the estimator: fields are the opti
 methods say what the rest of the house would otherwise have to ask by name.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -28,6 +28,16 @@ class Options:
     #: The core's algorithm that keeps the points, where that is another one.
     store: ClassVar[str | None] = None
 
+    @classmethod
+    def of(cls, model: Any, metric: Metric) -> Self:
+        """A model's options of this kind, checked."""
+        return cls(
+            **{
+                one.name: one.metadata["check"](one.name, getattr(model, one.name))
+                for one in fields(cls)
+            }
+        )
+
     def check_rows(self, rows: Rows | SparseRows) -> None:
         """Refuse rows that such a tree cannot take."""
 
@@ -44,6 +54,11 @@ class Options:
 
     def check_memory(self, points: int, width: int, arrays: Arrays) -> None:
         """Raise ValueError if what a file says to be the memory is impossible."""
+
+
+def checked(check: Callable[..., Any], *arguments: Any) -> Any:
+    """An option, by the check of checks.py that it has to pass."""
+    return field(metadata={"check": lambda name, found: check(name, found, *arguments)})
 
 
 def remembered(*, marks: int = 0, numbers: int = 0) -> dict[str, Shape]:

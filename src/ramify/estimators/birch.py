@@ -8,7 +8,7 @@ import numpy as np
 
 from ramify.checks import number_above_zero, whole_number
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._settings import Arrays, Options, Settings, Shape, remembered
+from ramify.estimators._settings import Arrays, Options, Settings, Shape, checked, remembered
 from ramify.metric import DISTANCES, Metric
 
 
@@ -17,8 +17,8 @@ class BIRCHOptions(Options):
     """See :class:`BIRCH`."""
 
     store: ClassVar[str | None] = "nested"
-    threshold: float
-    branching_factor: int
+    threshold: float = checked(number_above_zero)
+    branching_factor: int = checked(whole_number, 2, 2**31 - 1)
 
     def tree_over(self, store: Any, settings: Settings, arrays: Arrays | None = None) -> Any:
         """scikit-learn's tree of the points that the core keeps."""
@@ -119,10 +119,3 @@ class BIRCH(OnlineClusterer):
         self.metric = metric
         self.threshold = threshold
         self.branching_factor = branching_factor
-
-    def _own_options(self, metric: Metric) -> BIRCHOptions:
-        most = 2**31 - 1
-        return BIRCHOptions(
-            number_above_zero("threshold", self.threshold),
-            whole_number("branching_factor", self.branching_factor, least=2, most=most),
-        )

@@ -6,19 +6,18 @@ from typing import ClassVar
 
 from ramify.checks import one_of_or_none, whole_number_or_none, yes_or_no
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._settings import Arrays, Options, Shape, remembered
-from ramify.metric import Metric
+from ramify.estimators._settings import Arrays, Options, Shape, checked, remembered
 
 
 @dataclass(frozen=True)
 class GRINCHOptions(Options):
     """See :class:`GRINCH`."""
 
-    graft: str | None
-    restructure: bool
-    rotate_cap: int | None
-    graft_cap: int | None
-    restructure_cap: int | None
+    graft: str | None = checked(one_of_or_none, ("reference", "full"))
+    restructure: bool = checked(yes_or_no)
+    rotate_cap: int | None = checked(whole_number_or_none)
+    graft_cap: int | None = checked(whole_number_or_none)
+    restructure_cap: int | None = checked(whole_number_or_none)
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
         """Of each inner node a count and flags, then size, spread, score and mean."""
@@ -127,12 +126,3 @@ class GRINCH(OnlineClusterer):
         self.rotate_cap = rotate_cap
         self.graft_cap = graft_cap
         self.restructure_cap = restructure_cap
-
-    def _own_options(self, metric: Metric) -> GRINCHOptions:
-        return GRINCHOptions(
-            graft=one_of_or_none("graft", self.graft, ("reference", "full")),
-            restructure=yes_or_no("restructure", self.restructure),
-            rotate_cap=whole_number_or_none("rotate_cap", self.rotate_cap),
-            graft_cap=whole_number_or_none("graft_cap", self.graft_cap),
-            restructure_cap=whole_number_or_none("restructure_cap", self.restructure_cap),
-        )

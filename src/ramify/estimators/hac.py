@@ -7,11 +7,12 @@ import numpy.typing as npt
 
 from ramify.estimators._base import HierarchicalClusterer, IdsLike, explain
 from ramify.estimators._guard import writes
+from ramify.estimators._options import TakesLinkage
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
 
 
-class HAC(HierarchicalClusterer):
+class HAC(TakesLinkage, HierarchicalClusterer):
     """Offline hierarchical agglomerative clustering, exact and in O(n) memory.
 
     Starting from single points, the two closest clusters merge until one is left:
@@ -69,19 +70,6 @@ class HAC(HierarchicalClusterer):
     """
 
     _algorithm: ClassVar[str] = "naive_hac"
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        linkage: str = "average",
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.distance_threshold = distance_threshold
-        self.metric = metric
-        self.linkage = linkage
 
     @writes
     def fit(

@@ -4,9 +4,10 @@
 from typing import ClassVar
 
 from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._options import TakesLinkage
 
 
-class NaiveHAC(OnlineClusterer):
+class NaiveHAC(TakesLinkage, OnlineClusterer):
     """The paper's Naïve₁: offline HAC of all points so far, after every call.
 
     The best tree an online method can be compared with, and the slowest to get: use
@@ -63,21 +64,8 @@ class NaiveHAC(OnlineClusterer):
 
     _algorithm: ClassVar[str] = "naive_hac"
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        linkage: str = "average",
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.distance_threshold = distance_threshold
-        self.metric = metric
-        self.linkage = linkage
 
-
-class NaiveNN(OnlineClusterer):
+class NaiveNN(TakesLinkage, OnlineClusterer):
     """The paper's Naïve₂: a new point becomes the sibling of its nearest leaf.
 
     Nothing else moves, so early mistakes stay; it shows what :class:`OHAC`'s
@@ -129,16 +117,3 @@ class NaiveNN(OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "naive_nn"
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        linkage: str = "average",
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.distance_threshold = distance_threshold
-        self.metric = metric
-        self.linkage = linkage

@@ -7,15 +7,20 @@ from typing import Any, ClassVar
 from ramify.checks import one_of
 from ramify.estimators._hnsw import HnswTree, require_usearch
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._settings import Arrays, Options, Settings
-from ramify.metric import Metric
+from ramify.estimators._settings import Arrays, Options, Settings, checked
+
+
+def _check_neighbors(name: str, found: object) -> str:
+    if one_of(name, found, ("exact", "hnsw")) == "hnsw":
+        require_usearch()
+    return str(found)
 
 
 @dataclass(frozen=True)
 class OHACOptions(Options):
     """See :class:`OHAC`."""
 
-    neighbors: str
+    neighbors: str = checked(_check_neighbors)
 
     def tree_over(self, store: Any, settings: Settings, arrays: Arrays | None = None) -> Any:
         """The core's tree, which knows exact neighbours, or one that is told approximate ones."""
@@ -117,9 +122,3 @@ class OHAC(OnlineClusterer):
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
         self.n_jobs = n_jobs
-
-    def _own_options(self, metric: Metric) -> OHACOptions:
-        neighbors = one_of("neighbors", self.neighbors, ("exact", "hnsw"))
-        if neighbors == "hnsw":
-            require_usearch()
-        return OHACOptions(neighbors)

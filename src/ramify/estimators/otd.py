@@ -2,7 +2,7 @@
 """otd.py: online top-down clustering, the paper's Algorithm 1."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from ramify.estimators._guard import alone
 from ramify.estimators._online import OnlineClusterer
@@ -19,6 +19,11 @@ class OTDOptions(Options):
     """See :class:`OTD`."""
 
     certify: bool
+
+    @classmethod
+    def of(cls, model: Any, metric: Metric) -> Self:
+        """Whether a certificate is kept, which depends on the metric."""
+        return cls(check_certify(model.certify, metric))
 
     def check_rows(self, rows: Rows | SparseRows) -> None:
         """Refuse negative numbers where a certificate forbids them."""
@@ -107,9 +112,6 @@ class OTD(OnlineClusterer):
         self.distance_threshold = distance_threshold
         self.metric = metric
         self.certify = certify
-
-    def _own_options(self, metric: Metric) -> OTDOptions:
-        return OTDOptions(check_certify(self.certify, metric))
 
     @alone
     def certificate(self) -> Certificate:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ramify.checks import one_of, one_of_or_none, whole_number, whole_number_or_none
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._settings import Arrays, Options, Shape, remembered
+from ramify.estimators._settings import Arrays, Options, Shape, checked, remembered
 from ramify.metric import DISTANCES, Metric
 
 
@@ -14,10 +14,10 @@ from ramify.metric import DISTANCES, Metric
 class PERCHOptions(Options):
     """See :class:`PERCH`."""
 
-    bounds: str
-    balance: str | None
-    exact_distance_threshold: int
-    max_leaves: int | None
+    bounds: str = checked(one_of, ("reference", "sound"))
+    balance: str | None = checked(one_of_or_none, ("reference", "python"))
+    exact_distance_threshold: int = checked(whole_number, 0)
+    max_leaves: int | None = checked(whole_number_or_none)
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
         """Nodes that have been collapsed."""
@@ -120,12 +120,3 @@ class PERCH(OnlineClusterer):
         self.balance = balance
         self.exact_distance_threshold = exact_distance_threshold
         self.max_leaves = max_leaves
-
-    def _own_options(self, metric: Metric) -> PERCHOptions:
-        exact = self.exact_distance_threshold
-        return PERCHOptions(
-            bounds=one_of("bounds", self.bounds, ("reference", "sound")),
-            balance=one_of_or_none("balance", self.balance, ("reference", "python")),
-            exact_distance_threshold=whole_number("exact_distance_threshold", exact, least=0),
-            max_leaves=whole_number_or_none("max_leaves", self.max_leaves),
-        )

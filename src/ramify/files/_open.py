@@ -7,20 +7,17 @@ from pathlib import Path
 
 from ramify.files._lines import Lines, open_lines
 from ramify.files._source import ReadOptions, Source
+from ramify.files._tables import TABLES, TEXT
 from ramify.files._text import open_csv, open_jsonl
 
 #: Formats that can be read, and the endings of their files.
 FORMATS = {
     "npy": (".npy",),
     "npz": (".npz",),
-    "csv": (".csv", ".txt"),
-    "tsv": (".tsv", ".tab"),
-    "jsonl": (".jsonl", ".ndjson"),
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
+    **TABLES,
+    "arrow": (*TABLES["arrow"], ".arrows"),
 }
 _GZIP = b"\x1f\x8b"
-_TEXT = ("csv", "tsv", "jsonl")
 _MAGIC = {
     b"\x93NUMPY": "npy",
     b"PK\x03\x04": "npz",
@@ -77,11 +74,11 @@ def open_rows(
     if not file.exists():
         raise FileNotFoundError(f"no file {file}")
     kind = format or _by_name(file) or _by_bytes(file)
-    if kind in _TEXT:
+    if kind in TEXT:
         # A named pipe is a live stream, too.
         return _open_text(open_lines(file), kind, options, live=not file.is_file())
     if not file.is_file():
-        raise ValueError(f"{file} is not a regular file; a pipe can be {', '.join(_TEXT)}")
+        raise ValueError(f"{file} is not a regular file; a pipe can be {', '.join(TEXT)}")
     return _open_binary(file, kind, options)
 
 
@@ -127,8 +124,8 @@ def _open_text(lines: Lines, kind: str, options: ReadOptions, *, live: bool) -> 
 
 
 def _open_input(options: ReadOptions, format: str | None) -> Source:
-    if format is not None and format not in _TEXT:
-        raise ValueError(f"standard input can be {', '.join(_TEXT)}, not {format}")
+    if format is not None and format not in TEXT:
+        raise ValueError(f"standard input can be {', '.join(TEXT)}, not {format}")
     if sys.stdin is None:
         raise ValueError("standard input is closed; expected rows there, or the name of a file")
     lines = Lines(sys.stdin.buffer, "standard input", ours=False)

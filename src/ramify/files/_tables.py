@@ -29,6 +29,7 @@ TABLES = {
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".feather", ".ipc"),
 }
+TEXT = ("csv", "tsv", "jsonl")
 
 # What a spreadsheet may run: also in the full width of East Asian type, and behind a cell or a
 # line that a careless reader thinks has ended.
@@ -113,7 +114,7 @@ def open_table(
     """
     kind = table_format(path, format)
     if path is None:
-        if kind not in _TEXT:
+        if kind not in TEXT:
             raise ValueError(f"{kind} is not text: write it to a file with -o")
         table = _text_table(kind, sys.stdout, names, quote_formulas=quote_formulas)
         yield table
@@ -121,7 +122,7 @@ def open_table(
         sys.stdout.flush()
         return
     with whole_file(path) as lent:
-        if kind in _TEXT:
+        if kind in TEXT:
             with lent.open("w", encoding="utf-8", newline="") as file:
                 table = _text_table(kind, file, names, quote_formulas=quote_formulas)
                 yield table
@@ -222,9 +223,6 @@ class _JsonLines(Table):
 
     def close(self) -> None:
         pass
-
-
-_TEXT = ("csv", "tsv", "jsonl")
 
 
 def _text_table(kind: str, file: TextIO, names: Sequence[str], *, quote_formulas: bool) -> Table:

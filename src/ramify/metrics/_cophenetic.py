@@ -15,7 +15,7 @@ from ramify.metric import COSINE, DOT, METRICS, SQEUCLIDEAN
 from ramify.metrics._measure import Measure, RandomState, check_sample, draw_pairs, generator
 from ramify.metrics._pairs import blocks_of_pairs
 from ramify.metrics._trees import Tree, gaps_between_leaves, read_tree_with_heights, require_leaves
-from ramify.points import read_rows
+from ramify.points import Expected, read_rows
 from ramify.progress import Progress, watch
 
 #: With more points than this, ``sample=None`` draws ``DEFAULT_SAMPLE`` pairs.
@@ -116,7 +116,7 @@ class _Distances:
         else:
             of_directions = metric in (COSINE.name, "correlation")
             checked = COSINE if of_directions else SQEUCLIDEAN
-            self._rows = read_rows(X, owner="cophenetic_correlation", metric=checked)
+            self._rows = read_rows(X, Expected("cophenetic_correlation", checked))
         self.n = len(self._matrix if metric == "precomputed" else self._rows)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ramify.checks import listed, number
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.metric import METRICS, SQEUCLIDEAN
-from ramify.points import Rows, read_rows
+from ramify.points import Expected, Rows, read_rows
 
 #: What ``similarity=`` takes.
 Similarity: TypeAlias = str | Callable[[Any, Any], Any]
@@ -54,7 +54,7 @@ class Similarities:
             self.n = len(self._matrix)
         else:
             self._metric = METRICS.get(self.name, SQEUCLIDEAN)
-            self.rows: Rows = read_rows(X, owner=owner, metric=self._metric)
+            self.rows: Rows = read_rows(X, Expected(owner, self._metric))
             self.n = len(self.rows)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -123,7 +123,7 @@ def fitting_gamma(X: npt.ArrayLike) -> float:
     >>> fitting_gamma([[0.0], [2.0]])
     0.25
     """
-    rows: Rows = read_rows(X, owner="fitting_gamma")
+    rows: Rows = read_rows(X, Expected("fitting_gamma"))
     n = len(rows)
     # Over all pairs, squared distances sum up to n times those from the mean.
     spread = float(np.var(rows, axis=0, dtype=np.float64).sum())

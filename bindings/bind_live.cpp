@@ -300,12 +300,13 @@ class PyLive {
   }
 
   using Arrays = std::tuple<Out2<std::int64_t>, Out1<double>, Out1<std::int64_t>>;
-  Arrays snapshot() { return versioned_snapshot().second; }
-  std::pair<std::uint64_t, Arrays> versioned_snapshot() {
-    auto [snapshot, version] = take_snapshot();
-    return {version,
-            {to_numpy(std::move(snapshot.children), 2), to_numpy(std::move(snapshot.heights)),
-             to_numpy(std::move(snapshot.names))}};
+  Arrays snapshot() { return std::get<2>(versioned_snapshot()); }
+  /// The version, the arrival numbers of its points (none: 0, 1, 2, ...), its arrays.
+  std::tuple<std::uint64_t, Out1<std::uint64_t>, Arrays> versioned_snapshot() {
+    auto [snapshot, version, numbers] = take_snapshot();
+    return {version, to_numpy(std::move(numbers)),
+            Arrays{to_numpy(std::move(snapshot.children), 2), to_numpy(std::move(snapshot.heights)),
+                   to_numpy(std::move(snapshot.names))}};
   }
 
   Out2<Real> points(std::size_t first) {
@@ -326,7 +327,7 @@ class PyLive {
   }
 
   std::tuple<Out1<std::int64_t>, Out2<Real>, Out1<double>> summaries() {
-    const Snapshot snapshot = take_snapshot().first;
+    const Snapshot snapshot = take_snapshot().snapshot;
     const Turn turn(*this);
     const Tree<Real>& tree = live_.tree();
     std::vector<std::int64_t> sizes;
@@ -367,6 +368,8 @@ class PyLive {
     out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_name()});
     out["mean"] = to_numpy(tree.means(), dim_);
     out["ssd"] = to_numpy(tree.ssds());
+    out["arrivals"] = to_numpy(tree.points().numbers());
+    out["next_arrival"] = to_numpy(std::vector<std::uint64_t>{tree.points().next_arrival()});
     Memory memory = live_.memory();
     out["marks"] = to_numpy(std::move(memory.marks));
     out["numbers"] = to_numpy(std::move(memory.numbers));
@@ -463,19 +466,27 @@ class PyLive {
     return depth;
   }
 
-  /// The arrays are copied in our turn, and put in order when it has passed.
-  std::pair<Snapshot, std::uint64_t> take_snapshot() {
-    FlatTree flat;
+  struct Taken {
+    Snapshot snapshot;
     std::uint64_t version = 0;
+    std::vector<Arrival> numbers;
+  };
+  /// The arrays are copied in our turn, and put in order when it has passed.
+  Taken take_snapshot() {
+    FlatTree flat;
+    Taken taken;
     {
       const Turn turn(*this);
       if (live_.size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
       const nb::gil_scoped_release release;
       flat = live_.flat();
-      version = live_.version();
+      taken.version = live_.version();
+      taken.numbers = live_.points().numbers();
+      taken.numbers.resize(std::min(taken.numbers.size(), live_.end()));
     }
     const nb::gil_scoped_release release;
-    return {number(std::move(flat)), version};
+    taken.snapshot = number(std::move(flat));
+    return taken;
   }
 
   static constexpr std::size_t kBlockOfRows = 512, kPiece = 64;  // a few milliseconds
@@ -500,13 +511,15 @@ PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const st
   const auto next_name = nb::cast<Vector<std::uint64_t>>(state["next_name"], false);
   const auto mean = nb::cast<Rows<Real>>(state["mean"], false);
   const auto ssd = nb::cast<Vector<double>>(state["ssd"], false);
+  const auto arrivals = nb::cast<Vector<std::uint64_t>>(state["arrivals"], false);
+  const auto next_arrival = nb::cast<Vector<std::uint64_t>>(state["next_arrival"], false);
   const auto marks = nb::cast<Vector<std::uint32_t>>(state["marks"], false);
   const auto numbers = nb::cast<Vector<double>>(state["numbers"], false);
-  if (points.shape(1) != width_of(dim) || next_name.size() != 1)
+  if (points.shape(1) != width_of(dim) || next_name.size() != 1 || next_arrival.size() != 1)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
   return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors, more),
                           {span_of(points), span_of(links), span_of(names), next_name.data()[0],
-                           span_of(mean), span_of(ssd)},
+                           span_of(mean), span_of(ssd), span_of(arrivals), next_arrival.data()[0]},
                           {{marks.data(), marks.data() + marks.size()},
                            {numbers.data(), numbers.data() + numbers.size()}});
 }
@@ -554,7 +567,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("numbers", &Self::numbers, "Arrival numbers of the points, in order.")
       .def("snapshot", &Self::snapshot,
            "Children, heights and stable ids of the inner nodes, in canonical numbering.")
-      .def("versioned_snapshot", &Self::versioned_snapshot, "The version, and its snapshot.")
+      .def("versioned_snapshot", &Self::versioned_snapshot,
+           "The version, arrival numbers of its points (none: 0, 1, 2, ...), its snapshot.")
       .def("points", &Self::points, nb::arg("first") = 0,
            "The rows as stored (unit length under cosine), from this one on.")
       .def("summaries", &Self::summaries,

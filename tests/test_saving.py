@@ -475,14 +475,14 @@ def test_places_that_hold_no_file(tmp_path):
 
 def test_a_later_format_asks_for_an_upgrade(small):
     whole, path = small
-    later = whole.replace(b'"version":"1"', b'"version":"2"')
+    later = whole.replace(b'"version":"2"', b'"version":"3"')
     assert later != whole
     assert refused(path, later) == (
-        "has format 2, and this version of Ramify reads format 1: it was saved by a later "
+        "has format 3, and this version of Ramify reads up to 2: it was saved by a later "
         "version; upgrade Ramify to read it"
     )
-    assert "has format 12345" in refused(path, whole.replace(b'version":"1"', b'version":"12345"'))
-    assert "names no known format" in refused(path, whole.replace(b'version":"1', b'version":"0'))
+    assert "has format 12345" in refused(path, whole.replace(b'version":"2"', b'version":"12345"'))
+    assert "names no known format" in refused(path, whole.replace(b'version":"2', b'version":"0'))
 
 
 # --- forged files: right digests over wrong content ----------------------------------------------
@@ -619,7 +619,7 @@ def forgeries():
         "columns": ({"columns": 2}, "two numbers"),
         "dtype": ({"dtype": "float32"}, "has type float64"),
         "odd dtype": ({"dtype": "int8"}, "numbers are 'int8'"),
-        "state": ({"state": 2}, "format 2"),
+        "state": ({"state": 3}, "format 3"),
         "column names": ({"feature_names": ["a"]}, "column names do not fit"),
         "column numbers": ({"feature_names": [1, 2, 3]}, "column names do not fit"),
         "ids": ({"ids": None}, "one too many: ids_ends, ids_text"),
@@ -703,6 +703,17 @@ def forgeries():
     wide = {"threshold": 0.5, "branching_factor": 10**11}
     yield "branching", birch, {"content": {"parameters": wide}}, "branching_factor=10*: expected at"
     yield "grown so", birch, {"content": settings(birch, more=wide)}, "branching_factor=10*: expec"
+    n = len(ohac)
+    numbers = {
+        "twice": (np.zeros(n, np.uint64), n, "arrival numbers"),
+        "from the future": (np.arange(n, dtype=np.uint64), n - 1, "arrival numbers"),
+        "too few": (np.empty(0, np.uint64), n - 1, "arrival numbers"),
+        "some": (np.arange(n - 1, dtype=np.uint64), n, "'arrivals' has type"),
+        "endless": (np.arange(n, dtype=np.uint64), 2**63, "too many points"),
+    }
+    for name, (arrivals, upcoming, why) in numbers.items():
+        arrays = {"arrivals": arrivals, "next_arrival": np.array([upcoming], np.uint64)}
+        yield f"numbers: {name}", ohac, {"arrays": arrays}, why
     empty = OHAC()
     yield "a tree of nothing", empty, {"arrays": {"points": X}}, "it has arrays, and no tree"
 
@@ -752,7 +763,7 @@ def test_a_small_file_without_points_took_gigabytes(tmp_path):
             name: array[:0].reshape(0, width) if name in ("points", "mean") else array[:0]
             for name, array in arrays.items()
         }
-        arrays["next_name"] = np.zeros(1, np.uint64)
+        arrays["next_name"] = arrays["next_arrival"] = np.zeros(1, np.uint64)
         if Estimator is BIRCH:
             arrays["grouped"] = np.zeros(1, np.int64)
         paths.append(tmp_path / Estimator.__name__)
@@ -840,33 +851,83 @@ def golden_rows():
     return np.column_stack([i * 7919 % 101, i * 104729 % 97, i * 1299709 % 89]) / 8.0
 
 
-def golden_model():
-    model = OHAC(n_clusters=3, n_neighbors=2, linkage="ward")
-    frame = pd.DataFrame(golden_rows(), columns=["x", "y", "größe"])
+#: One model of every algorithm, with options that leave something behind in its file.
+GOLDEN_MODELS = {
+    "OHAC": {"n_clusters": 3, "n_neighbors": 2, "linkage": "ward"},
+    "OTD": {"n_clusters": 3, "metric": "cosine", "certify": True},
+    "NaiveHAC": {"n_clusters": 3, "linkage": "centroid"},
+    "NaiveNN": {"distance_threshold": 40.0},
+    "PERCH": {"n_clusters": 3, "max_leaves": 20},
+    "GRINCH": {"n_clusters": 3, "graft": "full"},
+    "BIRCH": {"n_clusters": 3, "threshold": 3.0},
+    "HAC": {"n_clusters": 3, "metric": "cosine"},
+}
+COLUMNS = ["x", "y", "größe"]
+
+
+def golden_model(name):
+    model = getattr(ramify, name)(**GOLDEN_MODELS[name])
+    frame = pd.DataFrame(golden_rows() + (model.metric == "cosine"), columns=COLUMNS)
     return model.fit(frame, ids=[f"point {i}" for i in range(32)])
 
 
-@pytest.mark.parametrize("version", [1])
-def test_golden_files_are_read(version, tmp_path):
-    """Written once by ``golden_model().save(...)`` in that format, and never again."""
-    path = GOLDEN / f"ohac-format-{version}.ramify"
-    model = ramify.load(path)
-    fresh = golden_model()
+def golden_file(name, version):
+    """Written once by ``golden_model(name).save(...)`` in that format, and never again."""
+    return GOLDEN / f"{name.lower()}-format-{version}.ramify"
+
+
+@pytest.mark.parametrize("version", archive.FORMATS)
+@pytest.mark.parametrize("name", GOLDEN_MODELS)
+def test_golden_files_are_read(name, version, tmp_path):
+    model, fresh = ramify.load(golden_file(name, version)), golden_model(name)
     # The core may number its slots differently today; the tree must be the same.
     assert model.hierarchy() == fresh.hierarchy()
     assert np.array_equal(model.points(), fresh.points())
     assert model.get_params() == fresh.get_params()
     assert model.ids_.tolist() == fresh.ids_.tolist()
-    assert model.feature_names_in_.tolist() == ["x", "y", "größe"]
+    assert model.feature_names_in_.tolist() == COLUMNS
     assert np.array_equal(model.labels_, fresh.labels_)
     again = through_file(model, tmp_path)
     assert_same(again, model)
-    more = pd.DataFrame(golden_rows()[::-1] + 0.5, columns=["x", "y", "größe"])
+    if name == "HAC":
+        return
+    more = pd.DataFrame(golden_rows()[::-1] + 1.5, columns=COLUMNS)
     for grower in (again, model, fresh):
         grower.partial_fit(more, ids=[f"more {i}" for i in range(32)])
     assert_same(again, model)
     assert again.hierarchy() == fresh.hierarchy()
 
 
-def test_the_latest_format_has_its_golden_file():
-    assert (GOLDEN / f"ohac-format-{archive.FORMAT}.ramify").exists()
+def test_every_algorithm_has_its_golden_files():
+    assert set(GOLDEN_MODELS) == {estimator.__name__ for estimator in ESTIMATORS}
+    for name in GOLDEN_MODELS:
+        for version in archive.FORMATS:
+            assert golden_file(name, version).exists()
+
+
+def test_a_hierarchy_of_format_1_is_read():
+    tree = ramify.load(GOLDEN / "hierarchy-format-1.ramify")
+    assert tree == golden_model("HAC").hierarchy()
+    assert tree.point_numbers.tolist() == list(range(32))
+
+
+def test_numbers_of_points_outlive_a_file(tmp_path):
+    tree = HAC().fit(X[:4]).hierarchy()
+    numbered = ramify.Hierarchy(tree.children, tree.heights, point_numbers=[2, 3, 7, 9])
+    numbered.save(tmp_path / "tree")
+    assert ramify.load(tmp_path / "tree").point_numbers.tolist() == [2, 3, 7, 9]
+    for wrong in ([1, 1, 2, 3], [0, 1, 2], [-1, 0, 1, 2], [3, 2, 1, 0]):
+        with pytest.raises(ValueError, match="point_numbers"):
+            ramify.Hierarchy(tree.children, tree.heights, point_numbers=wrong)
+
+
+def test_what_was_erased_stays_so_in_a_stored_tree():
+    core = OHAC().fit(X[:20])._live._core
+    for gone in (0, 7, 19):
+        assert core.erase(gone)
+    twin = type(core).from_state("ohac", X.shape[1], "sqeuclidean", "average", 1, {}, core.state())
+    assert twin.numbers().tolist() == core.numbers().tolist()
+    for one in (core, twin):
+        assert one.insert_one(X[20]) == 20
+    for mine, other in zip(core.snapshot(), twin.snapshot(), strict=True):
+        assert np.array_equal(mine, other)

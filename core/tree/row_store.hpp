@@ -102,6 +102,12 @@ class RowStore {
     holes_ = 0;
   }
 
+  /// Arrival numbers of all slots; empty if they are the slots themselves.
+  std::vector<Arrival> numbers() const {
+    const bool plain = arrivals_.size() == 0 || (next_ == slots() && holes_ == 0);
+    return plain ? std::vector<Arrival>{}
+                 : std::vector<Arrival>(arrivals_.begin(), arrivals_.end());
+  }
   /// Give the rows stored so far these numbers, ascending, and the next one this.
   void number(std::span<const Arrival> arrivals, Arrival next) {
     make_room_to_erase();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -343,9 +344,16 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
       arrays.names.size() != slots || arrays.ssd.size() != slots ||
       arrays.mean.size() != slots * dim || n > kMaxPoints)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
+  const bool plain = arrays.arrivals.empty();
+  if (plain ? arrays.next_arrival != n
+            : arrays.arrivals.size() != n || arrays.arrivals.back() >= arrays.next_arrival ||
+                  std::adjacent_find(arrays.arrivals.begin(), arrays.arrivals.end(),
+                                     std::greater_equal<>{}) != arrays.arrivals.end())
+    throw std::invalid_argument("the arrival numbers of a stored tree do not fit its points");
   Tree tree(dim);
   tree.make_room(n);
   for (std::size_t i = 0; i < n; ++i) tree.add_leaf(arrays.points.data() + i * dim);
+  if (!plain) tree.points_.number(arrays.arrivals, arrays.next_arrival);
   for (std::size_t i = 0; i < slots; ++i) tree.new_slot(arrays.names[i]);
   if (n == 1) tree.set_root(NodeId::leaf(0));
   for (std::size_t i = 0; i < slots; ++i) {

@@ -213,6 +213,8 @@ class Tree {
     std::uint64_t next_name = 0;
     std::span<const Real> mean;
     std::span<const double> ssd;
+    std::span<const Arrival> arrivals;  // by row; empty: 0, 1, 2, ...
+    Arrival next_arrival = 0;
   };
   // The arrays are of the slots in use; numbering() is the place of each slot in them.
   std::vector<Slot> numbering() const;

@@ -32,7 +32,9 @@ from ramify.errors import UnreadableFileError
 from ramify.writing import whole_file
 
 #: Raised when the layout above changes.
-FORMAT = 1
+FORMAT = 2
+#: Formats that can be read. In 1, a point's arrival number was its place.
+FORMATS = (1, FORMAT)
 
 Array: TypeAlias = npt.NDArray[Any]
 Path: TypeAlias = str | os.PathLike[str]
@@ -218,10 +220,10 @@ def _read_version(file: BinaryIO, size: int) -> int:
     version, quote, _ = file.read(20).partition(b'"')
     if not quote:
         raise UnreadableFileError("is cut short: it ends inside its header")
-    if version != str(FORMAT).encode():
+    if version not in [str(known).encode() for known in FORMATS]:
         if version.isdigit() and int(version) > FORMAT:
             raise UnreadableFileError(
-                f"has format {int(version)}, and this version of Ramify reads format {FORMAT}: "
+                f"has format {int(version)}, and this version of Ramify reads up to {FORMAT}: "
                 f"it was saved by a later version; upgrade Ramify to read it"
             )
         raise UnreadableFileError("is damaged: it names no known format")

@@ -105,6 +105,7 @@ def _class(content: dict[str, Any]) -> Any:
 def _hierarchy(arrays: dict[str, Any]) -> Hierarchy:
     try:
         names = unpack(arrays)
-        return Hierarchy(arrays["children"], arrays["heights"], arrays["node_ids"], names)
+        tree = arrays["children"], arrays["heights"], arrays["node_ids"]
+        return Hierarchy(*tree, names, arrays.get("point_numbers"))  # which format 1 lacks
     except (ValueError, TypeError, LookupError) as error:
         raise UnreadableFileError(f"holds no valid hierarchy: {error}") from error

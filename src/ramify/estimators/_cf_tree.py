@@ -76,15 +76,15 @@ class CFTree:
 
     # The tree is new each time, so ids of its nodes are plain numbers: a snapshot's.
 
-    def versioned_snapshot(self) -> tuple[int, tuple[Any, Any, Any]]:
-        """The version, and children, heights and ids."""
+    def versioned_snapshot(self) -> tuple[int, Any, tuple[Any, Any, Any]]:
+        """The version, numbers of points, and children, heights and ids."""
         self._regroup()
-        version, (children, heights, names) = self._store.versioned_snapshot()
-        return version, (children, heights, self._numbers(names))
+        version, numbers, (children, heights, names) = self._store.versioned_snapshot()
+        return version, numbers, (children, heights, self._numbers(names))
 
     def snapshot(self) -> tuple[Any, Any, Any]:
         """Children, heights and ids."""
-        return self.versioned_snapshot()[1]
+        return self.versioned_snapshot()[2]
 
     def assign(self, *query: Any) -> tuple[Any, ...]:
         """As the core's."""

@@ -19,8 +19,9 @@ from ramify.points import FLOAT32, FLOAT64, RealType, Rows, chunks
 from ramify.progress import Pulse
 from ramify.sparse import SparseRows
 
-#: Raised when the meaning of ``State`` changes.
-STATE_FORMAT = 1
+#: Raised when the meaning of ``State`` changes. 2: points have arrival numbers of their own.
+STATE_FORMAT = 2
+STATE_FORMATS = (1, STATE_FORMAT)
 
 
 #: A cut: "n_clusters", "height" or "max_size", and its value.
@@ -55,7 +56,7 @@ class _Core(Protocol):
     def path(self, number: int) -> tuple[Any, str]: ...
     def lca(self, one: int, other: int) -> int: ...
     def depth(self, number: int) -> int: ...
-    def versioned_snapshot(self) -> tuple[int, tuple[Any, Any, Any]]: ...
+    def versioned_snapshot(self) -> tuple[int, Any, tuple[Any, Any, Any]]: ...
     def points(self) -> Any: ...
     def check(self) -> None: ...
     def state(self) -> Any: ...
@@ -218,9 +219,9 @@ class Live:
         """The tree as it is now, frozen. O(n) after an insert, then free."""
         kept = self._hierarchy
         if kept is None or kept[0] != self._core.version:
-            version, arrays = self._core.versioned_snapshot()
+            version, numbers, arrays = self._core.versioned_snapshot()
             ids = None if self.ids is None else as_array(self.ids.first(len(arrays[0]) + 1))
-            kept = version, Hierarchy(*arrays, ids)
+            kept = version, Hierarchy(*arrays, ids, numbers if len(numbers) else None)
             self._hierarchy = kept
         return kept[1]
 
@@ -262,14 +263,16 @@ class Live:
     @staticmethod
     def from_state(state: State, options: type[Options]) -> "Live":
         """The inverse of :meth:`state`; ``options`` are of the estimator's kind."""
-        if state["format"] != STATE_FORMAT:
+        if state["format"] not in STATE_FORMATS:
             raise ValueError(
                 f"this model was stored in format {state['format']}, "
-                f"this version of Ramify reads format {STATE_FORMAT}"
+                f"this version of Ramify reads formats up to {STATE_FORMAT}"
             )
         settings = Settings.from_plain(state["settings"], options)
         dtype = FLOAT32 if state["dtype"] == "float32" else FLOAT64
         arrays = state["arrays"]
+        if state["format"] == 1:  # when points could not go again
+            arrays = {**arrays, **plain_arrivals(len(arrays["points"]))}
         if len(arrays["points"]) > 0:
             live = Live(settings, dtype, _old_core(settings, dtype, arrays))
         else:
@@ -316,6 +319,11 @@ class _NotBegun:
 def _plain(numbers: IntArray) -> IntArray:
     """The core's numbers in NumPy's own int64, which shows itself without its type."""
     return numbers.view(np.int64)
+
+
+def plain_arrivals(n: int) -> Arrays:
+    """The arrival numbers of n points that were the only ones ever, as the core stores them."""
+    return {"arrivals": np.empty(0, np.uint64), "next_arrival": np.array([n], np.uint64)}
 
 
 def _later(pulse: Pulse | None, done: int) -> Pulse | None:

@@ -21,7 +21,7 @@ import numpy as np
 from ramify import _core
 from ramify.archive import Array
 from ramify.errors import UnreadableFileError
-from ramify.estimators._live import STATE_FORMAT, Live
+from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live, plain_arrivals
 from ramify.estimators._settings import Settings
 from ramify.ids import kind_of, pack, unpack
 from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType
@@ -140,7 +140,12 @@ def _feature_names(found: object, width: int) -> Any:
 
 
 def _live(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Live:
-    _require(content["state"] == STATE_FORMAT, f"its state has format {content['state']!r}")
+    _require(content["state"] in STATE_FORMATS, f"its state has format {content['state']!r}")
+    if content["state"] == 1:  # when points could not go again
+        n = content["points"]
+        _require(type(n) is int and n >= 0, "it has no possible number of points")
+        _require("arrivals" not in arrays, "it has arrays of a later format")
+        arrays = {**arrays, **plain_arrivals(n)}
     settings = _settings(kind, content["settings"])
     dtype: RealType = FLOAT32 if content["dtype"] == "float32" else FLOAT64
     _require(content["dtype"] == dtype.name, f"its numbers are {content['dtype']!r}")
@@ -193,6 +198,8 @@ def _check_arrays(
         "next_name": (np.uint64, (1,)),
         "mean": (dtype, (slots, width)),
         "ssd": (np.float64, (slots,)),
+        "arrivals": (np.uint64, (n if arrays["arrivals"].size else 0,)),
+        "next_arrival": (np.uint64, (1,)),
         **settings.options.memory(slots, width, arrays),
     }
     if content["ids"] == "int":
@@ -218,6 +225,7 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     _require(np.isfinite(arrays["numbers"]).all(), "a number is not finite")
     _check_links(arrays["links"])
     _check_node_ids(arrays["names"], int(arrays["next_name"][0]))
+    _require(int(arrays["next_arrival"][0]) <= _LARGEST_ID, "it has had too many points")
     settings.options.check_memory(n, settings.width, arrays)
     if n == 0:
         return

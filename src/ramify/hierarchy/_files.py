@@ -39,5 +39,6 @@ class Files(Tree):
             "ids": None if self.names is None else kind_of(self.names),
         }
         arrays = {"children": self.children, "heights": self.heights, "node_ids": self.node_ids}
+        arrays["point_numbers"] = self.point_numbers
         named = {} if self.names is None else pack(self.names)
         archive.write(path, content, {**arrays, **named})

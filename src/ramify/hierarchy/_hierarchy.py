@@ -42,6 +42,9 @@ class Hierarchy(Cuts, Condensing, Paths, WithRows, Linkages, Exports, Files):
         ``n .. 2n-2``. By default the numbers themselves.
     names : sequence of str or of int, one for each point, optional
         What the points are called in exports. All of one kind, no two alike.
+    point_numbers : array of shape (n,), optional
+        Arrival number of each leaf's point, ascending: what a model calls it. By default
+        0, 1, 2, ..., as long as no point has gone again.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_tree.py: what a tree is: its arrays, and the invariants that they keep.
 
-    n        number of leaves             v < n    a leaf: the point's arrival index
+    n        number of leaves             v < n    a leaf: point ``point_numbers[v]``
     v >= n   an inner node, described by row v - n of ``children`` and ``heights``
 
 The questions that a tree answers live in the other files, a mixin each; the
@@ -37,6 +37,7 @@ class Tree:
     heights: FloatArray
     node_ids: IntArray
     names: npt.NDArray[Any] | None
+    point_numbers: IntArray
     monotone_heights: FloatArray
     sizes: IntArray
     parents: IntArray
@@ -51,6 +52,7 @@ class Tree:
         heights: npt.ArrayLike,
         node_ids: npt.ArrayLike | None = None,
         names: Names | None = None,
+        point_numbers: npt.ArrayLike | None = None,
     ) -> None:
         merges = frozen(whole(children), np.int64)
         if merges.ndim != 2 or merges.shape[1] != 2:
@@ -65,6 +67,7 @@ class Tree:
         self._store("heights", linkages)
         self._store("node_ids", ids)
         self._store("names", None if names is None else read_names(names, n))
+        self._store("point_numbers", _read_numbers(point_numbers, n))
         monotone = frozen(_core.monotone(merges, linkages), np.float64)
         if not np.isfinite(linkages).all():
             raise ValueError("heights: expected finite numbers, found NaN or infinity")
@@ -84,7 +87,8 @@ class Tree:
         object.__setattr__(self, name, value)  # the one way past `frozen`
 
     def __reduce__(self) -> tuple[type["Tree"], tuple[object, ...]]:
-        return type(self), (self.children, self.heights, self.node_ids, self.names)
+        arrays = self.children, self.heights, self.node_ids, self.names, self.point_numbers
+        return type(self), arrays
 
     def with_names(self, names: Names | None) -> Self:
         """The same tree with other names for its points, or with None without names.
@@ -205,6 +209,7 @@ class Tree:
             ("children", np.int64, (n - 1, 2)),
             ("heights", np.float64, (n - 1,)),
             ("node_ids", np.int64, (n - 1,)),
+            ("point_numbers", np.int64, (n,)),
             ("monotone_heights", np.float64, (n - 1,)),
             ("sizes", np.int64, (2 * n - 1,)),
             ("parents", np.int64, (2 * n - 1,)),
@@ -225,6 +230,16 @@ class Tree:
         rows = canonical_rows(self.monotone_heights, self.sizes[self.n_leaves :], earliest)
         in_order = np.array_equal(rows, np.arange(self.n_leaves - 1))
         _require(in_order, 5, "rows are not sorted")
+
+
+def _read_numbers(numbers: npt.ArrayLike | None, n: int) -> IntArray:
+    """Arrival numbers of the leaves, ascending: 0, 1, 2, ... if none are given."""
+    read = frozen(np.arange(n) if numbers is None else whole(numbers), np.int64)
+    if read.shape != (n,):
+        raise ValueError(f"point_numbers: expected shape {(n,)}, got {read.shape}")
+    if (read[1:] <= read[:-1]).any() or read[0] < 0:
+        raise ValueError("point_numbers: expected ascending numbers from 0 on")
+    return read
 
 
 def _require(holds: bool | np.bool, invariant: int, what: str) -> None:

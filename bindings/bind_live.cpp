@@ -153,6 +153,35 @@ class PyLive {
     return live_.erase(number);
   }
 
+  void record(bool on) {
+    const Turn turn(*this);
+    live_.record(on);
+  }
+
+  /// What each change since the last call did (core/tree/change.hpp).
+  nb::typed<nb::list, nb::dict> take_changes() {
+    const Turn turn(*this);
+    const auto families = [](const std::vector<Change::Family>& of) {
+      nb::list out;
+      for (const Change::Family& family : of)
+        out.append(nb::make_tuple(family.node, family.left, family.right));
+      return out;
+    };
+    nb::typed<nb::list, nb::dict> out;
+    for (const Change& change : live_.take_changes()) {
+      nb::dict one;
+      one["version"] = change.version;
+      one["inserted"] = change.inserted;
+      one["erased"] = change.erased;
+      one["vanished"] = change.vanished;
+      one["appeared"] = families(change.appeared);
+      one["rewired"] = families(change.rewired);
+      one["incomplete"] = change.incomplete;
+      out.append(one);
+    }
+    return out;
+  }
+
   void regroup(const Vector<std::uint32_t>& group_of, const Vector<std::uint32_t>& above) {
     const Turn turn(*this);
     const nb::gil_scoped_release release;
@@ -440,11 +469,7 @@ class PyLive {
   std::int64_t arrival(RowSlot row) const {
     return static_cast<std::int64_t>(live_.points().arrival(row));
   }
-  /// What users call a node: an inner one by its stable id, a leaf by -1 - its number.
-  std::int64_t public_id(NodeId v) const {
-    return v.is_leaf() ? -1 - arrival(v.row())
-                       : static_cast<std::int64_t>(live_.frozen().name(v.slot()));
-  }
+  std::int64_t public_id(NodeId v) const { return live_.frozen().public_id(v); }
   NodeId leaf_of(std::int64_t number) const {
     RowSlot row = 0;
     if (number < 0 || !live_.find(static_cast<Arrival>(number), row))
@@ -544,6 +569,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Insert one row under OHAC as if its nearest points were these; returns its id.")
       .def("erase", &Self::erase, nb::arg("number"),
            "Take a point out again; False if there is no such point.")
+      .def("record", &Self::record, nb::arg("on"), "Write down every change from now on.")
+      .def("take_changes", &Self::take_changes, "What was written down since the last call.")
       .def_prop_ro("version", &Self::version, "Grows with every change.")
       .def("nearest", &Self::nearest, nb::arg("rows").noconvert(), nb::arg("k") = 1,
            nb::arg("threads") = 1,

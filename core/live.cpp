@@ -213,7 +213,31 @@ void Live<Real>::hang_beside(NodeId leaf, NodeId at) {
 template <class Real>
 void Live<Real>::attached(NodeId leaf) {
   end_ = leaf.row() + std::size_t{1};
+  changed(points().arrival(leaf.row()), {});
+}
+
+/// Something has happened to the tree.
+template <class Real>
+void Live<Real>::changed(std::optional<Arrival> inserted, std::optional<Arrival> erased) {
   ++version_;
+  if (!tree_.records()) return;
+  try {
+    changes_.emplace_back();  // room for it, before it is taken
+    changes_.back() = tree_.take_change();
+  } catch (const std::bad_alloc&) {
+    tree_.record(true);
+    if (changes_.empty()) return;  // whoever asks sees a version missing
+    changes_.back().incomplete = true;
+  }
+  changes_.back().version = version_;
+  changes_.back().inserted = inserted;
+  changes_.back().erased = erased;
+}
+
+template <class Real>
+void Live<Real>::record(bool on) {
+  tree_.record(on);
+  changes_.clear();
 }
 
 // --- erasing ------------------------------------------------------------------------
@@ -237,8 +261,8 @@ bool Live<Real>::erase(Arrival number) {
   }
   erase_leaf(NodeId::leaf(row));
   if (indexed) neighbours_->remove(row);
+  changed({}, number);
   tree_.erase_row(row);
-  ++version_;
   if (points().holes() > std::max(kFewHoles, points().living())) compact();
   return true;
 }
@@ -305,7 +329,7 @@ std::size_t Live<Real>::rebuild_with(const Real* rows, std::size_t count, const 
             : Pulse{};
   if (!build_hac(tree_, options_.metric, options_.linkage, share)) return 0;
   end_ = points().slots();
-  ++version_;
+  changed({}, {});
   return count;
 }
 
@@ -387,7 +411,7 @@ void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
   if (options_.algorithm != Algorithm::kGroups)
     throw std::invalid_argument("only a nested tree can be regrouped");
   build_group_tree(tree_, options_.metric, group_of, above);
-  ++version_;
+  changed({}, {});
 }
 
 template <class Real>

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "algorithms/certificate.hpp"
@@ -132,6 +133,12 @@ class Live {
   /// what came and went is used again.
   bool erase(Arrival number);
 
+  /// Write down every change from now on, or no more. A batch is a change a point;
+  /// HAC, and groups, are made anew as a whole.
+  void record(bool on);
+  /// The changes since this was last asked for.
+  std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
+
   // --- reading: by several threads at once, after have_ready() and before any change ----
   /// Have everything ready that readers need: the index, summaries, heights.
   void have_ready();
@@ -161,6 +168,7 @@ class Live {
   bool insert_with_index(NodeId leaf, const Pulse& pulse);
   void hang_beside(NodeId leaf, NodeId at);
   void attached(NodeId leaf);
+  void changed(std::optional<Arrival> inserted, std::optional<Arrival> erased);
   bool hang_up(NodeId leaf, const Pulse& pulse);
   bool gains_by_looking_ahead(std::size_t count);
   std::size_t insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
@@ -183,6 +191,7 @@ class Live {
   Grinch<Real> grinch_;
   std::size_t end_ = 0;  // rows in slots below are in the tree, or holes
   std::uint64_t version_ = 0;
+  std::vector<Change> changes_;
   PathPrefetch prefetch_;
   SearchScratch search_;
   std::vector<Neighbour> found_;

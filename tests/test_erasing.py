@@ -304,6 +304,82 @@ def test_live_reads_of_trees_that_only_grow(algorithm):
         reads_like_its_snapshot(core, X)
 
 
+# --- what changed, written down -------------------------------------------------------
+
+
+def families_of(core):
+    """Children of every inner node, in public ids: the whole tree."""
+    children, _, names = core.snapshot()
+    public = np.concatenate([-1 - core.numbers(), names])
+    return {
+        int(name): tuple(sorted(map(int, public[pair])))
+        for name, pair in zip(names, children, strict=True)
+    }
+
+
+def replayed(families, changes):
+    """A copy of an older tree, brought up to date."""
+    families, versions = dict(families), []
+    for change in changes:
+        assert not change["incomplete"]
+        versions.append(change["version"])
+        for node in change["vanished"]:
+            del families[node]
+        for node, *pair in change["appeared"]:
+            assert node not in families
+            families[node] = tuple(sorted(pair))
+        for node, *pair in change["rewired"]:
+            assert node in families
+            families[node] = tuple(sorted(pair))
+    return families, versions
+
+
+@pytest.mark.parametrize("name", ERASING)
+def test_replaying_what_was_written_down_gives_the_tree(name):
+    @settings(max_examples=examples(10))
+    @given(comings_and_goings(60))
+    def check(story):
+        X, steps = story
+        core = live(name, X.shape[1])
+        core.record(True)
+        copy, came, living, version = {}, 0, [], 0
+        for at, step in enumerate([True, *steps]):
+            if step is True:
+                core.insert_one(X[came])
+                living.append(came)
+                came += 1
+            elif living:
+                core.erase(living.pop(int(step * (len(living) - 1))))
+            if at % 3 == 0:
+                changes = core.take_changes()
+                copy, versions = replayed(copy, changes)
+                assert versions == list(range(version + 1, core.version + 1))
+                version = core.version
+                assert copy == (families_of(core) if living else {})
+
+    check()
+
+
+@pytest.mark.parametrize("algorithm", ["ohac", "naive_hac", "grinch", "naive_nn"])
+def test_batches_are_written_down_too(algorithm):
+    more = {"graft": "reference", "restructure": 1}
+    more |= dict.fromkeys(["rotate_cap", "graft_cap", "restructure_cap"])
+    X = np.random.default_rng(3).normal(size=(900, 2))
+    core = _core.LiveF64(algorithm, 2, "sqeuclidean", "average", 1, more)
+    core.insert_many(X[:300])
+    core.record(True)
+    copy = families_of(core)
+    core.insert_many(X[300:])
+    changes = core.take_changes()
+    copy, _ = replayed(copy, changes)
+    assert copy == families_of(core)
+    if algorithm != "naive_hac":
+        assert [change["inserted"] for change in changes] == list(range(300, 900))
+    core.record(False)
+    core.insert_one(X[0])
+    assert core.take_changes() == []
+
+
 def test_a_version_for_every_change():
     core = live("ohac", 1)
     assert core.version == 0

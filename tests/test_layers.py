@@ -18,6 +18,7 @@ BINDINGS = ROOT / "bindings"
 # A new file must be given its place.
 ORDER = [
     "tree/ids.hpp",
+    "tree/change.hpp",
     "math/growth.hpp",
     "math/boxes.hpp",
     "math/sum.hpp",
@@ -54,6 +55,8 @@ ORDER = [
     "algorithms/otd.cpp",
     "algorithms/hac.hpp",
     "algorithms/hac.cpp",
+    "algorithms/repair.hpp",
+    "algorithms/repair.cpp",
     "algorithms/ohac.hpp",
     "algorithms/ohac.cpp",
     "algorithms/group_tree.hpp",

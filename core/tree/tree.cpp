@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -36,6 +38,7 @@ void Tree<Real>::truncate(std::size_t slots) {
 
 template <class Real>
 void Tree<Real>::clear_inner() {
+  touch_all();
   std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
   slots_ = 0;
   records_.clear();
@@ -48,12 +51,14 @@ Slot Tree<Real>::new_slot(std::uint64_t name) {
   if (!free_.empty()) {
     const Slot slot = free_.back();
     free_.pop_back();
+    touch(slot, false);
     inner(slot) = Inner{.name = name};
     return slot;
   }
   ramify::make_room(records_, record_);
   records_.resize(records_.size() + record_);
   new (records_.data() + slots_ * record_) Inner{.name = name};
+  touch(static_cast<Slot>(slots_), false);
   return static_cast<Slot>(slots_++);
 }
 
@@ -74,6 +79,7 @@ void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child
     set_root(new_child);
     return;
   }
+  touch(parent.slot());
   Inner& above = inner(parent.slot());
   (above.left == old_child ? above.left : above.right) = new_child;
   set_parent(new_child, parent);
@@ -130,6 +136,59 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
   });
 }
 
+// --- recording ----------------------------------------------------------------------
+
+template <class Real>
+void Tree<Real>::record(bool on) {
+  recording_ = on;
+  lost_track_ = false;
+  touched_.clear();
+}
+
+template <class Real>
+void Tree<Real>::write_down(Slot slot, bool used) noexcept {
+  try {
+    if (!lost_track_) touched_.push_back({slot, used, used ? inner(slot).name : 0});
+  } catch (const std::bad_alloc&) {
+    lost_track_ = true;  // the tree comes first
+  }
+}
+
+template <class Real>
+void Tree<Real>::touch_all() noexcept {
+  if (recording_ && records_.size() > 0) for_each_slot([&](Slot slot) { write_down(slot, true); });
+}
+
+template <class Real>
+Change Tree<Real>::take_change() {
+  Change out;
+  out.incomplete = std::exchange(lost_track_, false);
+  // The first thing written down of a slot is what it was before.
+  std::stable_sort(touched_.begin(), touched_.end(),
+                   [](const Touched& a, const Touched& b) { return a.slot < b.slot; });
+  const auto same = [](const Touched& a, const Touched& b) { return a.slot == b.slot; };
+  touched_.erase(std::unique(touched_.begin(), touched_.end(), same), touched_.end());
+  std::vector<PublicId> before, after;
+  for (const Touched& one : touched_) {
+    if (one.used) before.push_back(static_cast<PublicId>(one.name));
+    if (one.slot < slots_ && !is_free(one.slot))
+      after.push_back(static_cast<PublicId>(name(one.slot)));
+  }
+  std::sort(before.begin(), before.end());
+  std::sort(after.begin(), after.end());
+  std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
+                      std::back_inserter(out.vanished));
+  for (const Touched& one : touched_) {
+    if (one.slot >= slots_ || is_free(one.slot)) continue;
+    const NodeId v = NodeId::inner(one.slot);
+    const bool known = std::binary_search(before.begin(), before.end(), public_id(v));
+    (known ? out.rewired : out.appeared)
+        .push_back({public_id(v), public_id(left(v)), public_id(right(v))});
+  }
+  touched_.clear();
+  return out;
+}
+
 // --- shrinking ----------------------------------------------------------------------
 
 template <class Real>
@@ -142,6 +201,7 @@ void Tree<Real>::make_room_to_erase() {
 
 template <class Real>
 void Tree<Real>::free_slot(Slot slot) {
+  touch(slot);
   inner(slot) = Inner{};
   std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
   free_.push_back(slot);
@@ -189,6 +249,7 @@ void Tree<Real>::close_holes() {
 template <class Real>
 NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
   const NodeId node = NodeId::inner(slot);
+  touch(slot);
   inner(slot).left = left;
   inner(slot).right = right;
   set_parent(left, node);
@@ -208,6 +269,8 @@ NodeId Tree<Real>::attach(NodeId leaf, NodeId at) {
 template <class Real>
 void Tree<Real>::swap(NodeId a, NodeId b) {
   const NodeId above_a = parent(a), above_b = parent(b);
+  touch(above_a.slot());
+  touch(above_b.slot());
   Inner& node_a = inner(above_a.slot());
   Inner& node_b = inner(above_b.slot());
   NodeId& place_a = node_a.left == a ? node_a.left : node_a.right;
@@ -223,6 +286,7 @@ void Tree<Real>::swap(NodeId a, NodeId b) {
 template <class Real>
 NodeId Tree<Real>::move(NodeId v, NodeId beside) {
   const NodeId node = parent(v), left_behind = parent(node);
+  touch(node.slot());
   replace_child(left_behind, node, sibling(v));
   replace_child(parent(beside), beside, node);
   inner(node.slot()).left = beside;
@@ -261,6 +325,7 @@ template <class Real>
 Tree<Real>::Remake::Remake(Tree& tree)
     : tree_(tree), slots_(tree.slots_), next_name_(tree.next_name_), root_(tree.root_) {
   records_.reserve(tree.points().slots() * tree.record_);
+  tree.touch_all();
   std::swap(records_, tree.records_);
   tree.clear_inner();
 }

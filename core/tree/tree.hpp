@@ -28,6 +28,7 @@
 #include "math/linkage.hpp"
 #include "math/order.hpp"
 #include "math/summary.hpp"
+#include "tree/change.hpp"
 #include "tree/ids.hpp"
 #include "tree/row_store.hpp"
 
@@ -116,6 +117,18 @@ class Tree {
 #endif
   }
 
+  PublicId public_id(NodeId v) const {
+    return v.is_leaf() ? -1 - static_cast<PublicId>(points_.arrival(v.row()))
+                       : static_cast<PublicId>(name(v.slot()));
+  }
+
+  // --- recording -------------------------------------------------------------
+  /// Write down from now on, or no more, what happens to inner nodes.
+  void record(bool on);
+  bool records() const { return recording_; }
+  /// What has happened since this was last asked for.
+  Change take_change();
+
   // --- growing ---------------------------------------------------------------
   void make_room(std::size_t points);
   /// Store a row as a leaf that is not yet attached.
@@ -128,7 +141,10 @@ class Tree {
   void clear_inner();
   Slot new_slot(std::uint64_t name);
   std::uint64_t new_name() { return next_name_++; }
-  void rename(Slot slot, std::uint64_t name) { inner(slot).name = name; }
+  void rename(Slot slot, std::uint64_t name) {
+    touch(slot);
+    inner(slot).name = name;
+  }
   void set_root(NodeId v);
   /// Make `slot` the parent of two trees and compute its summary. O(dim).
   NodeId join(NodeId left, NodeId right, Slot slot);
@@ -233,6 +249,18 @@ class Tree {
     for (std::size_t slot = 0; slot < slots_; ++slot)
       if (!is_free(static_cast<Slot>(slot))) use(static_cast<Slot>(slot));
   }
+  // An inner node before the first thing that happened to it.
+  struct Touched {
+    Slot slot;
+    bool used;
+    std::uint64_t name;
+  };
+  /// Something is about to happen to a node.
+  void touch(Slot slot, bool used = true) noexcept {
+    if (recording_) write_down(slot, used);
+  }
+  void write_down(Slot slot, bool used) noexcept;
+  void touch_all() noexcept;
   std::vector<Slot> stale_top_down() const;
   void number_rows();
   void close_holes();
@@ -268,6 +296,8 @@ class Tree {
   std::vector<Slot> free_;
   BigVector<Heights> heights_;     // by slot, once a reader has come
   std::vector<RowSlot> new_slot_;  // of the compaction at hand
+  bool recording_ = false, lost_track_ = false;
+  std::vector<Touched> touched_;
   std::uint64_t next_name_ = 0;
   NodeId root_;
 };

@@ -74,6 +74,12 @@ class LiveF32:
     def erase(self, number: int) -> bool:
         """Take a point out again; False if there is no such point."""
 
+    def record(self, on: bool) -> None:
+        """Write down every change from now on."""
+
+    def take_changes(self) -> list[dict]:
+        """What was written down since the last call."""
+
     @property
     def version(self) -> int:
         """Grows with every change."""
@@ -171,6 +177,12 @@ class LiveF64:
 
     def erase(self, number: int) -> bool:
         """Take a point out again; False if there is no such point."""
+
+    def record(self, on: bool) -> None:
+        """Write down every change from now on."""
+
+    def take_changes(self) -> list[dict]:
+        """What was written down since the last call."""
 
     @property
     def version(self) -> int:

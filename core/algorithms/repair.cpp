@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algorithms/repair.hpp"
+
+#include <algorithm>
+
+namespace ramify {
+namespace {
+
+constexpr std::size_t kWorthAsking = 6;                // smaller forests are merged as quickly
+constexpr std::uint64_t kUnnamed = ~std::uint64_t{0};  // until inherit_names()
+
+}  // namespace
+
+template <class Real>
+bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse) {
+  const bool comes = coming != kNone;
+  if (comes) cut_.trees.push_back(coming);
+  gather_forest(tree);
+  std::size_t remade = cut_.taken.size();
+  if (!comes || !merge_below_the_stable_part(tree.dim(), remade)) {
+    remade = cut_.taken.size();
+    if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
+      return false;
+  }
+  kept_.clear();
+  if (comes) keep_stable_part(remade);
+  make_room_to_rebuild();
+  if (going != kNone) tree.detach(going);
+  rebuild(tree);
+  inherit_names(tree, comes);
+  if (kept_.empty()) {
+    tree.set_root(cut_.trees.back());
+    return true;
+  }
+  tree.replace_child(NodeId::inner(kept_.front()), kept_child_, cut_.trees.back());
+  for (const Slot slot : kept_) tree.summarise(slot);
+  return true;
+}
+
+template <class Real>
+void Repair<Real>::gather_forest(const Tree<Real>& tree) {
+  forest_.clear();
+  for (const NodeId v : cut_.trees) forest_.push_back({tree.summary(v), tree.rank(v)});
+}
+
+/// Try to merge only what lies below the stable part of the path. `remade` comes
+/// back as the number of taken-out nodes that are to be made anew.
+template <class Real>
+bool Repair<Real>::merge_below_the_stable_part(std::size_t dim, std::size_t& remade) {
+  const bool fit = cut_.one_path && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
+                   forest_.size() >= kWorthAsking && forest_.size() <= kMatrixLimit;
+  if (!fit) return false;
+  remade = stable_path_.unstable_level(forest_);
+  while (4 * remade <= 3 * cut_.taken.size()) {
+    merge_lowest(dim, remade + 1);
+    const std::size_t level = stable_path_.unstable_after(remade, merges_, scratch_.linkages);
+    if (level == remade) return true;
+    remade = level;
+  }
+  return false;
+}
+
+/// HAC of the lowest `count` trees of the path and x.
+template <class Real>
+void Repair<Real>::merge_lowest(std::size_t dim, std::size_t count) {
+  if (count == 1) {  // y and x; every second insert asks for just that
+    merges_.assign(1, {0, 1});
+    scratch_.linkages.assign(
+        1, linkage_of<AverageSquared>(forest_.front().summary, forest_.back().summary, dim));
+    return;
+  }
+  low_forest_.assign(forest_.begin(), forest_.begin() + static_cast<std::ptrdiff_t>(count));
+  low_forest_.push_back(forest_.back());
+  forest_hac<Real>(low_forest_, dim, metric_, linkage_, {}, scratch_, merges_);
+}
+
+/// Put aside what stays: taken-out nodes from `remade` on, and what hangs there.
+template <class Real>
+void Repair<Real>::keep_stable_part(std::size_t remade) {
+  kept_.assign(cut_.taken.begin() + static_cast<std::ptrdiff_t>(remade), cut_.taken.end());
+  if (kept_.empty()) {
+    cut_.owner.push_back(CutForest::kNowhere);
+    return;
+  }
+  kept_child_ = remade == 0 ? cut_.trees.front() : NodeId::inner(cut_.taken[remade - 1]);
+  cut_.taken.resize(remade);
+  const NodeId x = cut_.trees.back();
+  cut_.trees.resize(remade + 1);
+  cut_.owner.resize(remade + 1);
+  if (remade == 0) cut_.owner.front() = CutForest::kNowhere;
+  cut_.trees.push_back(x);
+  cut_.owner.push_back(CutForest::kNowhere);
+}
+
+/// From here on nothing may fail.
+template <class Real>
+void Repair<Real>::make_room_to_rebuild() {
+  cut_.trees.reserve(cut_.trees.size() + merges_.size());
+  cut_.owner.reserve(cut_.owner.size() + merges_.size());
+  old_size_.clear();
+  old_name_.clear();
+  old_size_.reserve(cut_.taken.size());
+  old_name_.reserve(cut_.taken.size());
+  heirs_.assign(cut_.taken.size(), {});
+}
+
+/// Make the merges real, in the slots of the taken-out nodes and, with x, a new one, for
+/// which the tree has room.
+template <class Real>
+void Repair<Real>::rebuild(Tree<Real>& tree) {
+  for (const Slot slot : cut_.taken) {
+    old_size_.push_back(tree.size(NodeId::inner(slot)));
+    old_name_.push_back(tree.name(slot));
+  }
+  const std::size_t old = cut_.taken.size();
+  for (std::uint32_t t = 0; t < merges_.size(); ++t) {
+    const auto [a, b] = merges_[t];
+    const Slot slot = t < old ? cut_.taken[t] : tree.new_slot(kUnnamed);
+    cut_.trees.push_back(tree.join(cut_.trees[a], cut_.trees[b], slot));
+    cut_.owner.push_back(lowest_common(cut_.owner[a], cut_.owner[b]));
+  }
+}
+
+/// The lowest taken-out node that holds both; x, which hung nowhere, fits any.
+template <class Real>
+std::uint32_t Repair<Real>::lowest_common(std::uint32_t a, std::uint32_t b) const {
+  if (a == CutForest::kNowhere || b == CutForest::kNowhere) return std::min(a, b);
+  if (cut_.one_path) return std::max(a, b);
+  while (a != b) (a < b ? a : b) = cut_.above[a < b ? a : b];
+  return a;
+}
+
+template <class Real>
+void Repair<Real>::inherit_names(Tree<Real>& tree, bool has_x_last) {
+  const std::size_t m = cut_.trees.size() - merges_.size();
+  std::size_t with_x = has_x_last ? m - 1 : CutForest::kNowhere;  // the cluster that x is in so far
+  for (std::uint32_t t = 0; t < merges_.size(); ++t) {
+    const bool has_x = merges_[t].a == with_x || merges_[t].b == with_x;
+    if (has_x) with_x = m + t;
+    tree.rename(cut_.trees[m + t].slot(), kUnnamed);
+    if (cut_.owner[m + t] == CutForest::kNowhere) continue;
+    Heir& heir = heirs_[cut_.owner[m + t]];
+    const std::uint32_t kept = tree.size(cut_.trees[m + t]) - (has_x ? 1 : 0);
+    if (kept > heir.kept) heir = {kept, t};
+  }
+  for (std::size_t i = 0; i < heirs_.size(); ++i)
+    if (2 * std::uint64_t{heirs_[i].kept} > old_size_[i])
+      tree.rename(cut_.trees[m + heirs_[i].merge].slot(), old_name_[i]);
+  for (std::size_t t = 0; t < merges_.size(); ++t) {
+    const Slot slot = cut_.trees[m + t].slot();
+    if (tree.name(slot) == kUnnamed) tree.rename(slot, tree.new_name());
+  }
+}
+
+template class Repair<float>;
+template class Repair<double>;
+
+}  // namespace ramify

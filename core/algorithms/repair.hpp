@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// repair.hpp: write a forest that was cut out of a tree back into it.
+//
+// "Break into a forest, HAC the forest" is how every tree of OHAC comes about: with a
+// new point it is an insert, without a leaf that goes it is an erasure. Whoever calls
+// chooses what is cut out; what happens then is here, once.
+//
+// Taken-out nodes come back under the name they had: of the new nodes whose
+// points all lay below old node u (the new point aside) and no lower, the first made
+// that holds the most of them inherits u's name, if that is more than half of u. The
+// others get new names. So a cluster that merely gains or loses a point, or stays as it
+// was, keeps its name.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/forest_hac.hpp"
+#include "algorithms/stable_path.hpp"
+#include "tree/tree.hpp"
+
+namespace ramify {
+
+/// Nodes that were taken out of a tree, always with all above them, and what is left.
+struct CutForest {
+  static constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;
+
+  bool one_path = true;              // then taken[i + 1] is taken[i]'s parent
+  std::vector<Slot> taken;           // taken-out nodes, smaller first
+  std::vector<std::uint32_t> above;  // else: for each, its parent's place in taken
+  std::vector<NodeId> trees;         // the forest; of one path, lowest first
+  std::vector<std::uint32_t> owner;  // where in taken each of them hung; kNowhere
+};
+
+template <class Real>
+class Repair {
+ public:
+  Repair(std::size_t dim, Metric metric, Linkage linkage)
+      : metric_(metric), linkage_(linkage), stable_path_(dim) {}
+
+  /// To be filled in before every call.
+  CutForest& cut() { return cut_; }
+
+  /// HAC of the forest that was cut out, with an unattached leaf that is `coming` (for
+  /// which the tree has a slot) and without one that is `going` (which hangs beside
+  /// the first tree of the forest; there is room to erase); either may be kNone. False
+  /// when the pulse said stop: then, and whenever this throws, the tree is as it was.
+  bool operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse);
+
+ private:
+  void gather_forest(const Tree<Real>& tree);
+  bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);
+  void merge_lowest(std::size_t dim, std::size_t count);
+  void keep_stable_part(std::size_t remade);
+  void make_room_to_rebuild();
+  void rebuild(Tree<Real>& tree);
+  std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;
+  void inherit_names(Tree<Real>& tree, bool has_x_last);
+
+  Metric metric_;
+  Linkage linkage_;
+  ForestScratch scratch_;
+  StablePath<Real> stable_path_;
+
+  // Of the repair at hand; kept to spare allocations.
+  CutForest cut_;                        // trees: with x last, then each merge
+  std::vector<std::uint32_t> old_size_;  // of each taken-out node, its number of points
+  std::vector<std::uint64_t> old_name_;  // and its name
+  std::vector<ForestItem<Real>> forest_, low_forest_;
+  std::vector<Slot> kept_;  // path nodes that stay, lowest first
+  NodeId kept_child_;       // the first one's child on the path
+  std::vector<Merge> merges_;
+
+  struct Heir {
+    std::uint32_t kept = 0;  // points of the taken-out node that it holds
+    std::uint32_t merge = 0;
+  };
+  std::vector<Heir> heirs_;  // for each taken-out node
+};
+
+}  // namespace ramify

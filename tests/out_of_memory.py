@@ -25,7 +25,7 @@ _allocator.stop_failing.restype = ctypes.c_long
 class Case:
     """What is going on when memory runs out: ``rows`` rows come after ``before`` others.
 
-    With ``rows=0`` the model is read.
+    With ``rows=0`` the model is read, or ``gone`` points are taken out of it again.
     """
 
     algorithm: str
@@ -33,6 +33,8 @@ class Case:
     dim: int = 2
     before: int = 60
     rows: int = 1
+    gone: int = 0
+    recorded: bool = False  #: changes are written down
     for_good: bool = False  #: all requests after the k-th fail, too
     warm: bool = True  #: the index is there before; False: the model was loaded from a file
     step: int = 1  #: only every so manieth request is refused
@@ -70,9 +72,35 @@ def read(model: Any, X: np.ndarray) -> None:
     model.check()
 
 
+def erase(model: Any, case: Case, k: int) -> bool:
+    """Refuse request k while points go, then let the rest go; False: there was no request k."""
+    core = model._live._core
+    core.record(case.recorded)
+    before = len(model)
+    _allocator.fail_after(k, case.for_good)
+    try:
+        for number in range(0, 3 * case.gone, 3):
+            core.erase(number)
+    except MemoryError:
+        pass
+    refused = _allocator.stop_failing() > 0
+    model.check()
+    assert before - case.gone <= len(model) <= before, f"request {k}: {len(model)} points"
+    for number in range(0, 3 * case.gone, 3):
+        core.erase(number)
+    assert len(model) == before - case.gone, f"request {k}: {len(model)} points"
+    return refused
+
+
 def fail_at(case: Case, k: int, X: np.ndarray, wanted: tuple[bytes, ...]) -> bool:
     """Refuse request k of the insert, and go on afterwards. False: there was no request k."""
     model = case.model(X)
+    if case.gone:
+        refused = erase(model, case, k)
+        model.partial_fit(X[case.before :])
+        model.check()
+        assert tree(model) == wanted, f"request {k}: another tree"
+        return refused
     _allocator.fail_after(k, case.for_good)
     try:
         if case.rows:
@@ -102,6 +130,8 @@ def fail_at(case: Case, k: int, X: np.ndarray, wanted: tuple[bytes, ...]) -> boo
 def run(case: Case) -> None:
     X = case.points()
     reference = case.model(X)
+    for number in range(0, 3 * case.gone, 3):
+        reference._live._core.erase(number)
     reference.partial_fit(X[case.before :])
     wanted = tree(reference)
     k = 0

@@ -99,3 +99,18 @@ def test_a_refused_request_in_another_thread_ended_the_process(allocator):
 def test_a_refused_request_of_a_reader_broke_the_tree(allocator, algorithm):
     every = [case for dim in (2, 40) for case in cases(algorithm, dim=dim, rows=0)]
     assert min(refused(allocator, every)) > 0
+
+
+@pytest.mark.parametrize("algorithm", ["OHAC", "OTD", "NaiveNN", "PERCH"])
+def test_a_refused_request_while_points_go_left_a_broken_tree(allocator, algorithm):
+    every = [
+        case
+        for dim in (2, 40)
+        for recorded in (False, True)
+        for warm in (False, True)
+        for case in cases(
+            algorithm, dim=dim, rows=0, gone=4, before=30, warm=warm, recorded=recorded
+        )
+        if not case["options"].get("certify")
+    ]
+    assert min(refused(allocator, every)) > 0

@@ -123,12 +123,14 @@ def differences(found: dict[str, dict[str, str]], kept: dict[str, dict[str, str]
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write the file anew")
+    parser.add_argument("--write", action="store_true", help="write into the file what is found")
     parser.add_argument("--small", action="store_true", help="only what the test suite compares")
     options = parser.parse_args()
     found = digests(small=options.small, progress=True)
     if options.write:
-        PATH.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        kept = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {}
+        text = json.dumps(kept | found, indent=1, ensure_ascii=False)
+        PATH.write_text(text + "\n", encoding="utf-8")
         return 0
     wrong = differences(found, json.loads(PATH.read_text(encoding="utf-8")))
     count = sum(map(len, found.values()))

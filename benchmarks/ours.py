@@ -113,6 +113,72 @@ def latency(X: Rows, measured: int) -> Timed:
     return work
 
 
+def reads(X: Rows, n_clusters: int = 100, rounds: int = 500) -> Timed:
+    """Reading a tree after every insert: one row at a time, clusters, labels, a snapshot."""
+    model = _model("OHAC", {"n_clusters": n_clusters})
+    model.partial_fit(X[: -4 * rounds])
+    model.hierarchy()  # what the first reader pays for everybody
+    rows, queries = iter(X[-4 * rounds :]), X[:rounds]
+
+    def after_an_insert(read: Callable[[int], object], times: int) -> tuple[float, float]:
+        """Seconds of the insert and the read, and of the read alone."""
+        both, alone = [], []
+        for i in range(times):
+            row, start = next(rows), time.perf_counter()
+            model.insert(row)
+            between = time.perf_counter()
+            read(i)
+            both.append(time.perf_counter() - start)
+            alone.append(time.perf_counter() - between)
+        return float(np.median(both)), float(np.median(alone))
+
+    def work() -> Figures:
+        nearest, _ = after_an_insert(lambda i: model.nearest(queries[i : i + 1]), rounds)
+        predict, _ = after_an_insert(lambda i: model.predict(queries[i : i + 1]), rounds)
+        _, clusters = after_an_insert(lambda i: model.clusters(), rounds)
+        _, labels = after_an_insert(lambda i: model.labels_, 10)
+        _, snapshot = after_an_insert(lambda i: model.hierarchy(), 10)
+        return {
+            "predict": predict / nearest,
+            "clusters_ms": clusters * 1e3,
+            "labels_ms": labels * 1e3,
+            "hierarchy_ms": snapshot * 1e3,
+        }
+
+    return work
+
+
+def readers(X: Rows, threads: int = 4, share: int = 5) -> Timed:
+    """Several threads that assign rows, one by one, while a batch goes in."""
+    first = len(X) - len(X) // share
+    model = _model("OHAC", {"n_clusters": 100})
+    model.partial_fit(X[:first])
+    model.hierarchy()
+    took: list[float] = []
+    done = threading.Event()
+
+    def read(number: int) -> None:
+        rng = np.random.default_rng(number)
+        while not done.is_set():
+            i, start = int(rng.integers(first)), time.perf_counter()
+            model.assign(X[i : i + 1])
+            took.append(time.perf_counter() - start)
+
+    def work() -> Figures:
+        crew = [threading.Thread(target=read, args=(i,)) for i in range(threads)]
+        for thread in crew:
+            thread.start()
+        try:
+            model.partial_fit(X[first:])
+        finally:
+            done.set()
+            for thread in crew:
+                thread.join()
+        return {"points": len(X) - first, "read_p99_ms": float(np.quantile(took, 0.99)) * 1e3}
+
+    return work
+
+
 def growth(X: Rows, algorithm: str = "OHAC", first: int = 10_000) -> Timed:
     """Time per insert while the tree grows: a curve, and the exponent of n that fits it.
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
@@ -176,14 +177,18 @@ class PyLive {
     return {to_numpy(std::move(ids), k), to_numpy(std::move(distances), k)};
   }
 
-  /// Of each row: label and node id of the cluster of its nearest point, that point, and
-  /// how far it is.
-  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>, Out1<std::int64_t>, Out1<double>> assign(
-      const Rows<Real>& rows, const std::string& by, double value, std::size_t threads) {
+  using Assigned = std::tuple<Out1<std::int64_t>, Out1<std::int64_t>, Out1<std::int64_t>,
+                              Out1<double>, std::vector<std::string>>;
+
+  /// Of each row: label and node id of the cluster of its nearest point, that point, how
+  /// far it is, and if wanted the path code of the cluster.
+  Assigned assign(const Rows<Real>& rows, const std::string& by, double value, std::size_t threads,
+                  bool with_codes) {
     require_width(rows.shape(1));
     const std::size_t n = rows.shape(0);
     std::vector<std::int64_t> labels(n), nodes(n), points(n);
     std::vector<double> distances(n);
+    std::vector<std::string> codes(with_codes ? n : 0);
     const Frontier<Real>* frontier = nullptr;
     for_each_row(
         n, threads,
@@ -198,18 +203,19 @@ class PyLive {
           nodes[i] = public_id(cluster);
           points[i] = arrival(found.front().row);
           distances[i] = found.front().distance;
+          if (with_codes) codes[i] = code_of(cluster);
         });
     return {to_numpy(std::move(labels)), to_numpy(std::move(nodes)), to_numpy(std::move(points)),
-            to_numpy(std::move(distances))};
+            to_numpy(std::move(distances)), std::move(codes)};
   }
 
-  /// Label and node id of the cluster of each of these points.
-  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>> cluster_of(const Vector<std::int64_t>& numbers,
-                                                                const std::string& by,
-                                                                double value) {
+  /// Label and node id of the cluster of each of these points, and if wanted its path code.
+  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>, std::vector<std::string>> cluster_of(
+      const Vector<std::int64_t>& numbers, const std::string& by, double value, bool with_codes) {
     const Turn turn(*this);
     require_points(1);
     std::vector<std::int64_t> labels, nodes;
+    std::vector<std::string> codes;
     {
       const nb::gil_scoped_release release;
       const Frontier<Real>& frontier = live_.frontier(rule_of(by, value, live_.size()));
@@ -217,9 +223,10 @@ class PyLive {
         const NodeId cluster = frontier.cluster_of(leaf_of(numbers.data()[i]));
         labels.push_back(static_cast<std::int64_t>(frontier.label_of(cluster)));
         nodes.push_back(public_id(cluster));
+        if (with_codes) codes.push_back(code_of(cluster));
       }
     }
-    return {to_numpy(std::move(labels)), to_numpy(std::move(nodes))};
+    return {to_numpy(std::move(labels)), to_numpy(std::move(nodes)), std::move(codes)};
   }
 
   /// Labels of all points, in order of arrival.
@@ -265,17 +272,11 @@ class PyLive {
     const Turn turn(*this);
     require_points(1);
     live_.have_ready();
-    const Tree<Real>& tree = live_.frozen();
     std::vector<std::int64_t> nodes;
-    std::string turns;
-    for (NodeId v = leaf_of(number); v != kNone; v = tree.parent(v)) {
-      nodes.push_back(public_id(v));
-      if (v != tree.root())
-        turns += tree.first_leaf(v) < tree.first_leaf(tree.sibling(v)) ? '0' : '1';
-    }
+    const NodeId leaf = leaf_of(number);
+    for (NodeId v = leaf; v != kNone; v = live_.frozen().parent(v)) nodes.push_back(public_id(v));
     std::reverse(nodes.begin(), nodes.end());
-    std::reverse(turns.begin(), turns.end());
-    return {to_numpy(std::move(nodes)), turns};
+    return {to_numpy(std::move(nodes)), code_of(leaf)};
   }
 
   std::int64_t lca(std::int64_t one, std::int64_t other) {
@@ -402,20 +403,22 @@ class PyLive {
     {
       const nb::gil_scoped_release release;
       Threads helpers(threads);
-      for (std::size_t from = 0; from == 0 || from < rows; from += kBlockOfRows) {
-        const std::lock_guard turn(turn_);
-        begin();
-        live_.have_ready();
-        const std::size_t to = std::min(from + kBlockOfRows, rows);
-        const auto piece = [&](std::size_t number, const Breathe&) {
-          typename Live<Real>::Reading reading;
-          std::vector<Neighbour> found;
-          const std::size_t last = std::min(from + (number + 1) * kPiece, to);
-          for (std::size_t i = from + number * kPiece; i < last; ++i) use(i, reading, found);
-        };
-        helpers.begin((to - from + kPiece - 1) / kPiece, piece);
-        helpers.finish({});
-        if (!breath(to)) break;
+      for (std::size_t from = 0, to = 0; from == 0 || from < rows; from = to) {
+        {
+          const std::lock_guard turn(turn_);
+          begin();
+          live_.have_ready();
+          to = std::min(from + kBlockOfRows, rows);
+          const auto piece = [&](std::size_t number, const Breathe&) {
+            typename Live<Real>::Reading reading;
+            std::vector<Neighbour> found;
+            const std::size_t last = std::min(from + (number + 1) * kPiece, to);
+            for (std::size_t i = from + number * kPiece; i < last; ++i) use(i, reading, found);
+          };
+          helpers.begin((to - from + kPiece - 1) / kPiece, piece);
+          helpers.finish({});
+        }
+        if (to == 0 || !breath(to)) break;
       }
     }
     breath.rethrow();
@@ -445,6 +448,15 @@ class PyLive {
       throw std::out_of_range("there is no point " + std::to_string(number));
     return NodeId::leaf(row);
   }
+  /// The turns from the root to a node: 0 to the child with the earlier first point.
+  std::string code_of(NodeId v) const {
+    const Tree<Real>& tree = live_.frozen();
+    std::string turns;
+    for (; v != tree.root(); v = tree.parent(v))
+      turns += tree.first_leaf(v) < tree.first_leaf(tree.sibling(v)) ? '0' : '1';
+    std::reverse(turns.begin(), turns.end());
+    return turns;
+  }
   std::size_t depth_of(NodeId v) const {
     std::size_t depth = 0;
     while ((v = live_.frozen().parent(v)) != kNone) ++depth;
@@ -466,7 +478,7 @@ class PyLive {
     return {number(std::move(flat)), version};
   }
 
-  static constexpr std::size_t kBlockOfRows = 4096, kPiece = 128;
+  static constexpr std::size_t kBlockOfRows = 512, kPiece = 64;  // a few milliseconds
 
   std::size_t dim_;
   Live<Real> live_;
@@ -524,10 +536,12 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            nb::arg("threads") = 1,
            "Numbers and distances of the k nearest points of each row, exact, nearest first.")
       .def("assign", &Self::assign, nb::arg("rows").noconvert(), nb::arg("by"), nb::arg("value"),
-           nb::arg("threads") = 1,
-           "Label and node id of the cluster of each row's nearest point, that point, distance.")
+           nb::arg("threads") = 1, nb::arg("with_codes") = false,
+           "Label and node id of the cluster of each row's nearest point; that point, its "
+           "distance, and if wanted the cluster's path code.")
       .def("cluster_of", &Self::cluster_of, nb::arg("numbers").noconvert(), nb::arg("by"),
-           nb::arg("value"), "Label and node id of the cluster of each of these points.")
+           nb::arg("value"), nb::arg("with_codes") = false,
+           "Label, node id and if wanted path code of the cluster of each of these points.")
       .def("labels", &Self::labels, nb::arg("by"), nb::arg("value"),
            "Labels of all points, in order of arrival.")
       .def("clusters", &Self::clusters, nb::arg("by"), nb::arg("value"),

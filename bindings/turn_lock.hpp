@@ -6,7 +6,9 @@
 // mostly come back to the batch, which has just let go of it.
 #pragma once
 
+#if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
+#endif
 
 #include <atomic>
 #include <condition_variable>
@@ -20,8 +22,10 @@ namespace ramify::bindings {
 /// How often this process has been forked off another one.
 inline std::atomic<std::uint64_t>& forks() {
   static std::atomic<std::uint64_t> count{0};
+#if defined(__unix__) || defined(__APPLE__)
   static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks(); });
   static_cast<void>(registered);
+#endif
   return count;
 }
 

@@ -239,16 +239,20 @@ def reads_like_its_snapshot(core, X):
         nodes, sizes, means, tops, firsts = core.clusters(by, value)
         np.testing.assert_array_equal(sizes, np.bincount(labels))
         np.testing.assert_array_equal(firsts, numbers[np.unique(labels, return_index=True)[1]])
-        found, of = core.cluster_of(numbers, by, value)
+        found, of, codes = core.cluster_of(numbers, by, value, True)
         np.testing.assert_array_equal(found, labels)
         np.testing.assert_array_equal(nodes[found], of)
         for label, node in enumerate(nodes):
             at = node_ids.index(node)
             assert set(tree.leaves(at)) == set(np.flatnonzero(labels == label))
+            rows = X[numbers[labels == label]]
+            np.testing.assert_allclose(means[label], rows.mean(0), atol=1e-9)
+            assert codes[labels.tolist().index(label)] == tree.path_code(at)
             assert tops[label] == (0 if at < n else heights[at - n])
         queries = X[:5] + 0.01
         near, distances = core.nearest(queries, 1)
-        got, got_nodes, points, far = core.assign(queries, by, value)
+        got, got_nodes, points, far, turns = core.assign(queries, by, value, with_codes=True)
+        assert turns == [codes[labels.tolist().index(label)] for label in got]
         np.testing.assert_array_equal(points, near[:, 0])
         np.testing.assert_array_equal(far, distances[:, 0])
         np.testing.assert_array_equal(got, labels[np.searchsorted(numbers, points)])

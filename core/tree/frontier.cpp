@@ -79,23 +79,37 @@ std::size_t Frontier<Real>::label_of(NodeId cluster) const {
   return static_cast<std::size_t>(at - clusters_.begin());
 }
 
-/// Every step waits for memory, so what the next ones need is asked for ahead.
+/// Records are read once, in order; what is walked through again and again are two flat
+/// arrays that fit a cache. Every node is walked over twice.
 template <class Real>
 void Frontier<Real>::label_all(std::int64_t* out) const {
-  std::vector<NodeId> todo;
-  for (std::size_t label = 0; label < clusters_.size(); ++label) {
-    todo.assign(1, clusters_[label]);
-    while (!todo.empty()) {
-      NodeId v = todo.back();
-      todo.pop_back();
-      while (!v.is_leaf()) {
-        const NodeId a = tree_.left(v), b = tree_.right(v);
-        if (!b.is_leaf()) tree_.prefetch(b);
-        todo.push_back(b);
-        v = a;
-      }
-      out[v.row()] = static_cast<std::int64_t>(label);
-    }
+  constexpr std::uint32_t kUnknown = 0xFFFFFFFFU, kSplit = 0xFFFFFFFEU;
+  std::vector<Slot> above(tree_.slots());
+  std::vector<std::uint32_t> label(tree_.slots(), kUnknown);
+  for (Slot slot = 0; slot < tree_.slots(); ++slot) {
+    const NodeId parent = tree_.parent(NodeId::inner(slot));
+    above[slot] = parent == kNone ? slot : parent.slot();
+  }
+  for (std::uint32_t i = 0; i < clusters_.size(); ++i) {
+    const NodeId cluster = clusters_[i];
+    for (NodeId v = tree_.parent(cluster); v != kNone && label[v.slot()] != kSplit;
+         v = tree_.parent(v))
+      label[v.slot()] = kSplit;
+    if (cluster.is_leaf())
+      out[cluster.row()] = i;
+    else
+      label[cluster.slot()] = i;
+  }
+  const std::size_t rows = tree_.points().slots();
+  for (RowSlot row = 0; row < rows; ++row) {
+    const NodeId parent = tree_.parent(NodeId::leaf(row));
+    if (parent == kNone || label[parent.slot()] == kSplit) continue;  // a cluster itself
+    Slot known = parent.slot();
+    while (label[known] == kUnknown) known = above[known];
+    const std::uint32_t found = label[known];
+    for (Slot slot = parent.slot(); label[slot] == kUnknown; slot = above[slot])
+      label[slot] = found;
+    out[row] = found;
   }
 }
 

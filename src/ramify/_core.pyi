@@ -83,13 +83,15 @@ class LiveF32:
         Numbers and distances of the k nearest points of each row, exact, nearest first.
         """
 
-    def assign(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], by: str, value: float, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def assign(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], by: str, value: float, threads: int = 1, with_codes: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[str]]:
         """
-        Label and node id of the cluster of each row's nearest point, that point, distance.
+        Label and node id of the cluster of each row's nearest point; that point, its distance, and if wanted the cluster's path code.
         """
 
-    def cluster_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """Label and node id of the cluster of each of these points."""
+    def cluster_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by: str, value: float, with_codes: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], list[str]]:
+        """
+        Label, node id and if wanted path code of the cluster of each of these points.
+        """
 
     def labels(self, by: str, value: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Labels of all points, in order of arrival."""
@@ -177,13 +179,15 @@ class LiveF64:
         Numbers and distances of the k nearest points of each row, exact, nearest first.
         """
 
-    def assign(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], by: str, value: float, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def assign(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], by: str, value: float, threads: int = 1, with_codes: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[str]]:
         """
-        Label and node id of the cluster of each row's nearest point, that point, distance.
+        Label and node id of the cluster of each row's nearest point; that point, its distance, and if wanted the cluster's path code.
         """
 
-    def cluster_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """Label and node id of the cluster of each of these points."""
+    def cluster_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by: str, value: float, with_codes: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], list[str]]:
+        """
+        Label, node id and if wanted path code of the cluster of each of these points.
+        """
 
     def labels(self, by: str, value: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Labels of all points, in order of arrival."""

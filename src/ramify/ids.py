@@ -63,6 +63,12 @@ class Ids:
             self._place.update(zip(islice(self._coming, n - done), range(done, n), strict=True))
         self._coming = []
 
+    def first(self, n: int) -> list[Any]:
+        """Ids of the first n points, while a batch may be under way: nothing is settled."""
+        coming = self._coming  # first: whoever settles meanwhile moves them to the others
+        known = list(self._place)
+        return known[:n] + coming[: max(n - len(known), 0)]
+
     def index_of(self, wanted: object) -> int | None:
         """Arrival number of the point with this id, None if there is none."""
         try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_base.py: the contract that all clusterers share.
 
-Reading is here: hierarchy, labels, predict, pickles. Growing is in _online.py, and in
-hac.py for the tree that is built once; _guard.py lets in one caller at a time.
+Reading is in _reading.py. Growing is in _online.py, and in hac.py for the tree that is
+built once; _guard.py keeps apart who must not meet.
 
 A refused call leaves the model exactly as it was: options and rows are checked
 before the first attribute is set. Snapshots and labels are computed when read,
@@ -10,19 +10,8 @@ and live inside ``_live``, so that reading never changes ``__dict__``.
 """
 
 import os
-from collections.abc import Callable, Sequence
-from types import MethodType
-from typing import (
-    Any,
-    ClassVar,
-    Concatenate,
-    Generic,
-    NamedTuple,
-    ParamSpec,
-    Self,
-    TypeAlias,
-    TypeVar,
-)
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,14 +20,15 @@ from sklearn.exceptions import NotFittedError
 
 from ramify import archive
 from ramify.checks import whole_number
-from ramify.errors import BrokenTreeError, NoLabelsError
-from ramify.estimators._guard import Guard, alone, reads
+from ramify.errors import BrokenTreeError
+from ramify.estimators._guard import Guard, alone
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut, check_linkage, check_metric
+from ramify.estimators._reading import TreeReader, needs_cut
 from ramify.estimators._saved import to_saved
 from ramify.estimators._settings import Options, Settings
 from ramify.frames import open_arrow
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy import IntArray
 from ramify.ids import Id, IdArray, Ids
 from ramify.jobs import thread_count
 from ramify.metric import METRICS, Metric
@@ -47,28 +37,8 @@ from ramify.points import Expected, Rows, check_feature_names, feature_names, re
 from ramify.progress import Progress
 from ramify.sparse import SparseRows
 
-_Model = TypeVar("_Model", bound="HierarchicalClusterer")
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-
 #: What ``ids=`` takes: one for each row, all strings or all integers.
 IdsLike: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[Any] | None
-
-
-class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorator
-    """A method that exists only on models that have a cut option set.
-
-    As scikit-learn's ``available_if``, but the AttributeError says what to do.
-    """
-
-    def __init__(self, method: Callable[Concatenate[_Model, _Arguments], _Result]) -> None:
-        self._method = method
-
-    def __get__(self, model: Any, owner: Any = None) -> Callable[_Arguments, _Result]:
-        if model is None:
-            return self._method  # type: ignore[return-value]  # on the class: the plain function
-        model._require_cut(self._method.__name__)
-        return MethodType(self._method, model)
 
 
 class Batch(NamedTuple):
@@ -92,8 +62,8 @@ def explain(error: BaseException, story: str) -> None:
         error.add_note(story)
 
 
-class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
-    """Reading a tree: everything but how it grows."""
+class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    """Everything but how a tree grows."""
 
     _algorithm: ClassVar[str]
     _metrics: ClassVar[tuple[Metric, ...]] = tuple(METRICS.values())
@@ -104,90 +74,6 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
     n_clusters: int | None
     distance_threshold: float | None
     metric: str
-
-    # --- reading ----------------------------------------------------------------
-
-    @alone
-    def hierarchy(self) -> Hierarchy:
-        """Frozen snapshot of the tree; later inserts do not change it.
-
-        O(n) for the first call after an insert, then free.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
-        <Hierarchy: 3 points, root height 20.5, split 2 | 1>
-        """
-        return self._fitted().hierarchy()
-
-    @alone
-    def points(self) -> Rows:
-        """A copy of the points as stored, in order of arrival; of unit length under cosine.
-
-        O(n d). A method and not an attribute, because scikit-learn reads all attributes
-        of a model to display it.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OHAC(metric="cosine").fit([[0.0, 2.0], [3.0, 4.0]]).points()
-        array([[0. , 1. ],
-               [0.6, 0.8]])
-        """
-        return self._fitted().points()
-
-    @reads
-    def nearest(self, X: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
-        """The stored point nearest to each row, and how far it is; nothing is inserted.
-
-        Exact. Ties go to the point that arrived first.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-
-        Returns
-        -------
-        points : array of shape (m,)
-            Arrival numbers.
-        distances : array of shape (m,)
-            In the model's metric: squared Euclidean distances, one minus the cosine, or
-            minus the inner product.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).nearest([[4.0], [0.5]])
-        (array([2, 0]), array([1.  , 0.25]))
-        """
-        live = self._fitted()
-        return self._nearest(live, self._read_more(X, live))
-
-    @needs_cut
-    @reads
-    def predict(self, X: npt.ArrayLike) -> IntArray:
-        """Label of the stored point nearest to each row; nothing is inserted.
-
-        Ties go to the point that arrived first. Only on models with ``n_clusters``
-        or ``distance_threshold`` set.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-
-        Returns
-        -------
-        array of shape (m,)
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OHAC(n_clusters=2).fit([[0.0], [1.0], [5.0]]).predict([[4.0], [2.0]])
-        array([1, 0])
-        """
-        live = self._fitted()
-        return self._labels_of_nearest(live, self._read_more(X, live))
 
     @needs_cut
     def fit_predict(
@@ -234,33 +120,6 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
 
     @property
     @alone
-    def labels_(self) -> IntArray:
-        """Cluster of every point so far, from 0 in order of first points. Read-only."""
-        return self._labels(self._fitted())
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of clusters in ``labels_``."""
-        return int(self.labels_.max()) + 1
-
-    @property
-    def children_(self) -> IntArray:
-        """The two nodes that each merge joined, as ``hierarchy().children``."""
-        return self.hierarchy().children
-
-    @property
-    def distances_(self) -> FloatArray:
-        """Non-decreasing heights of the merges, as ``hierarchy().monotone_heights``."""
-        return self.hierarchy().monotone_heights
-
-    @property
-    @alone
-    def n_leaves_(self) -> int:
-        """Number of points so far."""
-        return len(self._fitted())
-
-    @property
-    @alone
     def ids_(self) -> IdArray:
         """The points' ids in order of arrival, read-only; only if the stream has ids."""
         return self._known_ids().array()
@@ -303,13 +162,6 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
                 f"give ids= from the first batch on"
             )
         return known
-
-    @alone
-    def __len__(self) -> int:
-        return 0 if self._live is None else len(self._live)
-
-    def __bool__(self) -> bool:
-        return True  # a model without points is still a model
 
     @alone
     def check(self) -> None:
@@ -409,33 +261,6 @@ class HierarchicalClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc] 
             name = type(self).__name__
             raise NotFittedError(f"This {name} instance holds no points yet; call 'fit' first")
         return self._live
-
-    def _require_cut(self, wanted: str) -> None:
-        if self.n_clusters is None and self.distance_threshold is None:
-            raise NoLabelsError(
-                f"{type(self).__name__} has no {wanted!r}, because neither n_clusters nor "
-                f"distance_threshold is set; set one, or use hierarchy().cut(...)"
-            )
-
-    @alone
-    def _nearest(self, live: Live, rows: Rows | SparseRows) -> tuple[IntArray, FloatArray]:
-        return live.nearest(rows)
-
-    @alone
-    def _labels_of_nearest(self, live: Live, rows: Rows | SparseRows) -> IntArray:
-        return self._labels(live)[live.nearest(rows)[0]]
-
-    def _labels(self, live: Live) -> IntArray:
-        self._require_cut("labels_")
-        try:
-            check_cut(self.n_clusters, self.distance_threshold)
-        except (TypeError, ValueError) as error:
-            raise NoLabelsError(str(error)) from error
-        if self.n_clusters is not None and self.n_clusters > len(live):
-            raise NoLabelsError(
-                f"n_clusters={self.n_clusters} is more than the {len(live)} points so far"
-            )
-        return live.labels(self.n_clusters, self.distance_threshold)
 
     def _settings(self) -> Settings:
         """What shapes the tree, checked, before the width of its rows is known."""

@@ -67,26 +67,71 @@ class CFTree:
                 pulse(done)
         return done
 
-    def nearest(self, rows: Rows, k: int) -> tuple[Any, Any]:
-        """Numbers and distances of the k nearest points."""
-        points, distances = self._store.nearest(rows, k)
-        return points, distances
-
-    def snapshot(self) -> tuple[Any, Any, IntArray]:
-        """Children, heights and ids. The tree is new each time, so ids are plain numbers."""
+    def __getattr__(self, name: str) -> Any:
+        """Whatever is asked of the tree: it is made anew first, if rows have come."""
+        if name.startswith("_"):  # not there yet, as while being unpickled
+            raise AttributeError(name)
         self._regroup()
-        children, heights, _ = self._store.snapshot()
-        n = len(self)
-        return children, heights, np.arange(n, 2 * n - 1)
+        return getattr(self._store, name)
+
+    # The tree is new each time, so ids of its nodes are plain numbers: a snapshot's.
+
+    def versioned_snapshot(self) -> tuple[int, tuple[Any, Any, Any]]:
+        """The version, and children, heights and ids."""
+        self._regroup()
+        version, (children, heights, names) = self._store.versioned_snapshot()
+        return version, (children, heights, self._numbers(names))
+
+    def snapshot(self) -> tuple[Any, Any, Any]:
+        """Children, heights and ids."""
+        return self.versioned_snapshot()[1]
+
+    def assign(self, *query: Any) -> tuple[Any, ...]:
+        """As the core's."""
+        self._regroup()
+        labels, nodes, *rest = self._store.assign(*query)
+        return labels, self._numbers(nodes), *rest
+
+    def cluster_of(self, *query: Any) -> tuple[Any, ...]:
+        """As the core's."""
+        self._regroup()
+        labels, nodes, codes = self._store.cluster_of(*query)
+        return labels, self._numbers(nodes), codes
+
+    def clusters(self, by: str, value: float) -> tuple[Any, ...]:
+        """As the core's."""
+        self._regroup()
+        nodes, *rest = self._store.clusters(by, value)
+        return self._numbers(nodes), *rest
+
+    def path(self, number: int) -> tuple[Any, str]:
+        """As the core's."""
+        self._regroup()
+        nodes, code = self._store.path(number)
+        return self._numbers(nodes), code
+
+    def lca(self, one: int, other: int) -> int:
+        """As the core's."""
+        self._regroup()
+        return int(self._numbers(np.array([self._store.lca(one, other)]))[0])
+
+    def _numbers(self, nodes: IntArray) -> IntArray:
+        """A snapshot's numbers of inner nodes in place of the core's ids. O(n log n)."""
+        names = self._store.snapshot()[2]
+        if len(names) == 0:
+            return nodes
+        order = np.argsort(names)
+        place = np.searchsorted(names, nodes, sorter=order).clip(max=len(names) - 1)
+        return np.where(nodes < 0, nodes, len(self) + order[place])
+
+    def nearest(self, rows: Rows, k: int, threads: int = 1) -> tuple[Any, Any]:
+        """Ids and distances of the k nearest rows, whatever the tree."""
+        found: tuple[Any, Any] = self._store.nearest(rows, k, threads)
+        return found
 
     def points(self) -> Any:
         """The rows as stored (unit length under cosine)."""
         return self._store.points()
-
-    def summaries(self) -> Any:
-        """Size, mean and sum of squared deviations of every node."""
-        self._regroup()
-        return self._store.summaries()
 
     def check(self) -> None:
         """Raise RuntimeError when the tree breaks an invariant or the CF tree lost a row."""

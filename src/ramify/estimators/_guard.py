@@ -23,7 +23,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 _Model = TypeVar("_Model")
 _Arguments = ParamSpec("_Arguments")
@@ -35,13 +35,14 @@ _LOST = 3  # a copy in a forked process, taken while another thread was at work
 
 
 class Guard:
-    """A model's lock, and what is under way while it is held."""
+    """A model's lock, what is under way while it is held, and who reads without it."""
 
-    __slots__ = ("__weakref__", "lock", "use")
+    __slots__ = ("__weakref__", "lock", "readers", "use")
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.use = IDLE
+        self.readers: set[int] = set()
         _GUARDS.add(self)
 
     def refusal(self) -> RuntimeError:
@@ -66,7 +67,7 @@ def _turn(most: int, use: int) -> Callable[[_Method[Any, _Arguments, _Result]], 
             guard: Guard = model._lock()
             with guard.lock:
                 before = guard.use
-                if before > most:
+                if before > most or (most == IDLE and threading.get_ident() in guard.readers):
                     raise guard.refusal()
                 try:
                     guard.use = use
@@ -97,6 +98,34 @@ def alone(method: _Method[_Model, _Arguments, _Result]) -> _Method[_Model, _Argu
     return guarded
 
 
+def live(method: _Method[_Model, _Arguments, _Result]) -> _Method[_Model, _Arguments, _Result]:
+    """A method that reads the tree, also while another thread's batch is under way.
+
+    The core lets readers in between two inserts. A tree that is not all the core's own
+    (``Live.shared``) has to itself whoever reads it.
+    """
+    guarded = alone(method)
+
+    @wraps(method)
+    def reading(model: Any, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        tree = model._live
+        if tree is None or not tree.shared:
+            return guarded(model, *args, **kwargs)
+        guard: Guard = model._lock()
+        if guard.use == _LOST or (guard.use == AT_WORK and cast(Any, guard.lock)._is_owned()):
+            raise guard.refusal()
+        me = threading.get_ident()
+        if me in guard.readers:  # a reader may read, as lazy input does
+            return method(model, *args, **kwargs)
+        try:
+            guard.readers.add(me)
+            return method(model, *args, **kwargs)
+        finally:
+            guard.readers.discard(me)
+
+    return reading
+
+
 # --- forks ------------------------------------------------------------------------------
 
 _GUARDS: "weakref.WeakSet[Guard]" = weakref.WeakSet()
@@ -110,6 +139,7 @@ def _free_the_child() -> None:
         else:
             guard.lock = threading.RLock()
             guard.use = _LOST
+        guard.readers.intersection_update({threading.get_ident()})
 
 
 if hasattr(os, "register_at_fork"):

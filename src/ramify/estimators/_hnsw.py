@@ -17,7 +17,6 @@ holds the rows that came before, so nothing needs mending.
 """
 
 import threading
-from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -71,34 +70,33 @@ class HnswTree:
             self.insert_one(row)
         return len(rows)
 
-    def nearest(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    def __getattr__(self, name: str) -> Any:
+        """Whatever needs no neighbours is asked of the core's tree."""
+        if name == "_store":  # not there yet, as while being unpickled
+            raise AttributeError(name)
+        return getattr(self._store, name)
+
+    def assign(
+        self, rows: Rows, by: str, value: float, threads: int = 1, with_codes: bool = False
+    ) -> tuple[Any, Any, Any, Any, list[str]]:
+        """Label and node id of the cluster of each row's near point; it, distance, path code."""
+        points, distances = (np.ascontiguousarray(part[:, 0]) for part in self.nearest(rows, 1))
+        labels, nodes, codes = self._store.cluster_of(points, by, value, with_codes)
+        return labels, nodes, points, distances, codes
+
+    def nearest(
+        self, rows: Rows, k: int, threads: int = 1
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Numbers and distances of k near points of each row: most likely the nearest."""
         points, distances = self._search(rows, k)
         # The graph has squared differences, or 1 - x.y where ours is -x.y.
         return points, distances / self._metric.squares_per_distance - self._metric.product
-
-    def snapshot(self) -> Any:
-        """Children, heights and ids of the inner nodes."""
-        return self._store.snapshot()
-
-    def points(self, first: int = 0) -> Any:
-        """The rows as stored (unit length under cosine), from this one on."""
-        return self._store.points(first)
-
-    def summaries(self) -> Any:
-        """Size, mean and sum of squared deviations of every node."""
-        return self._store.summaries()
 
     def check(self) -> None:
         """Raise RuntimeError when the tree or the graph breaks an invariant."""
         self._store.check()
         if self._graph is not None and len(self._graph) > len(self):
             raise RuntimeError("the graph of neighbours holds rows that the tree lacks")
-
-    def state(self) -> Mapping[str, npt.NDArray[Any]]:
-        """Everything needed to continue, as plain arrays; the graph can be made again."""
-        arrays: Mapping[str, npt.NDArray[Any]] = self._store.state()
-        return arrays
 
     def _search(self, rows: Rows, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """The k points that the graph leads to from each row, and their distances in it."""

@@ -6,6 +6,7 @@ core class fits the rows, keeps the last snapshot until the next insert, and
 turns itself into plain arrays and back. Who may use it when is the guard's affair.
 """
 
+from itertools import chain
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ramify import _core
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.ids import Id, IdArray, Ids
+from ramify.ids import Id, IdArray, Ids, as_array
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows, chunks
 from ramify.progress import Pulse
 from ramify.sparse import SparseRows
@@ -22,8 +23,8 @@ from ramify.sparse import SparseRows
 STATE_FORMAT = 1
 
 
-#: ``n_clusters`` and ``height`` of a cut.
-_Cut: TypeAlias = tuple[int | None, float | None]
+#: A cut: "n_clusters", "height" or "max_size", and its value.
+Cut: TypeAlias = tuple[str, float]
 
 
 class State(TypedDict):
@@ -42,8 +43,19 @@ class _Core(Protocol):
     def __len__(self) -> int: ...
     def insert_many(self, rows: Any, pulse: Any = ..., threads: int = ...) -> int: ...
     def insert_one(self, row: Any) -> int: ...
-    def nearest(self, rows: Any, k: int) -> tuple[Any, Any]: ...
-    def snapshot(self) -> tuple[Any, Any, Any]: ...
+    @property
+    def version(self) -> int: ...
+    def nearest(self, rows: Any, k: int, threads: int = ...) -> tuple[Any, Any]: ...
+    def assign(
+        self, rows: Any, by: str, value: float, threads: int = ..., with_codes: bool = ...
+    ) -> tuple[Any, Any, Any, Any, list[str]]: ...
+    def cluster_of(self, numbers: Any, by: str, value: float) -> tuple[Any, Any, Any]: ...
+    def labels(self, by: str, value: float) -> Any: ...
+    def clusters(self, by: str, value: float) -> tuple[Any, Any, Any, Any, Any]: ...
+    def path(self, number: int) -> tuple[Any, str]: ...
+    def lca(self, one: int, other: int) -> int: ...
+    def depth(self, number: int) -> int: ...
+    def versioned_snapshot(self) -> tuple[int, tuple[Any, Any, Any]]: ...
     def points(self) -> Any: ...
     def check(self) -> None: ...
     def state(self) -> Any: ...
@@ -54,7 +66,7 @@ class Live:
 
     Invariants:
 
-    1. The cached hierarchy and labels are those of the tree as it is now.
+    1. The cached hierarchy and labels are those of the versions kept with them.
     2. ``ids`` is None, or knows an id for every point.
 
     Ctrl-C may come between any two steps, so each invariant hangs on a single one.
@@ -80,8 +92,8 @@ class Live:
         # The model's options as they were when last found to fit the settings.
         self.accepted: tuple[object, ...] | None = None
         self.ids: Ids | None = None
-        self._hierarchy: Hierarchy | None = None
-        self._labels: tuple[_Cut, IntArray] | None = None
+        self._hierarchy: tuple[int, Hierarchy] | None = None
+        self._labels: tuple[int, Cut, IntArray] | None = None
 
     def __len__(self) -> int:
         return len(self._core)
@@ -98,9 +110,13 @@ class Live:
             and x.flags.c_contiguous
         )
 
+    @property
+    def shared(self) -> bool:
+        """Whether other threads may read it while it grows: all of it is the core's."""
+        return isinstance(self._core, (_core.LiveF32, _core.LiveF64))
+
     def insert_one(self, row: Rows) -> int:
         """Insert one checked row and return its arrival number."""
-        self._forget()
         return self._core.insert_one(row)
 
     def insert_named(self, row: Rows, id: object) -> int:
@@ -114,7 +130,6 @@ class Live:
 
     def insert_many(self, rows: Rows | SparseRows, pulse: Pulse | None, threads: int = 1) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
-        self._forget()  # before the work: an interrupt afterwards could come too early
         done = 0
         for chunk in chunks(rows):
             if pulse is not None and done > 0:  # a chunk may be too short for a pulse inside
@@ -122,11 +137,44 @@ class Live:
             self._core.insert_many(chunk, _later(pulse, done), threads)
             done += len(chunk)
 
-    def nearest(self, rows: Rows | SparseRows) -> tuple[IntArray, FloatArray]:
+    def nearest(self, rows: Rows | SparseRows, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Number and distance of the stored point nearest to each row; ties: the earliest."""
-        found = [self._core.nearest(chunk, 1) for chunk in chunks(rows)]
+        found = [self._core.nearest(chunk, 1, threads) for chunk in chunks(rows)]
         points, distances = (np.concatenate(part)[:, 0] for part in zip(*found, strict=True))
-        return points.view(np.int64), distances
+        return _plain(points), distances
+
+    def assign(
+        self, rows: Rows | SparseRows, cut: Cut, threads: int = 1, *, codes: bool = False
+    ) -> tuple[IntArray, IntArray, IntArray, FloatArray, list[str]]:
+        """Label and node id of the nearest point's cluster, that point, distance, path code."""
+        found = [self._core.assign(chunk, *cut, threads, codes) for chunk in chunks(rows)]
+        *arrays, turns = zip(*found, strict=True)
+        labels, nodes, points, distances = map(np.concatenate, arrays)
+        codes_of = list(chain.from_iterable(turns))
+        return _plain(labels), _plain(nodes), _plain(points), distances, codes_of
+
+    def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
+        """Label and node id of the clusters of some points."""
+        labels, nodes, _ = self._core.cluster_of(numbers, *cut)
+        return _plain(labels), _plain(nodes)
+
+    def clusters(self, cut: Cut) -> tuple[IntArray, IntArray, Rows, FloatArray, IntArray]:
+        """Node ids, sizes, means, heights and first points of a cut's clusters."""
+        nodes, sizes, means, heights, firsts = self._core.clusters(*cut)
+        return _plain(nodes), _plain(sizes), means, heights, _plain(firsts)
+
+    def path(self, number: int) -> tuple[IntArray, str]:
+        """Node ids from the root to a point, and the turns on the way."""
+        nodes, turns = self._core.path(number)
+        return _plain(nodes), turns
+
+    def lca(self, one: int, other: int) -> int:
+        """Node id of the lowest common ancestor of two points."""
+        return self._core.lca(one, other)
+
+    def depth(self, number: int) -> int:
+        """Number of merges above a point."""
+        return self._core.depth(number)
 
     def read_ids(self, ids: object, n: int) -> list[Any] | None:
         """Check the ids of n rows to come; None if this stream has none."""
@@ -168,24 +216,28 @@ class Live:
 
     def hierarchy(self) -> Hierarchy:
         """The tree as it is now, frozen. O(n) after an insert, then free."""
-        if self._hierarchy is None:
-            children, heights, node_ids = self._core.snapshot()
-            self._hierarchy = Hierarchy(children, heights, node_ids, self.id_array())
-        return self._hierarchy
+        kept = self._hierarchy
+        if kept is None or kept[0] != self._core.version:
+            version, arrays = self._core.versioned_snapshot()
+            ids = None if self.ids is None else as_array(self.ids.first(len(arrays[0]) + 1))
+            kept = version, Hierarchy(*arrays, ids)
+            self._hierarchy = kept
+        return kept[1]
 
     def points(self) -> Rows:
         """A copy of the rows as stored."""
         rows: Rows = self._core.points()
         return rows
 
-    def labels(self, n_clusters: int | None, height: float | None) -> IntArray:
+    def labels(self, cut: Cut) -> IntArray:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""
-        cut: _Cut = (n_clusters, height)
-        if self._labels is None or self._labels[0] != cut:
-            labels = self.hierarchy().cut(n_clusters=n_clusters, height=height)
+        kept, version = self._labels, self._core.version
+        if kept is None or kept[:2] != (version, cut):
+            labels = _plain(self._core.labels(*cut))
             labels.setflags(write=False)
-            self._labels = cut, labels
-        return self._labels[1]
+            kept = version, cut, labels
+            self._labels = kept
+        return kept[2]
 
     def certificate(self) -> tuple[float, float, float, float]:
         """Beta, and the revenue guaranteed, achieved and conceivable."""
@@ -230,10 +282,6 @@ class Live:
             live.ids.expect(live.ids.read(ids, len(live)))
         return live
 
-    def _forget(self) -> None:
-        self._hierarchy = None
-        self._labels = None
-
 
 class _NotBegun:
     """In place of the core, for a stored tree without points, as an interrupt leaves one.
@@ -263,6 +311,11 @@ class _NotBegun:
         live = self.owner
         live._core = _new_core(live.settings, live.dtype)
         return live._core
+
+
+def _plain(numbers: IntArray) -> IntArray:
+    """The core's numbers in NumPy's own int64, which shows itself without its type."""
+    return numbers.view(np.int64)
 
 
 def _later(pulse: Pulse | None, done: int) -> Pulse | None:

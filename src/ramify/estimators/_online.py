@@ -8,6 +8,7 @@ grows, so that an interrupted batch leaves the rows inserted so far.
 from collections.abc import Callable, Mapping
 from functools import cache
 from operator import attrgetter
+from threading import get_ident
 from typing import Any, Self
 
 import numpy.typing as npt
@@ -166,7 +167,7 @@ class OnlineClusterer(HierarchicalClusterer):
         """
         guard = self._lock()
         with guard.lock:  # the pattern of _guard.py, without the cost of a decorator
-            if guard.use != IDLE:
+            if guard.use != IDLE or (guard.readers and get_ident() in guard.readers):
                 raise guard.refusal()
             try:
                 guard.use = AT_WORK

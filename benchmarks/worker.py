@@ -29,8 +29,8 @@ import numpy as np
 from benchmarks import streams
 from benchmarks.ours import SkippedError, Timed
 from benchmarks.quality import flat_fraction, tree_fraction
+from ramify.memory import peak, reset_peak, resident
 from ramify.metrics._trees import read_tree
-from ramify.paper.memory import peak, reset_peak, resident
 
 WARM = 1_000  # rows at most
 

@@ -10,7 +10,6 @@ those are used only to judge the cuts and to name the clusters.
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from ramify import datasets
 from ramify.datasets import Cities
 from ramify.estimators import HAC, OHAC, OTD
 from ramify.hierarchy import Hierarchy
+from ramify.memory import peak
 from ramify.plot import dendrogram, distinct_colors, explore, world_map
 from ramify.progress import Progress
 from ramify.writing import whole_file
@@ -199,20 +199,10 @@ def _align(rows: Sequence[Sequence[str]]) -> str:
 
 def _memory(n: int) -> str:
     text = f"SciPy's linkage would first need {_bytes(n * (n - 1) // 2 * 8)} for the distances."
-    peak = _peak_memory()
-    if peak is None:
+    most = peak()
+    if most == 0:  # nobody counts
         return text
-    return f"{text}\nThis whole process, with Python and all three trees, peaked at {_bytes(peak)}."
-
-
-def _peak_memory() -> int | None:
-    """Highest resident memory of this process so far in bytes; None where nobody counts."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    return f"{text}\nThis whole process, with Python and all three trees, peaked at {_bytes(most)}."
 
 
 def _bytes(count: float) -> str:

@@ -95,8 +95,7 @@ class Ids:
         if len(new) != n:
             raise ValueError(f"ids: expected {n}, one for each row, got {len(new)}")
         new = _of_one_kind(new, type(next(iter(self._place))) if self._place else None)
-        if len(set(new)) < n:
-            _name_twins(new)
+        refuse_twins("ids", "rows", new)
         if not self._place.keys().isdisjoint(new):
             row = next(row for row, one in enumerate(new) if one in self._place)
             raise ValueError(
@@ -197,12 +196,17 @@ def _plain(one: object, row: int) -> Id:
     raise TypeError(f"ids: expected strings or integers, got {one!r} ({_kind(one)}, row {row})")
 
 
-def _name_twins(ids: list[Any]) -> None:
+def refuse_twins(what: str, places: str, values: list[Any]) -> None:
+    """Refuse ids or names of which two are alike."""
+    if len(set(values)) == len(values):
+        return
     seen: dict[Id, int] = {}
-    for row, one in enumerate(ids):
+    for at, one in enumerate(values):
         if one in seen:
-            raise ValueError(f"ids: {one!r} stands at rows {seen[one]} and {row}; ids are unique")
-        seen[one] = row
+            raise ValueError(
+                f"{what}: {one!r} stands at {places} {seen[one]} and {at}; {what} are unique"
+            )
+        seen[one] = at
 
 
 def _kind(value: object) -> str:

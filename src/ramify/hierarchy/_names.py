@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import is_whole
+from ramify.ids import as_array, refuse_twins
 
 #: One name for each point: all strings or all integers, no two alike.
 Names: TypeAlias = Sequence[str] | Sequence[int] | npt.NDArray[Any]
@@ -36,22 +37,10 @@ def read_names(names: Names, n: int) -> npt.NDArray[Any]:
                 f"names: expected all strings or all integers, got {name!r} "
                 f"({type(name).__name__}) at position {i}"
             )
-    _refuse_twins(given)
+    refuse_twins("names", "positions", given)
     try:
-        array = np.array(given, dtype=object if are_text else np.int64)
+        return as_array(given)
     except OverflowError:
         raise ValueError(
             "names: expected integers of 64 bits with a sign, -2^63 to 2^63 - 1; use strings"
         ) from None
-    array.setflags(write=False)
-    return array.view(array.dtype)  # whose owner nobody holds: it stays read-only
-
-
-def _refuse_twins(names: list[Any]) -> None:
-    if len(set(names)) == len(names):
-        return
-    seen: dict[Any, int] = {}
-    for i, name in enumerate(names):
-        if name in seen:
-            raise ValueError(f"names: {name!r} stands at positions {seen[name]} and {i}")
-        seen[name] = i

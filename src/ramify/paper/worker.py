@@ -30,8 +30,8 @@ import numpy.typing as npt
 from ramify import metrics
 from ramify.datasets import Dataset
 from ramify.hierarchy import Hierarchy, IntArray
+from ramify.memory import cap, peak, reset_peak, resident
 from ramify.paper import protocol
-from ramify.paper.memory import cap, peak, reset_peak, resident
 from ramify.writing import whole_file
 
 _PULSE = 0.25  # seconds between two reports of progress

@@ -161,7 +161,10 @@ class ProjectedNeighbours final : public Neighbours<Real> {
                        const std::uint8_t* ruled_out, SearchScratch& scratch,
                        Neighbour& out) const noexcept override {
     NearestAllowed best(ruled_out, out);
-    search(points, x, end, [&](std::size_t i) { return ruled_out[i] == 0; }, scratch, best);
+    const auto allowed = [&](std::size_t i) {
+      return ruled_out[i] == 0 && !points.is_hole(static_cast<RowSlot>(i));
+    };
+    search(points, x, end, allowed, scratch, best);
     return best.any();
   }
 

@@ -7,7 +7,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD_INPUTS := pyproject.toml CMakeLists.txt README.md LICENSE \
 	$(shell find core bindings src -type f -not -name '*.pyc')
-CPP_FILES := $(shell find core bindings -name '*.hpp' -o -name '*.cpp')
+PART_INPUTS := CMakeLists.txt $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp')
+CPP_FILES := $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp')
+PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
+	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
 .PHONY: demo test check format stub bench bench-full asan docs wheel clean
 
@@ -15,7 +18,7 @@ demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and 
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
 	$(BIN)/python -m ramify.demo
 
-test: $(VENV)/.installed $(VENV)/.test ## build and run the whole test suite
+test: $(VENV)/.installed $(VENV)/.test build/test-extension/.built ## build and run the whole test suite
 	$(BIN)/python -m pytest -n 2
 
 check: $(VENV)/.installed $(VENV)/.check ## linters, formatting, types, layers
@@ -43,10 +46,13 @@ asan: $(VENV)/.installed $(VENV)/.test ## the core suite under AddressSanitizer 
 	rm -rf build/asan
 	$(PIP) install --no-build-isolation --no-deps --target build/asan . \
 		-C build-dir=build/asan-objects -C cmake.define.RAMIFY_SANITIZE=ON
+	$(PARTS) -B build/asan-part-objects -DRAMIFY_SANITIZE=ON \
+		-DRAMIFY_TEST_PARTS_DIR="$(CURDIR)/build/asan"
+	$(BIN)/cmake --build build/asan-part-objects --target ramify_core_parts
 	PYTHONPATH=build/asan RAMIFY_TEST_SCALE=small \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
-		$(BIN)/python -m pytest -n 2 -m "not no_asan"
+		$(BIN)/python -m pytest -n 2 -m "not no_asan" -o pythonpath=". build/asan"
 
 docs: $(VENV)/.installed $(VENV)/.docs ## build the site into build/docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
@@ -74,6 +80,12 @@ $(VENV)/.build: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.installed: $(VENV)/.build $(BUILD_INPUTS)
 	$(PIP) install --no-build-isolation .
+	touch $@
+
+# The core's own classes, for tests of each alone (tests/core). Pytest looks for it there.
+build/test-extension/.built: $(VENV)/.build $(PART_INPUTS)
+	$(PARTS) -B build/test-objects -DRAMIFY_TEST_PARTS_DIR="$(CURDIR)/build/test-extension"
+	$(BIN)/cmake --build build/test-objects --target ramify_core_parts
 	touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml

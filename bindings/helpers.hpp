@@ -47,7 +47,29 @@ class Threads final : public Helpers {
     something_to_do_.notify_all();
   }
 
+  /// When this throws, nobody is at work any more: pieces refer to what the caller owns.
   void finish(const Breathe& breathe) override {
+    try {
+      help(breathe);
+    } catch (...) {
+      abandon();
+      throw;
+    }
+  }
+
+  void abandon() noexcept override {
+    std::unique_lock lock(mutex_);
+    next_ = pieces_ = 0;
+    stop_ = true;
+    all_done_.wait(lock, [&] { return at_work_ == 0; });
+    stop_ = false;
+    failed_ = nullptr;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPatience{20};
+
+  void help(const Breathe& breathe) {
     std::unique_lock lock(mutex_);
     while (next_ < pieces_ && !failed_) {
       const std::size_t piece = next_++;
@@ -62,18 +84,6 @@ class Threads final : public Helpers {
     }
     if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
   }
-
-  void abandon() noexcept override {
-    std::unique_lock lock(mutex_);
-    next_ = pieces_ = 0;
-    stop_ = true;
-    all_done_.wait(lock, [&] { return at_work_ == 0; });
-    stop_ = false;
-    failed_ = nullptr;
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kPatience{20};
 
   void hire(std::size_t wanted) {
     try {

@@ -57,10 +57,12 @@ class TurnLock {
   }
   /// Let in those who wait, and then go on.
   void pass_on() {
-    if (next_.load(std::memory_order_relaxed) - serving_ == 1) return;
+    if (in_line() == 1) return;
     unlock();
     lock();
   }
+  /// How many have the turn or wait for it.
+  std::uint64_t in_line() const { return next_.load(std::memory_order_relaxed) - serving_; }
 
  private:
   /// Threads are not copied by a fork: a turn that one of them had would never end.

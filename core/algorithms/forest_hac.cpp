@@ -154,17 +154,22 @@ struct OnMatrix {
 template <class Real>
 bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metric metric,
                 Linkage linkage, const Pulse& pulse, ForestScratch& scratch,
-                std::vector<Merge>& merges) {
+                std::vector<Merge>& merges, ForestSpace space) {
   const std::size_t m = forest.size();
+  if (space == ForestSpace::kBySize)
+    space = m <= kMatrixLimit ? ForestSpace::kMatrix
+            : dim < kLanes    ? ForestSpace::kBuckets
+                              : ForestSpace::kScan;
   merges.clear();
   merges.reserve(m - 1);
   scratch.ranks.resize(2 * m - 1);
   for (std::size_t i = 0; i < m; ++i) scratch.ranks[i] = forest[i].rank;
   return with_rule(metric, linkage, [&](auto rule) {
     using Rule = decltype(rule);
-    if (m <= kMatrixLimit) return OnMatrix<Rule, Real>::best(forest, dim, scratch, merges);
+    if (space == ForestSpace::kMatrix)
+      return OnMatrix<Rule, Real>::best(forest, dim, scratch, merges);
     try {
-      if (dim < kLanes)
+      if (space == ForestSpace::kBuckets)
         return run<BucketSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
       return run<ScanSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
     } catch (const Stopped&) {
@@ -174,8 +179,8 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
 }
 
 template bool forest_hac(std::span<const ForestItem<float>>, std::size_t, Metric, Linkage,
-                         const Pulse&, ForestScratch&, std::vector<Merge>&);
+                         const Pulse&, ForestScratch&, std::vector<Merge>&, ForestSpace);
 template bool forest_hac(std::span<const ForestItem<double>>, std::size_t, Metric, Linkage,
-                         const Pulse&, ForestScratch&, std::vector<Merge>&);
+                         const Pulse&, ForestScratch&, std::vector<Merge>&, ForestSpace);
 
 }  // namespace ramify

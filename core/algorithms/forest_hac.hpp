@@ -50,12 +50,16 @@ struct ForestScratch {
   std::vector<std::uint8_t> alive;
 };
 
+/// Where to search; named by whoever compares them. Buckets are for less than kLanes
+/// dimensions only.
+enum class ForestSpace { kBySize, kMatrix, kBuckets, kScan };
+
 /// Merge a forest of m >= 1 clusters into one. Children come before parents in
 /// `merges`, but otherwise not in order of height. `pulse` (may be empty) is
 /// called with the number of merges made; false is returned when it says stop.
 template <class Real>
 bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metric metric,
                 Linkage linkage, const Pulse& pulse, ForestScratch& scratch,
-                std::vector<Merge>& merges);
+                std::vector<Merge>& merges, ForestSpace space = ForestSpace::kBySize);
 
 }  // namespace ramify

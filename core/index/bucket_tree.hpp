@@ -380,7 +380,10 @@ class BucketTree {
   /// The leaf's box and count already include the item.
   void add_to_leaf(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight) {
     const std::uint32_t before = nodes_[v].count - 1;
-    if (before >= kBlock && !is_flat(v)) {
+    // A single block does not mind in which order its items lie, and remove() leaves them
+    // in any; a chain of blocks does. Building sorts them.
+    const bool becomes_a_chain = in_order_ && before == kBlock;
+    if (before >= kBlock && (becomes_a_chain || !is_flat(v))) {
       --nodes_[v].count;
       rebuild(v, level, item, row, weight);
       return;

@@ -161,7 +161,10 @@ class ProjectedNeighbours final : public Neighbours<Real> {
                        const std::uint8_t* ruled_out, SearchScratch& scratch,
                        Neighbour& out) const noexcept override {
     NearestAllowed best(ruled_out, out);
-    search(points, x, end, [&](std::size_t i) { return ruled_out[i] == 0; }, scratch, best);
+    const auto allowed = [&](std::size_t i) {
+      return ruled_out[i] == 0 && !points.is_hole(static_cast<RowSlot>(i));
+    };
+    search(points, x, end, allowed, scratch, best);
     return best.any();
   }
 
@@ -295,21 +298,28 @@ class BucketNeighbours final : public Neighbours<Real> {
 };
 
 template <class Real, class Rule>
-std::unique_ptr<Neighbours<Real>> by_dimension(std::size_t dim) {
-  if (dim < kLanes) return std::make_unique<BucketNeighbours<Real, Rule>>(dim);
+std::unique_ptr<Neighbours<Real>> buckets_or_scan(std::size_t dim, IndexKind kind) {
+  if (kind == IndexKind::kBuckets) return std::make_unique<BucketNeighbours<Real, Rule>>(dim);
   return std::make_unique<ScanNeighbours<Real, Rule>>(dim);
+}
+
+IndexKind what_suits(std::size_t dim, Metric metric) {
+  if (dim < kLanes) return IndexKind::kBuckets;
+  return dim < kLongRow || metric == Metric::kDot ? IndexKind::kScan : IndexKind::kProjected;
 }
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric) {
-  if (metric == Metric::kDot) return by_dimension<Real, MinusDot>(dim);
-  if (dim >= kLongRow) return std::make_unique<ProjectedNeighbours<Real>>(dim);
-  return by_dimension<Real, CentroidSquared>(dim);  // the centroid of a point is the point
+std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric, IndexKind kind) {
+  if (kind == IndexKind::kByDimension) kind = what_suits(dim, metric);
+  if (kind == IndexKind::kProjected) return std::make_unique<ProjectedNeighbours<Real>>(dim);
+  if (metric == Metric::kDot) return buckets_or_scan<Real, MinusDot>(dim, kind);
+  // The centroid of a point is the point.
+  return buckets_or_scan<Real, CentroidSquared>(dim, kind);
 }
 
-template std::unique_ptr<Neighbours<float>> make_neighbours(std::size_t, Metric);
-template std::unique_ptr<Neighbours<double>> make_neighbours(std::size_t, Metric);
+template std::unique_ptr<Neighbours<float>> make_neighbours(std::size_t, Metric, IndexKind);
+template std::unique_ptr<Neighbours<double>> make_neighbours(std::size_t, Metric, IndexKind);
 
 }  // namespace ramify

@@ -73,9 +73,14 @@ class Neighbours {
                               std::size_t k, RowSlot* out, const Breathe& breathe) const = 0;
 };
 
-/// A bucket k-d tree below kLanes dimensions; above, a scan of all points, which
-/// from kLongRow dimensions on looks at short vectors first.
+/// Named by whoever compares them; a stream gets what suits its dimension.
+enum class IndexKind { kByDimension, kScan, kProjected, kBuckets };
+
+/// By dimension: a bucket k-d tree below kLanes; above, a scan of all points, which
+/// from kLongRow dimensions on looks at short vectors first. Buckets are for less than
+/// kLanes dimensions only, short vectors for squared distances only.
 template <class Real>
-std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric);
+std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric,
+                                                  IndexKind kind = IndexKind::kByDimension);
 
 }  // namespace ramify

@@ -35,11 +35,11 @@ class RowStore {
   /// All slots, one after the other.
   std::span<const Real> values() const { return {values_.data(), values_.size()}; }
 
-  Arrival arrival(RowSlot slot) const { return arrivals_.size() == 0 ? slot : arrivals_[slot]; }
+  Arrival arrival(RowSlot slot) const { return numbered_ ? arrivals_[slot] : slot; }
   Arrival next_arrival() const { return next_; }
   /// The slot of a living point; false if there is none. O(log n).
   bool find(Arrival number, RowSlot& slot) const {
-    if (arrivals_.size() == 0) {
+    if (!numbered_) {
       if (number >= slots()) return false;
       slot = static_cast<RowSlot>(number);
     } else {
@@ -52,13 +52,13 @@ class RowStore {
 
   void make_room(std::size_t rows) {
     ramify::make_room(values_, rows * dim_);
-    if (arrivals_.size() > 0) ramify::make_room(arrivals_, rows);
+    if (numbered_) ramify::make_room(arrivals_, rows);
     if (!hole_.empty()) ramify::make_room(hole_, rows);
   }
   void append(const Real* row) {
     make_room(1);
     values_.append(row, row + dim_);
-    if (arrivals_.size() > 0) arrivals_.push_back(next_);
+    if (numbered_) arrivals_.push_back(next_);
     if (!hole_.empty()) hole_.push_back(0);
     ++next_;
   }
@@ -66,7 +66,7 @@ class RowStore {
   void truncate(std::size_t slots) {
     next_ -= this->slots() - slots;
     values_.resize(slots * dim_);
-    if (arrivals_.size() > 0) arrivals_.resize(slots);
+    if (numbered_) arrivals_.resize(slots);
     if (!hole_.empty()) hole_.resize(slots);
   }
 
@@ -76,9 +76,10 @@ class RowStore {
       hole_.reserve(slots() + slots() / 2 + 1);
       hole_.assign(slots(), 0);
     }
-    if (arrivals_.size() > 0) return;
+    if (numbered_) return;
     arrivals_.reserve(slots() + slots() / 2 + 1);
     for (std::size_t slot = 0; slot < slots(); ++slot) arrivals_.push_back(slot);
+    numbered_ = true;
   }
   /// Overwrite a row: what is forgotten is gone.
   void erase(RowSlot slot) {
@@ -118,7 +119,9 @@ class RowStore {
  private:
   std::size_t dim_;
   BigVector<Real> values_;
-  BigVector<Arrival> arrivals_;     // by slot; empty: the slots themselves
+  // Not told by arrivals_ being empty: it may be so because everybody has left.
+  bool numbered_ = false;           // arrivals_ has a number for each slot
+  BigVector<Arrival> arrivals_;     // by slot, if numbered_; else the slots themselves
   std::vector<std::uint8_t> hole_;  // by slot; empty: there are none
   std::size_t holes_ = 0;
   Arrival next_ = 0;

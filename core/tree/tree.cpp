@@ -327,6 +327,7 @@ Tree<Real>::Remake::Remake(Tree& tree)
   records_.reserve(tree.points().slots() * tree.record_);
   tree.touch_all();
   std::swap(records_, tree.records_);
+  std::swap(free_, tree.free_);
   tree.clear_inner();
 }
 
@@ -334,11 +335,13 @@ template <class Real>
 Tree<Real>::Remake::~Remake() {
   if (kept_) return;
   std::swap(records_, tree_.records_);
+  std::swap(free_, tree_.free_);
   tree_.slots_ = slots_;
   tree_.next_name_ = next_name_;
-  for (std::size_t slot = 0; slot < slots_; ++slot)
+  tree_.for_each_slot([&](Slot slot) {  // free ones have no children
     for (const NodeId child : {tree_.inner(slot).left, tree_.inner(slot).right})
-      tree_.set_parent(child, NodeId::inner(static_cast<Slot>(slot)));
+      tree_.set_parent(child, NodeId::inner(slot));
+  });
   if (root_ != kNone) tree_.set_root(root_);
 }
 

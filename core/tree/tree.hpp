@@ -211,6 +211,7 @@ class Tree {
    private:
     Tree& tree_;
     BigVector<std::byte> records_;
+    std::vector<Slot> free_;
     std::size_t slots_;
     std::uint64_t next_name_;
     NodeId root_;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// bind_rows.cpp: rows, the indexes over them, and whole batches looked up ahead.
+#include <memory>
+
+#include "helpers.hpp"
+#include "index/lookahead.hpp"
+#include "index/neighbours.hpp"
+#include "parts.hpp"
+#include "tree/row_store.hpp"
+
+namespace ramify::parts {
+namespace {
+
+using Numbers = std::vector<RowSlot>;
+
+template <class T>
+std::span<const T> span_of(const std::vector<T>& values) {
+  return {values.data(), values.size()};
+}
+
+template <class Real>
+void bind_row_store(nb::module_& m) {
+  using Store = RowStore<Real>;
+  nb::class_<Store>(m, with_type<Real>("RowStore").c_str())
+      .def(nb::init<std::size_t>())
+      .def_prop_ro("dim", &Store::dim)
+      .def_prop_ro("slots", &Store::slots)
+      .def_prop_ro("holes", &Store::holes)
+      .def_prop_ro("living", &Store::living)
+      .def_prop_ro("next_arrival", &Store::next_arrival)
+      .def("is_hole", &Store::is_hole)
+      .def("arrival", &Store::arrival)
+      .def("values",
+           [](const Store& self) {
+             const auto values = self.values();
+             return to_numpy(std::vector<Real>(values.begin(), values.end()), self.dim());
+           })
+      .def("find",
+           [](const Store& self, Arrival number) -> std::optional<RowSlot> {
+             RowSlot slot = 0;
+             if (!self.find(number, slot)) return std::nullopt;
+             return slot;
+           })
+      .def("make_room", &Store::make_room)
+      .def("append", [](Store& self, const Row<Real>& row) { self.append(row.data()); })
+      .def("truncate", &Store::truncate)
+      .def("make_room_to_erase", &Store::make_room_to_erase)
+      .def("erase", &Store::erase)
+      .def("compact", [](Store& self, const Numbers& new_slot) { self.compact(span_of(new_slot)); })
+      .def("number", [](Store& self, const std::vector<Arrival>& arrivals, Arrival next) {
+        self.number(span_of(arrivals), next);
+      });
+}
+
+/// An index, and what its searches keep between them.
+template <class Real>
+class Index {
+ public:
+  using Store = RowStore<Real>;
+  using Found = std::pair<Numbers, std::vector<double>>;
+
+  Index(std::size_t dim, const std::string& metric, const std::string& kind)
+      : index_(make_neighbours<Real>(
+            dim, metric_of(metric),
+            named<IndexKind>(kind, std::array{"by dimension", "scan", "projected", "buckets"}))) {
+    if (kind == "buckets" && dim >= kLanes) throw std::invalid_argument("too wide for buckets");
+    if (kind == "projected" && metric == "dot")
+      throw std::invalid_argument("an inner product has no short vectors");
+  }
+
+  Neighbours<Real>& index() { return *index_; }
+
+  Found nearest(const Store& points, const Row<Real>& x, std::size_t k, std::size_t end) {
+    std::vector<Neighbour> found;
+    index_->nearest(points, x.data(), k, end, scratch_, found);
+    Found out;
+    for (const Neighbour& one : found) {
+      out.first.push_back(one.row);
+      out.second.push_back(one.distance);
+    }
+    return out;
+  }
+  std::optional<std::pair<RowSlot, double>> nearest_allowed(const Store& points, const Row<Real>& x,
+                                                            std::size_t end,
+                                                            const Vector<std::uint8_t>& ruled_out) {
+    Neighbour found{};
+    index_->make_room_to_search(scratch_);
+    if (!index_->nearest_allowed(points, x.data(), end, ruled_out.data(), scratch_, found))
+      return std::nullopt;
+    return std::pair{found.row, found.distance};
+  }
+  /// k a query; what is not filled is 2^32 - 1.
+  auto nearest_before(const Store& points, const Numbers& queries, std::size_t k) {
+    Numbers out(queries.size() * k, ~RowSlot{0});
+    index_->nearest_before(points, span_of(queries), k, out.data(), {});
+    return to_numpy(std::move(out), k);
+  }
+
+ private:
+  std::unique_ptr<Neighbours<Real>> index_;
+  SearchScratch scratch_;
+};
+
+/// Look up a batch as Live does: neighbours of each row, slice by slice. No threads: the
+/// caller alone. Ends early, as if interrupted, after `breaths` of them.
+template <class Real>
+std::vector<Numbers> look_ahead(Index<Real>& index, RowStore<Real>& points, const Rows<Real>& rows,
+                                std::size_t k, std::size_t threads,
+                                std::optional<std::size_t> breaths) {
+  const nb::gil_scoped_release release;
+  const std::size_t begin = points.slots(), end = begin + rows.shape(0);
+  points.make_room(rows.shape(0));
+  const auto fetch = [&](std::size_t to) {
+    for (std::size_t i = points.slots(); i < to; ++i)
+      points.append(rows.data() + (i - begin) * points.dim());
+  };
+  const Breathe breathe = [&] {
+    if (breaths && (*breaths)-- == 0) throw Stopped{};
+  };
+  Alone alone;
+  std::optional<bindings::Threads> crew;
+  if (threads > 0) crew.emplace(threads);
+  Helpers& helpers = crew ? static_cast<Helpers&>(*crew) : alone;
+  std::vector<Numbers> out;
+  try {
+    Lookahead<Real> ahead(index.index(), points, fetch, begin, end, k, helpers);
+    while (begin + out.size() < end) {
+      ahead.advance(breathe, {});
+      for (std::size_t i = ahead.slice_begin(); i < ahead.slice_end(); ++i) {
+        const auto found = ahead.neighbours(i);
+        out.emplace_back(found.begin(), found.end());
+      }
+    }
+  } catch (const Stopped&) {
+  }
+  return out;
+}
+
+template <class Real>
+void bind_index(nb::module_& m) {
+  using Self = Index<Real>;
+  using Store = RowStore<Real>;
+  nb::class_<Self>(m, with_type<Real>("Index").c_str())
+      .def(nb::init<std::size_t, const std::string&, const std::string&>(), nb::arg("dim"),
+           nb::arg("metric"), nb::arg("kind"))
+      .def_prop_ro("end", [](Self& self) { return self.index().end(); })
+      .def("add", [](Self& self, const Store& points) { self.index().add(points); })
+      .def("make_room_to_remove", [](Self& self) { self.index().make_room_to_remove(); })
+      .def("remove", [](Self& self, RowSlot row) { self.index().remove(row); })
+      .def("renumber", [](Self& self, const Numbers& new_slot,
+                          std::size_t living) { self.index().renumber(span_of(new_slot), living); })
+      .def("load", [](Self& self, const Store& points,
+                      std::size_t end) { self.index().load(points, end, {}); })
+      .def("by_place",
+           [](Self& self, std::size_t begin) {
+             const auto rows = self.index().by_place(begin);
+             return Numbers(rows.begin(), rows.end());
+           })
+      .def("nearest", &Self::nearest, nb::arg("points"), nb::arg("x").noconvert(), nb::arg("k"),
+           nb::arg("end"))
+      .def("nearest_allowed", &Self::nearest_allowed, nb::arg("points"), nb::arg("x").noconvert(),
+           nb::arg("end"), nb::arg("ruled_out").noconvert())
+      .def("nearest_before", &Self::nearest_before);
+  m.def("look_ahead", &look_ahead<Real>, nb::arg("index"), nb::arg("points"),
+        nb::arg("rows").noconvert(), nb::arg("k"), nb::arg("threads") = 0,
+        nb::arg("breaths") = nb::none());
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+  bind_row_store<float>(m);
+  bind_row_store<double>(m);
+  bind_index<float>(m);
+  bind_index<double>(m);
+}
+
+}  // namespace ramify::parts

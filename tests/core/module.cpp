@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "math/dispatch.hpp"
+#include "parts.hpp"
+
+NB_MODULE(ramify_core_parts, m) {
+  m.doc() = "The core's own classes, one by one, for tests.";
+  nanobind::set_leak_warnings(false);
+  m.def("select_instructions",
+        [](const std::string& name) { return ramify::select_instructions(name); });
+  m.def("instructions", [] { return std::string(ramify::instructions()); });
+  ramify::parts::bind_rows(m);
+  ramify::parts::bind_trees(m);
+  ramify::parts::bind_forests(m);
+  ramify::parts::bind_threads(m);
+}

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HAC of a forest alone, in every space; and the part of a path that needs no HAC."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.core_parts import part, parts
+from tests.oracles.hac import assert_greedy, hac
+from tests.oracles.linkages import OFFERED, Linkage
+from tests.oracles.trees import Tree, clusters, leaf, merge
+from tests.strategies import dtypes, examples, scaled, seeds
+
+SPACES = ("matrix", "buckets", "scan")
+
+
+def spaces(d):
+    return [space for space in SPACES if space != "buckets" or d < 16]
+
+
+class Forest:
+    """Points, dealt out to clusters: as trees for the oracle, as summaries for the core."""
+
+    def __init__(self, X, groups):
+        self.X, self.groups = X, groups
+        rows = [X[group].astype(np.float64) for group in groups]
+        self.means = np.array([r.mean(0) for r in rows]).astype(X.dtype)
+        self.ssds = np.array([((r - r.mean(0)) ** 2).sum() for r in rows])
+        self.sizes = np.array([len(r) for r in rows], dtype=np.uint32)
+        self.first_leaves = np.array([min(group) for group in groups], dtype=np.uint32)
+        self.trees = [self.chain(sorted(group)) for group in groups]
+
+    @staticmethod
+    def chain(group):
+        tree = leaf(group[0])
+        for i in group[1:]:
+            tree = merge(tree, leaf(i))
+        return tree
+
+    def arrays(self):
+        return self.means, self.ssds, self.sizes, self.first_leaves
+
+    def merged(self, metric, linkage, space) -> Tree:
+        merges, linkages = parts.forest_hac(*self.arrays(), metric, linkage, space)
+        nodes = list(self.trees)
+        for a, b in merges:
+            assert nodes[a].first < nodes[b].first
+            nodes.append(merge(nodes[a], nodes[b]))
+        assert len(nodes) == 2 * len(self.trees) - 1
+        assert len(linkages) == (len(merges) if space == "matrix" else 0)
+        return nodes[-1]
+
+
+@st.composite
+def forests(draw, most=25, kinds=("normal", "grid", "equal", "far"), dims=(1, 2, 3, 15, 16, 33)):
+    m = draw(st.integers(1, most), label="clusters")
+    d = draw(st.sampled_from(dims), label="columns")
+    kind = draw(st.sampled_from(kinds), label="kind")
+    largest = draw(st.sampled_from([1, 1, 2, 6]), label="points in the largest")
+    rng = np.random.default_rng(draw(seeds()))
+    sizes = rng.integers(1, largest + 1, size=m)
+    X = rng.normal(size=(sizes.sum(), d))
+    if kind == "grid":
+        X = rng.integers(0, 3, size=X.shape).astype(np.float64)
+    elif kind == "equal":
+        X = np.ones_like(X)
+    elif kind == "far":
+        X += 1e6
+    order = rng.permutation(len(X))
+    groups = np.split(order, np.cumsum(sizes)[:-1])
+    return Forest(X, [group.tolist() for group in groups])
+
+
+@pytest.mark.parametrize(("metric", "linkage"), [o for o in OFFERED if o[0] != "cosine"])
+def test_every_space_merges_as_the_definition_says(metric, linkage):
+    @settings(max_examples=examples(25))
+    @given(forests(most=14))
+    def check(forest):
+        L, gaps = Linkage(forest.X, metric, linkage), []
+        expected = hac(forest.trees, L, gaps)
+        for space in spaces(forest.X.shape[1]):
+            tree = forest.merged(metric, linkage, space)
+            if min(gaps, default=1) > 1e-7:
+                assert clusters(tree) == clusters(expected), space
+            else:
+                assert_greedy(forest.trees, tree, L, 1e-7)
+
+    check()
+
+
+@pytest.mark.parametrize(("metric", "linkage"), [o for o in OFFERED if o[0] != "cosine"])
+def test_buckets_and_scan_merge_the_same_to_the_last_tie(metric, linkage):
+    @settings(max_examples=examples(25))
+    @given(forests(most=200, dims=(1, 2, 3, 15)), dtypes())
+    def check(forest, dtype):
+        forest.means = forest.means.astype(dtype)
+        one, other = (
+            parts.forest_hac(*forest.arrays(), metric, linkage, space)[0]
+            for space in ("buckets", "scan")
+        )
+        assert one == other
+
+    check()
+
+
+@pytest.mark.parametrize(("metric", "linkage"), [o for o in OFFERED if o[0] != "cosine"])
+def test_the_matrix_merges_what_the_others_do(metric, linkage):
+    """Where nothing is nearly tied: a matrix rounds otherwise."""
+
+    @settings(max_examples=examples(10))
+    @given(forests(most=200, kinds=("normal",)))
+    def check(forest):
+        trees = [forest.merged(metric, linkage, s) for s in spaces(forest.X.shape[1])]
+        assert all(clusters(tree) == clusters(trees[0]) for tree in trees)
+
+    check()
+
+
+def test_long_rows_are_scanned_by_short_vectors_and_merged_the_same():
+    m = scaled(1300)
+    X = np.random.default_rng(0).normal(size=(m, 40)) * np.geomspace(10, 0.1, 40)
+    forest = Forest(X, [[i] for i in range(m)])
+    trees = [forest.merged("sqeuclidean", "average", space) for space in ("matrix", "scan")]
+    assert clusters(trees[0]) == clusters(trees[1])
+
+
+@pytest.mark.parametrize("linkage", ["average", "centroid"])
+@pytest.mark.parametrize(("space", "d"), [("buckets", 2), ("scan", 17)])
+def test_merging_stops_when_the_pulse_says_so(space, d, linkage):
+    X = np.random.default_rng(0).normal(size=(150, d))
+    forest = Forest(X, [[i] for i in range(150)])
+    arguments = (*forest.arrays(), "sqeuclidean", linkage, space)
+    whole = parts.forest_hac(*arguments)
+    for pulses in (0, 1, 5, 140):
+        assert parts.forest_hac(*arguments, pulses) is None
+    assert parts.forest_hac(*arguments, 100_000) == whole
+
+
+# --- the stable part of a path ------------------------------------------------------------
+
+
+@st.composite
+def paths(draw):
+    """S_0 .. S_l and x, as arrays: what hangs off a path, nearest first, and a new point."""
+    items = draw(st.integers(2, 40), label="on the path")
+    d = draw(st.sampled_from([1, 2, 3, 15, 16, 40]), label="columns")
+    growth = draw(st.sampled_from([1.0, 1.05, 1.5, 3.0]), label="growth")
+    kind = draw(st.sampled_from(["loose", "grid", "line", "heaps"]), label="kind")
+    offset = draw(st.sampled_from([0.0, 0.0, 1e3, 1e7]), label="offset")
+    largest = draw(st.sampled_from([1, 4, 1000]), label="largest")
+    rng = np.random.default_rng(draw(seeds()))
+    means = rng.normal(size=(items + 1, d))
+    if kind == "grid":
+        means = np.round(2 * means)
+    elif kind == "line":
+        means = np.abs(means[:, :1]) @ np.ones((1, d))
+    elif kind == "heaps":
+        means = means[rng.integers(1 + items // 4, size=items + 1)]
+    means[:-1] *= growth ** np.arange(items)[:, None]
+    sizes = rng.integers(1, largest + 1, size=items + 1)
+    sizes[[0, -1]] = 1
+    ssds = np.where(sizes > 1, rng.exponential(size=items + 1) * sizes, 0.0)
+    means = (means + offset).astype(draw(dtypes()))
+    firsts = rng.permutation(items + 1)
+    return means, ssds, sizes.astype(np.uint32), firsts.astype(np.uint32)
+
+
+def clusters_of(merges, items):
+    """What each merge holds, given what the things that it starts from hold."""
+    held = [frozenset([item]) for item in items]
+    for a, b in merges:
+        held.append(held[a] | held[b])
+    return set(held[len(items) :])
+
+
+def merge_by_parts(forest):
+    """As OHAC does: how many lie above what is merged anew, and the clusters that HAC of the
+    lower part, with all above left as it was, makes."""
+    means, ssds, sizes, firsts = forest
+    items = len(means) - 1
+    stable = part("StablePath", means.dtype.type)(means.shape[1])
+    level = stable.unstable_level(*forest)
+    while level < items - 1:
+        chosen = [*range(level + 1), items]
+        merges, linkages = parts.forest_hac(
+            *(np.ascontiguousarray(array[chosen]) for array in forest),
+            "sqeuclidean",
+            "average",
+            "matrix",
+        )
+        higher = stable.unstable_after(level, merges, linkages)
+        if higher == level:
+            above = [frozenset([*range(i + 1), items]) for i in range(level + 1, items)]
+            return items - 1 - level, clusters_of(merges, chosen) | set(above)
+        assert higher > level
+        level = higher
+    return 0, None
+
+
+def hac_of_all(forest):
+    merges, _ = parts.forest_hac(*forest, "sqeuclidean", "average", "matrix")
+    return clusters_of(merges, range(len(forest[0])))
+
+
+@settings(max_examples=examples(300))
+@given(paths())
+def test_the_stable_part_really_is_stable(forest):
+    above, merged = merge_by_parts(forest)
+    assume(above > 0)
+    assert merged == hac_of_all(forest)
+
+
+@pytest.mark.parametrize("d", [1, 3, 16, 40])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_path_that_nobody_disturbs_is_stable(d, dtype):
+    """Or else stability would be true of nothing: all but y and x stays."""
+    means = np.concatenate([3.0 ** np.arange(20), [1.01]])[:, None] * np.ones((1, d))
+    forest = (
+        means.astype(dtype),
+        np.zeros(21),
+        np.ones(21, dtype=np.uint32),
+        np.arange(21, dtype=np.uint32),
+    )
+    above, merged = merge_by_parts(forest)
+    assert above == 19
+    assert merged == hac_of_all(forest)
+
+
+def test_equal_linkages_are_never_certain():
+    forest = (
+        np.ones((12, 2)),
+        np.zeros(12),
+        np.ones(12, dtype=np.uint32),
+        np.arange(12, dtype=np.uint32),
+    )
+    assert parts.StablePathF64(2).unstable_level(*forest) == 9

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every index of neighbours alone: a scan's answers to the bit, whatever came and went."""
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tests.core_parts import part, parts, run_machine
+from tests.oracles.row_store import Rows
+from tests.strategies import dtypes, seeds
+
+#: What rows look like. Each makes `count` of them, given how many came before.
+FLAVOURS = {
+    "normal": lambda rng, came, count, d: rng.normal(size=(count, d)),
+    "grid": lambda rng, came, count, d: rng.integers(-1, 2, size=(count, d)),
+    "equal": lambda rng, came, count, d: np.ones((count, d)),
+    "heaps": lambda rng, came, count, d: np.full((count, d), rng.integers(3)),
+    "far": lambda rng, came, count, d: 1e6 + rng.normal(size=(count, d)),
+    "far on a grid": lambda rng, came, count, d: 1e6 + rng.integers(2, size=(count, d)),
+    "sorted": lambda rng, came, count, d: np.sort(came + rng.random((count, d)), axis=0),
+    "line": lambda rng, came, count, d: np.outer(rng.normal(size=count), np.ones(d)),
+    "tiny": lambda rng, came, count, d: 1e-20 * rng.normal(size=(count, d)),
+    "huge": lambda rng, came, count, d: 1e15 * rng.normal(size=(count, d)),
+}
+KINDS = [
+    ("scan", "sqeuclidean", (1, 5, 16, 33)),
+    ("scan", "dot", (1, 5, 16, 33)),
+    ("projected", "sqeuclidean", (2, 32, 40)),
+    ("buckets", "sqeuclidean", (1, 2, 3, 15)),
+    ("buckets", "dot", (1, 2, 3, 15)),
+]
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """Rows come one by one or many at once, go, and close up; questions in between."""
+
+    kind: str
+    metric: str
+    dims: tuple[int, ...]
+    first: int  # rows that are there from the start
+
+    @initialize(data=st.data(), dtype=dtypes(), seed=seeds())
+    def start(self, data, dtype, seed):
+        self.dim = data.draw(st.sampled_from(self.dims), label="columns")
+        self.flavour = data.draw(st.sampled_from(sorted(FLAVOURS)), label="rows")
+        self.dtype, self.rng = dtype, np.random.default_rng(seed)
+        self.points, self.model = part("RowStore", dtype)(self.dim), Rows()
+        self.index = part("Index", dtype)(self.dim, self.metric, self.kind)
+        self.end = 0
+        if self.first:
+            self.store(self.first)
+            self.load()
+
+    def make(self, count):
+        make = FLAVOURS[self.flavour]
+        rows = make(self.rng, len(self.model.slots), count, self.dim)
+        return np.ascontiguousarray(rows, dtype=self.dtype)
+
+    def question(self):
+        """A row of the stream, or one like them."""
+        living = self.model.living()
+        if living and self.rng.random() < 0.5:
+            return self.model.slots[self.rng.choice(living)][1]
+        return self.make(1)[0]
+
+    def store(self, count):
+        for row in self.make(count):
+            self.points.append(row)
+            self.model.append(row)
+
+    # --- what happens ---------------------------------------------------------------
+
+    @rule(count=st.integers(1, 40))
+    def rows_come_that_are_not_yet_indexed(self, count):
+        self.store(count)
+
+    @rule(count=st.integers(1, 40))
+    def add(self, count):
+        for _ in range(count):
+            if self.end == len(self.model.slots):
+                self.store(1)
+            self.index.add(self.points)
+            self.end += 1
+
+    @rule()
+    def load(self):
+        self.end = len(self.model.slots)
+        self.index.load(self.points, self.end)
+
+    @precondition(lambda self: self.model.living())
+    @rule(share=st.one_of(st.just(0.0), st.floats(0, 1)), count=st.sampled_from([1, 1, 1, 5, 60]))
+    def remove(self, share, count):
+        living = self.model.living()
+        at = int(share * (len(living) - 1))
+        for slot in living[at : at + count]:
+            self.points.make_room_to_erase()
+            if slot < self.end:
+                self.index.make_room_to_remove()
+                self.index.remove(slot)
+            self.points.erase(slot)
+            self.model.erase(slot)
+
+    @precondition(lambda self: len(self.model.living()) < len(self.model.slots))
+    @rule()
+    def close_holes(self):
+        new_slot = self.model.new_slots()
+        self.index.renumber(new_slot, len(self.model.living()))
+        self.points.compact(new_slot)
+        living = len(self.model.living())
+        self.end = new_slot[self.end] if self.end < len(new_slot) else living
+        self.model.compact()
+
+    # --- questions ------------------------------------------------------------------
+
+    @rule(k=st.sampled_from([1, 1, 2, 3, 7, 50]), share=st.sampled_from([1.0, 1.0, 0.5, 0.1]))
+    def nearest(self, k, share):
+        x, end = self.question(), int(share * self.end)
+        assert self.index.nearest(self.points, x, k, end) == self.model.nearest(
+            x, k, end, self.metric
+        )
+
+    @rule(share=st.floats(0, 1), how_many=st.sampled_from([0.0, 0.1, 0.9, 1.0]))
+    def nearest_allowed(self, share, how_many):
+        x, end = self.question(), int(share * self.end)
+        ruled_out = (self.rng.random(len(self.model.slots) + 1) < how_many).astype(np.uint8)
+        found = self.index.nearest_allowed(self.points, x, end, ruled_out)
+        rows, distances = self.model.nearest(
+            x, 1, end, self.metric, set(np.flatnonzero(ruled_out).tolist())
+        )
+        assert found == ((rows[0], distances[0]) if rows else None)
+
+    @precondition(lambda self: self.model.living(self.end))
+    @rule(k=st.sampled_from([1, 1, 3, 40]), count=st.integers(1, 10))
+    def nearest_before(self, k, count):
+        queries = self.rng.choice(self.model.living(self.end), count).tolist()
+        found = self.index.nearest_before(self.points, queries, k)
+        for query, rows in zip(queries, found.tolist(), strict=True):
+            x = self.model.slots[query][1]
+            expected, _ = self.model.nearest(x, k, query, self.metric)
+            assert rows == expected + [2**32 - 1] * (k - len(expected))
+
+    @rule(share=st.floats(0, 1))
+    def by_place(self, share):
+        """Asked for rows that have just come: there are no holes among them."""
+        holes = [at for at, one in enumerate(self.model.slots[: self.end]) if one is None]
+        begin = max([int(share * self.end), *(at + 1 for at in holes)])
+        assert sorted(self.index.by_place(begin)) == list(range(begin, self.end))
+
+    @invariant()
+    def knows_its_end(self):
+        if hasattr(self, "index"):
+            assert self.index.end == self.end
+
+
+def machine(kind, metric, dims, first=0):
+    fields = {"kind": kind, "metric": metric, "dims": dims, "first": first}
+    return type("Machine", (IndexMachine,), fields)
+
+
+@pytest.mark.parametrize(("kind", "metric", "dims"), KINDS)
+def test_rows_come_and_go_and_answers_are_a_scans(kind, metric, dims):
+    run_machine(machine(kind, metric, dims), runs=80, steps=50)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dims", "first"),
+    # Short vectors are fitted at 1024 rows; very long rows have two of them.
+    [("projected", (16, 32), 1010), ("projected", (40, 200), 1100), ("buckets", (1, 3), 1100)],
+)
+def test_of_many_rows_too(kind, dims, first):
+    run_machine(machine(kind, "sqeuclidean", dims, first), runs=6, steps=25)
+
+
+def test_an_index_by_dimension_is_one_of_these():
+    """What a stream gets gives the answers of the kinds that are tested here."""
+    rng = np.random.default_rng(0)
+    for d in (1, 15, 16, 31, 32, 40):
+        for metric in ("sqeuclidean", "dot"):
+            points = parts.RowStoreF64(d)
+            index = parts.IndexF64(d, metric, "by dimension")
+            model = Rows()
+            for row in rng.normal(size=(50, d)):
+                points.append(row)
+                model.append(row)
+            index.load(points, 50)
+            x = rng.normal(size=d)
+            assert index.nearest(points, x, 5, 50) == model.nearest(x, 5, 50, metric)
+
+
+def test_equal_rows_are_found_in_order_of_arrival_after_one_has_left():
+    """Where a heap of equal rows had room in one block of the k-d tree, the last took the
+    place of the one that left; when more came, searches looked at the first of them only."""
+    points, index, model = parts.RowStoreF64(1), parts.IndexF64(1, "sqeuclidean", "buckets"), Rows()
+    x = np.ones(1)
+
+    def add(count):
+        for _ in range(count):
+            points.append(x)
+            model.append(x)
+            index.add(points)
+
+    add(10)
+    index.make_room_to_remove()
+    index.remove(0)
+    points.make_room_to_erase()
+    points.erase(0)
+    model.erase(0)
+    add(30)
+    assert index.nearest(points, x, 3, 40) == ([1, 2, 3], [0.0] * 3)
+
+
+def test_a_row_that_has_left_is_nobodys_nearest_allowed():
+    """The scan of short vectors offered rows that had left, as rows of zeros."""
+    points, index = parts.RowStoreF64(2), parts.IndexF64(2, "sqeuclidean", "projected")
+    for row in ([0.0, 0.0], [5.0, 5.0]):
+        points.append(np.array(row))
+        index.add(points)
+    index.make_room_to_remove()
+    points.make_room_to_erase()
+    index.remove(0)
+    points.erase(0)
+    allowed = np.zeros(2, dtype=np.uint8)
+    assert index.nearest_allowed(points, np.zeros(2), 2, allowed) == (1, 50.0)

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bindings' threads alone: turns in order, and pieces of work done once each."""
+
+import threading
+import time
+from collections import Counter, deque
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from tests.core_parts import parts, run_machine
+from tests.strategies import examples
+
+PATIENCE = 30.0  # seconds; nobody ever waits that long unless something is broken
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.0002)
+
+
+# --- turns ------------------------------------------------------------------------------
+
+
+class TurnMachine(RuleBasedStateMachine):
+    """Threads ask for a turn, end it or pass it on, and get it in the order of asking."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = parts.TurnLock()
+        self.line = deque()  # who has the turn, and who waits for it
+        self.had = []  # who had a turn, in order
+        self.log = []  # the same, as it happened
+        self.threads = []
+        self.names = iter(range(10_000))
+
+    def ask(self, name, how):
+        """In a thread of its own: `how` returns when that thread has its turn."""
+
+        def work():
+            how()
+            self.log.append(name)
+
+        before = self.lock.in_line
+        thread = threading.Thread(target=work, daemon=True)
+        self.threads.append(thread)
+        thread.start()
+        return before
+
+    def turn_begins(self):
+        self.had.append(self.line[0])
+        wait_until(lambda: len(self.log) == len(self.had), "a turn was lost")
+
+    @precondition(lambda self: len(self.line) < 5)
+    @rule()
+    def somebody_asks(self):
+        name = next(self.names)
+        before = self.ask(name, self.lock.lock)
+        wait_until(lambda: self.lock.in_line == before + 1, "nobody came")
+        self.line.append(name)
+        if len(self.line) == 1:
+            self.turn_begins()
+
+    @rule()
+    def somebody_tries(self):
+        assert self.lock.try_lock() == (not self.line)
+        if not self.line:
+            self.lock.unlock()
+
+    @precondition(lambda self: self.line)
+    @rule()
+    def a_turn_ends(self):
+        self.line.popleft()
+        self.lock.unlock()
+        if self.line:
+            self.turn_begins()
+
+    @precondition(lambda self: self.line)
+    @rule()
+    def a_turn_is_passed_on(self):
+        """Behind all who wait; with nobody there, nothing happens."""
+        name = self.line.popleft()
+        self.line.append(name)
+        if len(self.line) == 1:
+            self.lock.pass_on()
+            return
+        self.ask(name, self.lock.pass_on)
+        self.turn_begins()
+        wait_until(lambda: self.lock.in_line == len(self.line), "who passed it on does not wait")
+
+    @invariant()
+    def turns_came_in_order(self):
+        assert self.lock.in_line == len(self.line)
+        assert self.log == self.had
+
+    def teardown(self):
+        while self.line:
+            self.a_turn_ends()
+        for thread in self.threads:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+
+
+def test_turns_come_in_the_order_of_asking():
+    run_machine(TurnMachine, runs=20, steps=25)
+
+
+# --- a pool -----------------------------------------------------------------------------
+
+
+@settings(max_examples=examples(30))
+@given(threads=st.integers(0, 6), batches=st.lists(st.integers(0, 20), max_size=5))
+def test_every_piece_is_done_once_by_however_many(threads, batches):
+    pool = parts.Threads(threads)
+    for pieces in batches:
+        done = []
+        pool.begin(pieces, lambda piece, breathe, done=done: done.append(piece))
+        pool.finish()
+        assert Counter(done) == Counter(range(pieces))
+
+
+def test_others_begin_before_anybody_waits_for_them():
+    pool, done = parts.Threads(3), []
+    pool.begin(2, lambda piece, breathe: done.append(piece))
+    wait_until(lambda: len(done) == 2, "others do nothing in the background")
+    pool.finish()
+
+
+def test_one_thread_is_the_caller():
+    pool, done = parts.Threads(1), []
+    pool.begin(3, lambda piece, breathe: done.append((piece, threading.get_ident())))
+    time.sleep(0.01)
+    assert done == []
+    pool.finish()
+    assert done == [(piece, threading.get_ident()) for piece in range(3)]
+
+
+@settings(max_examples=examples(30))
+@given(threads=st.integers(1, 5), pieces=st.integers(1, 12), data=st.data())
+def test_what_a_piece_raises_reaches_the_caller_and_the_pool_goes_on(threads, pieces, data):
+    bad = data.draw(st.sets(st.integers(0, pieces - 1), min_size=1), label="pieces that fail")
+    pool = parts.Threads(threads)
+
+    def work(piece, breathe):
+        if piece in bad:
+            raise KeyError(piece)
+
+    pool.begin(pieces, work)
+    with pytest.raises(KeyError):
+        pool.finish()
+    done = []
+    pool.begin(pieces, lambda piece, breathe: done.append(piece))
+    pool.finish()
+    assert Counter(done) == Counter(range(pieces))
+
+
+@pytest.mark.parametrize("who", ["caller", "another"])
+def test_nobody_works_on_after_the_caller_has_been_told_of_a_failure(who):
+    """Pieces refer to what the caller owns. When its own piece failed, the others went on
+    with theirs, and took new ones."""
+    caller = threading.get_ident()
+    pool, at_work, begun, failed = parts.Threads(4), set(), [], threading.Event()
+
+    def work(piece, breathe):
+        begun.append(piece)
+        if (threading.get_ident() == caller) == (who == "caller") and not failed.is_set():
+            failed.set()
+            raise KeyError(piece)
+        at_work.add(piece)
+        try:
+            for _ in range(20):
+                time.sleep(0.001)
+                breathe()
+        finally:
+            at_work.remove(piece)
+
+    pool.begin(200, work)
+    with pytest.raises(KeyError):
+        pool.finish()
+    assert not at_work
+    until_then = len(begun)
+    time.sleep(0.05)
+    assert len(begun) == until_then
+
+
+def test_what_breathing_raises_reaches_the_caller():
+    pool = parts.Threads(2)
+    go_on = threading.Event()
+
+    def work(piece, breathe):
+        while not go_on.is_set():
+            time.sleep(0.001)
+            breathe()
+
+    def impatient():
+        raise TimeoutError
+
+    pool.begin(2, work)
+    with pytest.raises(TimeoutError):
+        pool.finish(impatient)
+    go_on.set()
+    pool.abandon()
+    done = []
+    pool.begin(4, lambda piece, breathe: done.append(piece))
+    pool.finish()
+    assert sorted(done) == [0, 1, 2, 3]
+
+
+def test_abandoned_work_is_stopped_and_forgotten():
+    pool, begun = parts.Threads(3), []
+
+    def work(piece, breathe):
+        begun.append(piece)
+        while True:  # for ever, but for a breath
+            time.sleep(0.001)
+            breathe()
+
+    pool.begin(50, work)
+    wait_until(lambda: len(begun) == 2, "others do not begin")
+    pool.abandon()
+    assert len(begun) == 2
+    pool.finish()  # nothing is left to do, and nothing has failed
+    assert len(begun) == 2
+
+
+def test_a_pool_may_go_while_work_is_under_way():
+    pool, begun = parts.Threads(4), []
+
+    def work(piece, breathe):
+        begun.append(piece)
+        while True:
+            time.sleep(0.001)
+            breathe()
+
+    pool.begin(3, work)
+    wait_until(lambda: begun, "others do not begin")
+    del pool
+
+
+# --- a crew -----------------------------------------------------------------------------
+
+
+@settings(max_examples=examples(20))
+@given(blocks=st.integers(0, 30), threads=st.integers(0, 6))
+def test_a_crew_does_every_block_once(blocks, threads):
+    done = []
+    parts.run_crew(blocks, threads, lambda block, keep_going: done.append(block))
+    assert Counter(done) == Counter(range(blocks))
+
+
+@settings(max_examples=examples(20))
+@given(blocks=st.integers(1, 30), threads=st.integers(1, 6), data=st.data())
+def test_what_a_block_raises_reaches_the_caller(blocks, threads, data):
+    bad = data.draw(st.integers(0, blocks - 1), label="block that fails")
+
+    def work(block, keep_going):
+        if block == bad:
+            raise KeyError(block)
+
+    with pytest.raises(KeyError, match=str(bad)):
+        parts.run_crew(blocks, threads, work)
+
+
+def test_a_failure_tells_the_others_to_stop():
+    told = []
+
+    def work(block, keep_going):
+        if block == 0:
+            raise KeyError(block)
+        end = time.monotonic() + PATIENCE
+        while keep_going() and time.monotonic() < end:
+            time.sleep(0.001)
+        told.append(not keep_going())
+
+    with pytest.raises(KeyError):
+        parts.run_crew(100, 3, work)
+    assert all(told)
+    assert len(told) <= 2
+
+
+def test_news_of_a_crew_may_raise_and_stop_it():
+    news = []
+
+    def report(done):
+        news.append(done)
+        raise KeyboardInterrupt
+
+    def work(block, keep_going):
+        end = time.monotonic() + PATIENCE
+        while keep_going() and time.monotonic() < end:
+            time.sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        parts.run_crew(10, 2, work, report)
+    assert news == [0]

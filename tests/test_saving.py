@@ -925,9 +925,14 @@ def test_what_was_erased_stays_so_in_a_stored_tree():
     core = OHAC().fit(X[:20])._live._core
     for gone in (0, 7, 19):
         assert core.erase(gone)
-    twin = type(core).from_state("ohac", X.shape[1], "sqeuclidean", "average", 1, {}, core.state())
+    settings = "ohac", X.shape[1], "sqeuclidean", "average", 1, {}
+    twin = type(core).from_state(*settings, core.state())
     assert twin.numbers().tolist() == core.numbers().tolist()
     for one in (core, twin):
         assert one.insert_one(X[20]) == 20
     for mine, other in zip(core.snapshot(), twin.snapshot(), strict=True):
         assert np.array_equal(mine, other)
+    for number in core.numbers().tolist():
+        assert core.erase(number)
+    twin = type(core).from_state(*settings, core.state())
+    assert twin.insert_one(X[0]) == 21

@@ -105,7 +105,7 @@ class RowStore {
 
   /// Arrival numbers of all slots; empty if they are the slots themselves.
   std::vector<Arrival> numbers() const {
-    const bool plain = arrivals_.size() == 0 || (next_ == slots() && holes_ == 0);
+    const bool plain = !numbered_ || (next_ == slots() && holes_ == 0);
     return plain ? std::vector<Arrival>{}
                  : std::vector<Arrival>(arrivals_.begin(), arrivals_.end());
   }

@@ -413,7 +413,7 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
       arrays.mean.size() != slots * dim || n > kMaxPoints)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
   const bool plain = arrays.arrivals.empty();
-  if (plain ? arrays.next_arrival != n
+  if (plain ? n > 0 && arrays.next_arrival != n  // all may have left
             : arrays.arrivals.size() != n || arrays.arrivals.back() >= arrays.next_arrival ||
                   std::adjacent_find(arrays.arrivals.begin(), arrays.arrivals.end(),
                                      std::greater_equal<>{}) != arrays.arrivals.end())
@@ -421,7 +421,7 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
   Tree tree(dim);
   tree.make_room(n);
   for (std::size_t i = 0; i < n; ++i) tree.add_leaf(arrays.points.data() + i * dim);
-  if (!plain) tree.points_.number(arrays.arrivals, arrays.next_arrival);
+  if (arrays.next_arrival != n) tree.points_.number(arrays.arrivals, arrays.next_arrival);
   for (std::size_t i = 0; i < slots; ++i) tree.new_slot(arrays.names[i]);
   if (n == 1) tree.set_root(NodeId::leaf(0));
   for (std::size_t i = 0; i < slots; ++i) {

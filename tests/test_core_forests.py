@@ -177,7 +177,7 @@ def clusters_of(merges, items):
 def merge_by_parts(forest):
     """As OHAC does: how many lie above what is merged anew, and the clusters that HAC of the
     lower part, with all above left as it was, makes."""
-    means, ssds, sizes, firsts = forest
+    means = forest[0]
     items = len(means) - 1
     stable = part("StablePath", means.dtype.type)(means.shape[1])
     level = stable.unstable_level(*forest)

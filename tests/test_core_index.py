@@ -160,7 +160,7 @@ def machine(kind, metric, dims, first=0):
 
 @pytest.mark.parametrize(("kind", "metric", "dims"), KINDS)
 def test_rows_come_and_go_and_answers_are_a_scans(kind, metric, dims):
-    run_machine(machine(kind, metric, dims), runs=80, steps=50)
+    run_machine(machine(kind, metric, dims), runs=50, steps=50)
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,34 @@ def test_the_last_point_may_go_and_others_come(name):
     core.check()
 
 
+@pytest.mark.parametrize("name", ERASING)
+@pytest.mark.parametrize("points", [1, 70], ids=["closed by a reader", "closed by themselves"])
+def test_numbers_go_on_after_everybody_has_left(name, points):
+    """The first point after that was announced under its number, and then known as 0."""
+    core = live(name, 2)
+    for i in range(points):
+        core.insert_one(np.array([float(i), 1.0]))
+    for i in range(points):
+        assert core.erase(i)
+    core.check()
+    assert core.insert_one(np.array([3.0, 4.0])) == points
+    assert core.numbers().tolist() == [points]
+    assert core.depth(points) == 0
+    assert not core.erase(0)
+    assert core.erase(points)
+
+
+def test_the_earliest_of_equal_points_is_found_after_one_has_left():
+    """A later one was, once more than 32 of them had come."""
+    core = live("ohac", 1)
+    for _ in range(10):
+        core.insert_one(np.ones(1))
+    assert core.erase(0)
+    for _ in range(30):
+        core.insert_one(np.ones(1))
+    assert core.nearest(np.ones((1, 1)), 3)[0].tolist() == [[1, 2, 3]]
+
+
 def test_who_cannot_take_points_out_says_so():
     core = _core.LiveF64("naive_hac", 1, "sqeuclidean", "average", 1)
     core.insert_many(np.array([[0.0], [1.0]]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from tests.oracles.neighbours import summed
@@ -28,7 +30,8 @@ class Rows:
 
     def new_slots(self) -> list[int]:
         """Where each slot goes when holes are closed; a hole's: where the next living one does."""
-        return [sum(one is not None for one in self.slots[:at]) for at in range(len(self.slots))]
+        lives = [one is not None for one in self.slots]
+        return list(itertools.accumulate(lives, initial=0))[:-1]
 
     def compact(self) -> None:
         self.slots = [one for one in self.slots if one is not None]
@@ -38,8 +41,7 @@ class Rows:
         return [at for at, one in enumerate(self.slots[:end]) if one is not None]
 
     def find(self, number: int) -> int | None:
-        found = [at for at in self.living() if self.slots[at][0] == number]
-        return found[0] if found else None
+        return next((at for at, one in enumerate(self.slots) if one and one[0] == number), None)
 
     def nearest(
         self, x: np.ndarray, k: int, end: int, metric: str, ruled_out: set[int] | None = None

@@ -401,9 +401,20 @@ void Perch<Real>::restore(const Tree<Real>& tree, std::span<const std::uint32_t>
       throw std::invalid_argument("a stored PERCH tree has a collapsed node that does not exist");
     collapsed_[slot] = 1;
   }
-  if (collapses())
-    for (const Slot slot : order)
-      if (const NodeId v = NodeId::inner(slot); may_collapse(tree, v)) offer(tree, v);
+  if (!collapses()) return;
+  std::size_t leaves = tree.points().living();
+  for (const Slot slot : order) {
+    if (collapsed_[slot] == 0) continue;
+    --leaves;
+    for (const NodeId child : {tree.left(NodeId::inner(slot)), tree.right(NodeId::inner(slot))})
+      if (!child.is_leaf() && collapsed_[child.slot()] == 0)
+        throw std::invalid_argument(
+            "a stored PERCH tree has a collapsed node above one that is not");
+  }
+  if (leaves > options_.max_leaves)
+    throw std::invalid_argument("a stored PERCH tree has more leaves than max_leaves");
+  for (const Slot slot : order)
+    if (const NodeId v = NodeId::inner(slot); may_collapse(tree, v)) offer(tree, v);
 }
 
 template <class Real>

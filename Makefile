@@ -9,7 +9,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt README.md LICENSE \
 	$(shell find core bindings src -type f -not -name '*.pyc')
 CPP_FILES := $(shell find core bindings -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: demo test check format stub bench bench-full asan docs wheel clean
+.PHONY: demo test check format stub bench bench-full asan tsan docs wheel clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -42,11 +42,26 @@ bench-full: $(VENV)/.installed $(VENV)/.bench ## the same with the large cases, 
 asan: $(VENV)/.installed $(VENV)/.test ## the core suite under AddressSanitizer and UBSan
 	rm -rf build/asan
 	$(PIP) install --no-build-isolation --no-deps --target build/asan . \
-		-C build-dir=build/asan-objects -C cmake.define.RAMIFY_SANITIZE=ON
+		-C build-dir=build/asan-objects -C cmake.define.RAMIFY_SANITIZE=address \
+		-C cmake.build-type=RelWithDebInfo
 	PYTHONPATH=build/asan RAMIFY_TEST_SCALE=small \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		$(BIN)/python -m pytest -n 2 -m "not no_asan"
+
+# Reports go to files: pytest would show those of failed tests only, and forget a worker's.
+# Only the files with such tests: polars, which others import, crashes under this tool.
+tsan: $(VENV)/.installed $(VENV)/.test ## whatever runs in threads under ThreadSanitizer
+	rm -rf build/tsan build/tsan-reports
+	mkdir -p build/tsan-reports
+	$(PIP) install --no-build-isolation --no-deps --target build/tsan . \
+		-C build-dir=build/tsan-objects -C cmake.define.RAMIFY_SANITIZE=thread \
+		-C cmake.build-type=RelWithDebInfo
+	PYTHONPATH=build/tsan RAMIFY_TEST_SCALE=small OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		TSAN_OPTIONS="die_after_fork=0 log_path=$(CURDIR)/build/tsan-reports/found" \
+		LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libtsan.so)" \
+		$(BIN)/python -m pytest -n 2 -m threads $$(grep -l pytest.mark.threads tests/test_*.py)
+	@! cat build/tsan-reports/* 2> /dev/null
 
 docs: $(VENV)/.installed $(VENV)/.docs ## build the site into build/docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs

@@ -226,6 +226,7 @@ def test_what_a_file_says_about_itself(tmp_path):
         describe(path)
 
 
+@pytest.mark.threads
 def test_saving_while_others_insert(tmp_path):
     rows = np.random.default_rng(0).normal(size=(3000, 3))
     model = OTD()

@@ -48,6 +48,27 @@ class Threads final : public Helpers {
   }
 
   void finish(const Breathe& breathe) override {
+    try {
+      help(breathe);
+    } catch (...) {
+      abandon();  // whoever catches this may change what the others are still reading
+      throw;
+    }
+  }
+
+  void abandon() noexcept override {
+    std::unique_lock lock(mutex_);
+    next_ = pieces_ = 0;
+    stop_ = true;
+    all_done_.wait(lock, [&] { return at_work_ == 0; });
+    stop_ = false;
+    failed_ = nullptr;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPatience{20};
+
+  void help(const Breathe& breathe) {
     std::unique_lock lock(mutex_);
     while (next_ < pieces_ && !failed_) {
       const std::size_t piece = next_++;
@@ -62,18 +83,6 @@ class Threads final : public Helpers {
     }
     if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
   }
-
-  void abandon() noexcept override {
-    std::unique_lock lock(mutex_);
-    next_ = pieces_ = 0;
-    stop_ = true;
-    all_done_.wait(lock, [&] { return at_work_ == 0; });
-    stop_ = false;
-    failed_ = nullptr;
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kPatience{20};
 
   void hire(std::size_t wanted) {
     try {

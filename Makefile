@@ -9,7 +9,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt README.md LICENSE \
 	$(shell find core bindings src -type f -not -name '*.pyc')
 CPP_FILES := $(shell find core bindings -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: demo test check format stub bench bench-full asan tsan docs wheel clean
+.PHONY: demo test check format stub bench bench-full asan tsan fuzz docs wheel clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -62,6 +62,10 @@ tsan: $(VENV)/.installed $(VENV)/.test ## whatever runs in threads under ThreadS
 		LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libtsan.so)" \
 		$(BIN)/python -m pytest -n 2 -m threads $$(grep -l pytest.mark.threads tests/test_*.py)
 	@! cat build/tsan-reports/* 2> /dev/null
+
+FUZZ_SECONDS ?= 300
+fuzz: $(VENV)/.installed $(VENV)/.test ## new examples and damaged files, for FUZZ_SECONDS
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 docs: $(VENV)/.installed $(VENV)/.docs ## build the site into build/docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs

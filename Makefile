@@ -18,12 +18,19 @@ demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and 
 test: $(VENV)/.installed $(VENV)/.test ## build and run the whole test suite
 	$(BIN)/python -m pytest -n 2
 
-check: $(VENV)/.installed $(VENV)/.check ## linters, formatting, types, layers
+check: $(VENV)/.installed $(VENV)/.check ## linters, clang's too; formatting, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@mkdir -p build
+	$(BIN)/cmake -S . -B build/tidy -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+		-DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+		> build/tidy.log
+	@echo "clang-tidy, about a minute"
+	@printf '%s\n' $(filter %.cpp, $(CPP_FILES)) \
+		| xargs -P 2 -n 1 $(BIN)/clang-tidy -p build/tidy --quiet 2> build/tidy.log || { cat build/tidy.log; false; }
 
 format: $(VENV)/.check ## let the tools settle the layout
 	$(BIN)/ruff check --fix-only .

@@ -12,7 +12,7 @@ CPP_FILES := $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp
 PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
 	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
-.PHONY: demo test check format stub bench bench-full asan docs wheel clean
+.PHONY: demo test check format stub bench bench-full asan tsan fuzz docs wheel clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -21,12 +21,19 @@ demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and 
 test: $(VENV)/.installed $(VENV)/.test build/test-extension/.built ## build and run the whole test suite
 	$(BIN)/python -m pytest -n 2
 
-check: $(VENV)/.installed $(VENV)/.check ## linters, formatting, types, layers
+check: $(VENV)/.installed $(VENV)/.check ## linters, clang's too; formatting, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@mkdir -p build
+	$(BIN)/cmake -S . -B build/tidy -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+		-DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+		> build/tidy.log
+	@echo "clang-tidy, about a minute"
+	@printf '%s\n' $(filter %.cpp, $(CPP_FILES)) \
+		| xargs -P 2 -n 1 $(BIN)/clang-tidy -p build/tidy --quiet 2> build/tidy.log || { cat build/tidy.log; false; }
 
 format: $(VENV)/.check ## let the tools settle the layout
 	$(BIN)/ruff check --fix-only .
@@ -45,14 +52,33 @@ bench-full: $(VENV)/.installed $(VENV)/.bench ## the same with the large cases, 
 asan: $(VENV)/.installed $(VENV)/.test ## the core suite under AddressSanitizer and UBSan
 	rm -rf build/asan
 	$(PIP) install --no-build-isolation --no-deps --target build/asan . \
-		-C build-dir=build/asan-objects -C cmake.define.RAMIFY_SANITIZE=ON
-	$(PARTS) -B build/asan-part-objects -DRAMIFY_SANITIZE=ON \
+		-C build-dir=build/asan-objects -C cmake.define.RAMIFY_SANITIZE=address \
+		-C cmake.build-type=RelWithDebInfo
+	$(PARTS) -B build/asan-part-objects -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRAMIFY_SANITIZE=address \
 		-DRAMIFY_TEST_PARTS_DIR="$(CURDIR)/build/asan"
 	$(BIN)/cmake --build build/asan-part-objects --target ramify_core_parts
 	PYTHONPATH=build/asan RAMIFY_TEST_SCALE=small \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 		$(BIN)/python -m pytest -n 2 -m "not no_asan" -o pythonpath=". build/asan"
+
+# Reports go to files: pytest would show those of failed tests only, and forget a worker's.
+# Only the files with such tests: polars, which others import, crashes under this tool.
+tsan: $(VENV)/.installed $(VENV)/.test ## whatever runs in threads under ThreadSanitizer
+	rm -rf build/tsan build/tsan-reports
+	mkdir -p build/tsan-reports
+	$(PIP) install --no-build-isolation --no-deps --target build/tsan . \
+		-C build-dir=build/tsan-objects -C cmake.define.RAMIFY_SANITIZE=thread \
+		-C cmake.build-type=RelWithDebInfo
+	PYTHONPATH=build/tsan RAMIFY_TEST_SCALE=small OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		TSAN_OPTIONS="die_after_fork=0 log_path=$(CURDIR)/build/tsan-reports/found" \
+		LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libtsan.so)" \
+		$(BIN)/python -m pytest -n 2 -m threads $$(grep -l pytest.mark.threads tests/test_*.py)
+	@! cat build/tsan-reports/* 2> /dev/null
+
+FUZZ_SECONDS ?= 300
+fuzz: $(VENV)/.installed $(VENV)/.test ## new examples and damaged files, for FUZZ_SECONDS
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 docs: $(VENV)/.installed $(VENV)/.docs ## build the site into build/docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs

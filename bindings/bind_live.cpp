@@ -356,8 +356,9 @@ class PyLive {
   }
 
   std::tuple<Out1<std::int64_t>, Out2<Real>, Out1<double>> summaries() {
-    const Snapshot snapshot = take_snapshot().snapshot;
-    const Turn turn(*this);
+    const Turn turn(*this);  // one for both, so that nodes of the snapshot are still there
+    if (live_.size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
+    const Snapshot snapshot = number(live_.flat());
     const Tree<Real>& tree = live_.tree();
     std::vector<std::int64_t> sizes;
     std::vector<Real> means;

@@ -52,7 +52,7 @@ class Threads final : public Helpers {
     try {
       help(breathe);
     } catch (...) {
-      abandon();
+      abandon();  // whoever catches this may change what the others are still reading
       throw;
     }
   }

@@ -14,10 +14,10 @@ NB_MODULE(_core, m) {
   nanobind::set_leak_warnings(false);
   // A lesser set of instructions can be asked for, to test that every set grows
   // the same tree.
-  if (const char* wanted = std::getenv("RAMIFY_INSTRUCTIONS"))
-    if (!ramify::select_instructions(wanted))
-      throw std::runtime_error(std::string("RAMIFY_INSTRUCTIONS=") + wanted +
-                               ": this machine has no such instruction set");
+  const char* wanted = std::getenv("RAMIFY_INSTRUCTIONS");  // NOLINT(concurrency-mt-unsafe): once
+  if (wanted != nullptr && !ramify::select_instructions(wanted))
+    throw std::runtime_error(std::string("RAMIFY_INSTRUCTIONS=") + wanted +
+                             ": this machine has no such instruction set");
   m.def(
       "instructions", [] { return std::string(ramify::instructions()); },
       "The set of instructions in use: 'avx512', 'avx2' or 'baseline'.");

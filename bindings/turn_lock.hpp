@@ -10,6 +10,8 @@
 #include <pthread.h>
 #endif
 
+#include <nanobind/nanobind.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -31,7 +33,7 @@ inline std::atomic<std::uint64_t>& forks() {
 
 class TurnLock {
  public:
-  TurnLock() : forks_(forks()) {}
+  TurnLock() : forks_(forks().load()) {}
   TurnLock(const TurnLock&) = delete;
   TurnLock& operator=(const TurnLock&) = delete;
 
@@ -67,20 +69,24 @@ class TurnLock {
  private:
   /// Threads are not copied by a fork: a turn that one of them had would never end.
   void look_for_a_fork() {
-    if (forks_ == forks().load(std::memory_order_relaxed)) return;
+    if (forks_ == forks()) return;
+    // The child may have threads of its own by now: one of them makes the lock anew, while
+    // the others wait for the GIL, which Python itself has seen through the fork.
+    const nanobind::gil_scoped_acquire gil;
+    if (forks_ == forks()) return;
     if (next_ != serving_)
       throw std::runtime_error(
           "this model was in use by another thread when this process was forked, so its copy here "
           "may be half changed; fork when no thread uses it, or load it from a file");
     new (&mutex_) std::mutex;
     new (&turned_) std::condition_variable;
-    forks_ = forks();
+    forks_ = forks().load();
   }
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable turned_;
   std::atomic<std::uint64_t> next_ = 0, serving_ = 0;
-  std::uint64_t forks_;
+  std::atomic<std::uint64_t> forks_;  // when the lock was made
 };
 
 }  // namespace ramify::bindings

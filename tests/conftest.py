@@ -23,6 +23,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ramify"))
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "no_asan: too slow or too large under AddressSanitizer")
+    config.addinivalue_line("markers", "threads: runs in several threads, so `make tsan` runs it")
 
 
 @pytest.fixture(autouse=True)

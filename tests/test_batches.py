@@ -147,6 +147,7 @@ def test_long_rows_of_a_batch_are_looked_up_exactly(d, kind):
     assert everything_in(NaiveNN().fit(X)) == everything_in(parts) == everything_in(rows)
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("d", [2, 40])
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("k", [2, 5, 2**62])
@@ -183,6 +184,7 @@ LONG = [
 ]
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize(("Estimator", "kind", "d", "n"), LONG)
 def test_long_batches_are_their_rows(Estimator, kind, d, n):
     n = scaled(n)
@@ -211,6 +213,7 @@ def test_arrays_that_had_to_move_hold_what_they_held(d):
     assert everything_in(parts) == everything_in(OHAC().fit(X))
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("linkage", ["average", "centroid", "ward"])
 @pytest.mark.parametrize("metric", METRICS)
 def test_every_linkage_takes_batches(metric, linkage):
@@ -235,6 +238,7 @@ def test_a_stored_tree_goes_on_in_batches(d):
     assert everything_in(twin) == everything_in(OHAC().fit(X))
 
 
+@pytest.mark.threads
 def test_empty_and_single_batches():
     X = stream("mixture", 3, 40)
     model = OHAC(n_jobs=2).fit(X[:1])
@@ -244,6 +248,7 @@ def test_empty_and_single_batches():
     model.check()
 
 
+@pytest.mark.threads
 def test_more_jobs_than_work():
     X = stream("mixture", 600, 3)
     assert everything_in(OHAC(n_jobs=1_000_000).fit(X)) == everything_in(OHAC().fit(X))
@@ -296,6 +301,7 @@ def stop_at(call):
     return progress
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize("call", [1, 2, 4])
 @pytest.mark.parametrize(("d", "n"), [(2, 150_000), (12, 40_000), (20, 30_000), (150, 12_000)])
 def test_a_batch_cut_short_leaves_the_rows_so_far(d, n, call):

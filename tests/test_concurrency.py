@@ -102,6 +102,7 @@ def test_ctrl_c_keeps_the_rows_inserted_so_far(call):
     )
 
 
+@pytest.mark.threads
 @pytest.mark.parametrize(("n", "d"), [(1_000_000, 3), (60_000, 200)])
 def test_ctrl_c_is_heard_while_threads_look_ahead(n, d):
     held, message = press_ctrl_c("OHAC", "model.set_params(n_jobs=2).partial_fit(rows)", n, d)
@@ -475,6 +476,7 @@ def in_threads(*tasks):
         raise failures[0]
 
 
+@pytest.mark.threads
 @every_estimator
 def test_the_gil_is_released_during_a_batch(Estimator):
     rows = long_batch(Estimator)
@@ -498,6 +500,7 @@ def test_the_gil_is_released_during_a_batch(Estimator):
     assert ticks > 10
 
 
+@pytest.mark.threads
 @every_online
 def test_two_threads_may_insert_into_one_model(Estimator):
     n = 300 if Estimator is NaiveHAC else 3_000  # a whole tree a point, or not
@@ -514,6 +517,7 @@ def test_two_threads_may_insert_into_one_model(Estimator):
     model.check()
 
 
+@pytest.mark.threads
 @every_online
 def test_readers_wait_for_writers(Estimator):
     rows = np.random.default_rng(1).normal(size=(scaled(4_000), 3))
@@ -539,6 +543,7 @@ def test_readers_wait_for_writers(Estimator):
     model.check()
 
 
+@pytest.mark.threads
 def test_many_threads_share_the_first_lock():
     for _ in range(50):
         model = OHAC()
@@ -547,6 +552,7 @@ def test_many_threads_share_the_first_lock():
         assert len(locks) == 1
 
 
+@pytest.mark.threads
 def test_threads_that_fit_at_once_leave_one_whole_tree():
     model = OHAC()
     in_threads(*[lambda n=n: model.fit(X[:n]) for n in (10, 20, 30, 40)])
@@ -586,6 +592,7 @@ print(len(model))
 """
 
 
+@pytest.mark.threads
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_waited_for_a_thread_that_it_does_not_have():
     run = subprocess.run(
@@ -595,6 +602,44 @@ def test_a_forked_child_waited_for_a_thread_that_it_does_not_have():
     assert len(refusals) == 3, run.stderr
     assert all("in use by another thread when this process was forked" in why for why in refusals)
     assert (others, code, held) == ("3 1", "0", "2")
+
+
+FIRST_USE_IN_A_CHILD = """
+import os, threading
+import ramify
+
+model = ramify.OHAC(n_clusters=2).fit([[float(i)] for i in range(600)])
+rows = model.points()
+child = os.fork()
+if child == 0:
+    failures = []
+    start = threading.Barrier(4)
+
+    def use():
+        try:
+            start.wait(60)
+            model.predict(rows, n_jobs=2)
+            len(model)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(*failures, flush=True)
+    os._exit(len(failures))
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+# Not for ThreadSanitizer, which loses count of the threads of a child.
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_threads_of_a_forked_child_all_made_the_lock_anew():
+    for _ in range(3):
+        run = run_python(FIRST_USE_IN_A_CHILD)
+        assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_scripts_end_without_complaints():
@@ -612,6 +657,7 @@ def test_scripts_end_without_complaints():
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
+@pytest.mark.threads
 @pytest.mark.no_asan  # a batch long enough for a look at the clock takes minutes
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e200])
 @pytest.mark.parametrize("Estimator", [OHAC, NaiveNN, PERCH])
@@ -641,3 +687,28 @@ def test_a_query_spoilt_by_another_thread_is_refused_by_the_core():
     with pytest.raises(ValueError, match="changed since it was checked"):
         live.nearest(np.array([[0.0, np.nan]]), 3)
     assert live.nearest(np.zeros((1, 2)), 3)[0].shape == (1, 3)
+
+
+@pytest.mark.threads
+def test_a_refused_query_let_writers_in_before_its_helpers_were_done():
+    """The thread that found the wrong row passed its turn on; others were still reading."""
+    rng = np.random.default_rng(0)
+    live = OHAC().fit(rng.normal(size=(500, 3)))._live._core
+    queries = rng.normal(size=(1024, 3))
+    queries[512 + 32] = np.nan  # in a block for which the helpers are there
+    done = threading.Event()
+
+    def write():
+        while not done.is_set():
+            live.insert_one(rng.normal(size=3))
+
+    def read():
+        try:
+            for _ in range(20):
+                with pytest.raises(ValueError, match="changed since it was checked"):
+                    live.nearest(queries, 1, 3)
+        finally:
+            done.set()
+
+    in_threads(write, read)
+    live.check()

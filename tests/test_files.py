@@ -325,7 +325,7 @@ def test_a_header_that_makes_no_sense_was_a_traceback(data, sentence, tmp_path):
             read(zipped(tmp_path / "x.npz", data))
 
 
-@pytest.mark.parametrize("damage", ["encrypted", "patched", "method", "directory"])
+@pytest.mark.parametrize("damage", ["encrypted", "patched", "method", "directory", "offset"])
 def test_a_zip_that_python_cannot_unpack_was_a_traceback(damage, tmp_path):
     file = zipped(tmp_path / "x.npz", npy("(2, 2)", bytes(32)))
     data = bytearray(file.read_bytes())
@@ -334,6 +334,8 @@ def test_a_zip_that_python_cannot_unpack_was_a_traceback(damage, tmp_path):
         data[8], data[entry + 10] = 14, 14  # LZMA, which may unpack to anything
     elif damage == "directory":
         data[entry + 6] = 99  # needs a later version of zip
+    elif damage == "offset":
+        del data[:1]  # all is one byte earlier than the directory says
     else:
         flag = 0x01 if damage == "encrypted" else 0x20
         data[6] |= flag

@@ -10,7 +10,7 @@ import ramify
 from ramify import OHAC, OTD, NaiveNN
 from ramify.errors import NoLabelsError
 from tests.every import every_estimator, every_online
-from tests.strategies import scaled
+from tests.strategies import SMALL, scaled
 
 X = np.random.default_rng(0).normal(size=(120, 3))
 CUTS = [{"n_clusters": 1}, {"n_clusters": 7}, {"height": 1.5}, {"max_size": 9}]
@@ -80,6 +80,7 @@ def test_the_models_own_cut_is_the_default():
     assert len(model.clusters().sizes) == model.n_clusters_
 
 
+@pytest.mark.threads
 @every_estimator
 def test_threads_change_nothing(Estimator):
     queries = np.random.default_rng(1).normal(size=(1500, 3))
@@ -135,6 +136,11 @@ def test_a_chain_of_a_hundred_thousand():
 # --- while another thread's batch is under way ------------------------------------------
 
 
+def long_enough(n):
+    """Rows of a batch that is read while it lasts; a sanitizer makes fewer last as long."""
+    return n // 10 if SMALL else n
+
+
 def read_during(model, rows, read):
     """What ``read`` returned, again and again, while the rows went in; the batch's error."""
     answers, errors = [], []
@@ -160,10 +166,10 @@ def read_during(model, rows, read):
     return answers
 
 
-@pytest.mark.no_asan  # a batch long enough to be read takes minutes
+@pytest.mark.threads
 @pytest.mark.parametrize(("Estimator", "n"), [(OHAC, 60_000), (NaiveNN, 150_000)])
 def test_readers_see_versions_that_the_writer_passed_through(Estimator, n):
-    rows = np.random.default_rng(0).normal(size=(n, 2))
+    rows = np.random.default_rng(0).normal(size=(long_enough(n), 2))
     model = Estimator(n_clusters=4).partial_fit(rows[:100])
     trees = read_during(model, rows[100:], lambda model: model.hierarchy())
     sizes = sorted({tree.n_leaves for tree in trees})
@@ -173,9 +179,9 @@ def test_readers_see_versions_that_the_writer_passed_through(Estimator, n):
         assert all(tree == wanted for tree in trees if tree.n_leaves == size)
 
 
-@pytest.mark.no_asan
+@pytest.mark.threads
 def test_assignments_during_a_batch_are_those_of_some_moment():
-    rows = np.random.default_rng(0).normal(size=(80_000, 2))
+    rows = np.random.default_rng(0).normal(size=(long_enough(80_000), 2))
     model = OHAC(n_clusters=4).partial_fit(rows[:100])
     query = np.zeros((1, 2))
     answers = read_during(model, rows[100:], lambda model: (len(model), model.assign(query)))

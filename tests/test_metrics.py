@@ -115,6 +115,7 @@ def test_far_from_the_origin_no_digits_are_lost(similarity):
     assert sums(tree, far, similarity=similarity) == pytest.approx([earned, paid], rel=1e-9)
 
 
+@pytest.mark.threads
 def test_any_number_of_threads_gives_the_same_bits():
     rng = np.random.default_rng(2)
     n = 300 if SMALL else 1500
@@ -548,6 +549,7 @@ def test_a_callable_can_stop_a_long_measure():
         revenue(chain(n), X, progress=stop)
 
 
+@pytest.mark.threads
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals")
 def test_ctrl_c_stops_a_long_measure():
     n = 200_000

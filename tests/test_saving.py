@@ -226,6 +226,7 @@ def test_what_a_file_says_about_itself(tmp_path):
         describe(path)
 
 
+@pytest.mark.threads
 def test_saving_while_others_insert(tmp_path):
     rows = np.random.default_rng(0).normal(size=(3000, 3))
     model = OTD()
@@ -677,6 +678,7 @@ def forgeries():
     yield "grouped below", birch, {"arrays": {"grouped": np.int64([-1])}}, "points that it lacks"
     perch = PERCH(max_leaves=3).fit(X[:6])
     yield "mark", perch, {"arrays": {"marks": np.uint32([99])}}, "does not exist"
+    yield "no mark", perch, {"arrays": {"marks": np.uint32([])}}, "more leaves than max_leaves"
     yield "many marks", perch, {"arrays": {"marks": np.zeros(9, np.uint32)}}, "'marks' has type"
     grinch = GRINCH().fit(X[:6])
     state = grinch._live.state()["arrays"]

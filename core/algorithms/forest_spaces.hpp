@@ -139,7 +139,7 @@ class MatrixSpace {
     typedef double Lanes __attribute__((vector_size(8 * kWidth)));
     typedef std::int64_t Marks __attribute__((vector_size(8 * kWidth)));
     Lanes least, shut, next;
-    Marks at = {0, 1, 2, 3, 4, 5, 6, 7}, where = at, twice = at ^ at;
+    Marks at = {0, 1, 2, 3, 4, 5, 6, 7}, where = at, twice = {};
     std::memcpy(&least, linkages, sizeof least);
     std::memcpy(&shut, closed, sizeof shut);
     least += shut;

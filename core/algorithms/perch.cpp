@@ -63,7 +63,7 @@ bool Perch<Real>::Collapsible::operator>(const Collapsible& other) const {
 
 template <class Real>
 const Real* Perch<Real>::low(const Tree<Real>& tree, NodeId v) const {
-  return v.is_leaf() ? tree.points().row(v.row()) : boxes_.data() + v.slot() * 2 * dim_;
+  return v.is_leaf() ? tree.points().row(v.row()) : boxes_.data() + 2 * dim_ * v.slot();
 }
 
 template <class Real>
@@ -167,7 +167,7 @@ void Perch<Real>::make_box(const Tree<Real>& tree, NodeId v) {
   const NodeId a = tree.left(v), b = tree.right(v);
   const Real *low_a = low(tree, a), *low_b = low(tree, b);
   const Real *high_a = high(tree, a), *high_b = high(tree, b);
-  Real* out = boxes_.data() + v.slot() * 2 * dim_;
+  Real* out = boxes_.data() + 2 * dim_ * v.slot();
   for (std::size_t j = 0; j < dim_; ++j) out[j] = std::min(low_a[j], low_b[j]);
   for (std::size_t j = 0; j < dim_; ++j) out[dim_ + j] = std::max(high_a[j], high_b[j]);
 }
@@ -181,7 +181,7 @@ void Perch<Real>::tell_ancestors(Tree<Real>& tree, NodeId v, const Real* x) {
     tree.grow(v);
     if (!widening) continue;
     widening = false;
-    Real *lo = boxes_.data() + v.slot() * 2 * dim_, *hi = lo + dim_;
+    Real *lo = boxes_.data() + 2 * dim_ * v.slot(), *hi = lo + dim_;
     for (std::size_t j = 0; j < dim_; ++j) {
       widening = widening || x[j] < lo[j] || x[j] > hi[j];
       lo[j] = std::min(lo[j], x[j]);
@@ -357,7 +357,7 @@ void Perch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId at) {
 /// Nothing of what was below a node that has gone is kept.
 template <class Real>
 void Perch<Real>::forget(Slot slot) {
-  std::fill_n(boxes_.data() + slot * 2 * dim_, 2 * dim_, Real{0});
+  std::fill_n(boxes_.data() + 2 * dim_ * slot, 2 * dim_, Real{0});
   if (collapses()) collapsed_[slot] = 0;
 }
 
@@ -401,9 +401,20 @@ void Perch<Real>::restore(const Tree<Real>& tree, std::span<const std::uint32_t>
       throw std::invalid_argument("a stored PERCH tree has a collapsed node that does not exist");
     collapsed_[slot] = 1;
   }
-  if (collapses())
-    for (const Slot slot : order)
-      if (const NodeId v = NodeId::inner(slot); may_collapse(tree, v)) offer(tree, v);
+  if (!collapses()) return;
+  std::size_t leaves = tree.points().living();
+  for (const Slot slot : order) {
+    if (collapsed_[slot] == 0) continue;
+    --leaves;
+    for (const NodeId child : {tree.left(NodeId::inner(slot)), tree.right(NodeId::inner(slot))})
+      if (!child.is_leaf() && collapsed_[child.slot()] == 0)
+        throw std::invalid_argument(
+            "a stored PERCH tree has a collapsed node above one that is not");
+  }
+  if (leaves > options_.max_leaves)
+    throw std::invalid_argument("a stored PERCH tree has more leaves than max_leaves");
+  for (const Slot slot : order)
+    if (const NodeId v = NodeId::inner(slot); may_collapse(tree, v)) offer(tree, v);
 }
 
 template <class Real>
@@ -425,6 +436,7 @@ void Perch<Real>::check(const Tree<Real>& tree) const {
   for (const std::uint8_t one_less : collapsed_) leaves -= one_less;
   require(leaves <= options_.max_leaves, 3, "too many leaves");
   std::vector<std::tuple<Slot, RowSlot, double>> known;
+  known.reserve(heap_.size());
   for (const Collapsible& entry : heap_) known.push_back({entry.slot, entry.first, entry.spread});
   std::sort(known.begin(), known.end());
   for (const Collapsible& entry : fresh.heap_)

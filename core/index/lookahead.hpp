@@ -30,7 +30,8 @@ class Helpers {
   virtual ~Helpers() = default;
   /// Start on pieces 0 .. pieces-1 in the background, if there is one.
   virtual void begin(std::size_t pieces, Work work) = 0;
-  /// Have all pieces done, with the caller's help; `breathe` may throw.
+  /// Have all pieces done, with the caller's help; `breathe` may throw. However this ends,
+  /// nobody is at work afterwards.
   virtual void finish(const Breathe& breathe) = 0;
   /// Forget pieces not yet begun, and stop those that are.
   virtual void abandon() noexcept = 0;

@@ -12,7 +12,11 @@
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define RAMIFY_X86 1
 #define RAMIFY_AVX2 [[gnu::target("avx2")]]
+#ifdef __clang__  // does not know the last, and then ignores them all
+#define RAMIFY_AVX512 [[gnu::target("avx512f,avx512vl,avx512dq")]]
+#else
 #define RAMIFY_AVX512 [[gnu::target("avx512f,avx512vl,avx512dq,prefer-vector-width=512")]]
+#endif
 #endif
 #if defined(__GNUC__) || defined(__clang__)
 #define RAMIFY_INLINE [[gnu::always_inline]] inline

@@ -5,6 +5,7 @@ A zip file says of each member how large it is when unpacked, and may lie. Defla
 at most 1032 to 1, so what a member claims is held against the bytes that are there.
 """
 
+import errno
 import struct
 import zipfile
 import zlib
@@ -82,6 +83,11 @@ class Archive:
             return self._zip.open(entry.filename)  # by name, which its errors repeat
         except _TROUBLES as error:
             raise ValueError(f"{self.where(member)} cannot be read: {error}") from None
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            # The directory of the archive sent the reader to before the file's beginning.
+            raise ValueError(f"{self.where(member)} is not where the archive says") from None
 
     def pieces(self, member: str, size: int) -> Iterator[npt.NDArray[Any]]:
         """An array in pieces of so many rows."""

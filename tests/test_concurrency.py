@@ -80,7 +80,7 @@ def run_python(script):
 
 
 def press_ctrl_c(name, call, n, d):
-    delay = 3.0 if SMALL else 0.3  # a sanitizer is slow to the first row, too
+    delay = 8.0 if SMALL else 0.3  # a sanitizer is slow to the first row, too
     script = CTRL_C.format(name=name, call=call, n=n, d=d, delay=delay)
     run = run_python(script)
     assert run.returncode == 0, run.stderr
@@ -662,7 +662,7 @@ def test_scripts_end_without_complaints():
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e200])
 @pytest.mark.parametrize("Estimator", [OHAC, NaiveNN, PERCH])
 def test_a_number_written_during_the_batch_made_an_endless_loop(Estimator, wrong):
-    X = np.random.default_rng(0).normal(size=(400_000, 2))
+    X = np.random.default_rng(0).normal(size=(20_000 if SMALL else 400_000, 2))
     called = []
 
     def spoil(done, total):

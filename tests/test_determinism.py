@@ -168,7 +168,6 @@ def digest_with(level):
     return done.stdout.split()
 
 
-@pytest.mark.threads
 @pytest.mark.no_asan
 def test_every_set_of_instructions_gives_the_same_bits():
     levels = available_levels()

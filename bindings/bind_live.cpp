@@ -159,7 +159,7 @@ class PyLive {
   }
 
   /// What each change since the last call did (core/tree/change.hpp).
-  nb::typed<nb::list, nb::dict> take_changes() {
+  nb::typed<nb::list, State> take_changes() {
     const Turn turn(*this);
     const auto families = [](const std::vector<Change::Family>& of) {
       nb::list out;
@@ -167,7 +167,7 @@ class PyLive {
         out.append(nb::make_tuple(family.node, family.left, family.right));
       return out;
     };
-    nb::typed<nb::list, nb::dict> out;
+    nb::typed<nb::list, State> out;
     for (const Change& change : live_.take_changes()) {
       nb::dict one;
       one["version"] = change.version;

@@ -148,7 +148,8 @@ void Tree<Real>::record(bool on) {
 template <class Real>
 void Tree<Real>::write_down(Slot slot, bool used) noexcept {
   try {
-    if (!lost_track_) touched_.push_back({slot, used, used ? inner(slot).name : 0});
+    if (!lost_track_)
+      touched_.push_back({slot, touched_.size(), used, used ? inner(slot).name : 0});
   } catch (const std::bad_alloc&) {
     lost_track_ = true;  // the tree comes first
   }
@@ -164,8 +165,9 @@ Change Tree<Real>::take_change() {
   Change out;
   out.incomplete = std::exchange(lost_track_, false);
   // The first thing written down of a slot is what it was before.
-  std::stable_sort(touched_.begin(), touched_.end(),
-                   [](const Touched& a, const Touched& b) { return a.slot < b.slot; });
+  std::sort(touched_.begin(), touched_.end(), [](const Touched& a, const Touched& b) {
+    return a.slot != b.slot ? a.slot < b.slot : a.order < b.order;
+  });
   const auto same = [](const Touched& a, const Touched& b) { return a.slot == b.slot; };
   touched_.erase(std::unique(touched_.begin(), touched_.end(), same), touched_.end());
   std::vector<PublicId> before, after;

@@ -253,6 +253,7 @@ class Tree {
   // An inner node before the first thing that happened to it.
   struct Touched {
     Slot slot;
+    std::size_t order;
     bool used;
     std::uint64_t name;
   };

@@ -77,7 +77,7 @@ class LiveF32:
     def record(self, on: bool) -> None:
         """Write down every change from now on."""
 
-    def take_changes(self) -> list[dict]:
+    def take_changes(self) -> list[dict[str, object]]:
         """What was written down since the last call."""
 
     @property
@@ -181,7 +181,7 @@ class LiveF64:
     def record(self, on: bool) -> None:
         """Write down every change from now on."""
 
-    def take_changes(self) -> list[dict]:
+    def take_changes(self) -> list[dict[str, object]]:
         """What was written down since the last call."""
 
     @property

@@ -15,8 +15,10 @@ Tree<Real> stored_and_read(const Tree<Real>& tree) {
   const auto names = tree.names();
   const auto means = tree.means();
   const auto ssds = tree.ssds();
+  const auto arrivals = tree.points().numbers();
   return Tree<Real>::from_arrays(
-      tree.dim(), {tree.points().values(), links, names, tree.next_name(), means, ssds});
+      tree.dim(), {tree.points().values(), links, names, tree.next_name(), means, ssds, arrivals,
+                   tree.points().next_arrival()});
 }
 
 template <class Real>

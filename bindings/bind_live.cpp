@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -108,14 +110,14 @@ class PyLive {
 
   PyLive(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
          const Memory& memory)
-      : dim_(width_of(dim)), live_(dim, options, arrays, memory) {}
-
-  std::size_t size() const { return size_at_rest(); }
-  std::size_t dim() const { return dim_; }
-  std::uint64_t version() const {
-    const Turn turn(*this);
-    return live_.version();
+      : dim_(width_of(dim)), live_(dim, options, arrays, memory) {
+    publish();
   }
+
+  // As they were when somebody last had the turn: nobody waits for these.
+  std::size_t size() const { return size_; }
+  std::uint64_t version() const { return version_; }
+  std::size_t dim() const { return dim_; }
 
   // --- changing -----------------------------------------------------------------
   std::size_t insert_many(const Rows<Real>& rows, nb::object pulse, std::size_t threads) {
@@ -126,8 +128,16 @@ class PyLive {
       const Turn turn(*this);
       const nb::gil_scoped_release release;
       Threads helpers(threads);
-      done = live_.insert_many(rows.data(), rows.shape(0), std::ref(breath), helpers,
-                               [&] { turn_.pass_on(); });
+      // Often enough for readers, and not so often that they take all the time.
+      auto since = std::chrono::steady_clock::now();
+      const auto let_readers_in = [&] {
+        if (std::chrono::steady_clock::now() - since < std::chrono::milliseconds(1)) return;
+        publish();
+        turn_.pass_on();
+        since = std::chrono::steady_clock::now();
+      };
+      done =
+          live_.insert_many(rows.data(), rows.shape(0), std::ref(breath), helpers, let_readers_in);
     }
     breath.rethrow();
     return done;
@@ -410,22 +420,25 @@ class PyLive {
   /// Holds the lock; who has to wait for it waits without the GIL.
   class Turn {
    public:
-    explicit Turn(const PyLive& live) : lock_(live.turn_) {
-      if (lock_.try_lock()) return;
+    explicit Turn(const PyLive& live) : live_(live) {
+      if (live_.turn_.try_lock()) return;
       const nb::gil_scoped_release release;
-      lock_.lock();
+      live_.turn_.lock();
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    ~Turn() { lock_.unlock(); }
+    ~Turn() {
+      live_.publish();
+      live_.turn_.unlock();
+    }
 
    private:
-    TurnLock& lock_;
+    const PyLive& live_;
   };
 
-  std::size_t size_at_rest() const {
-    const Turn turn(*this);
-    return live_.size();
+  void publish() const {
+    size_ = live_.size();
+    version_ = live_.version();
   }
 
   /// Call use(i, reading, found) for every row, in blocks, each of one version of the
@@ -520,6 +533,8 @@ class PyLive {
   std::size_t dim_;
   Live<Real> live_;
   mutable TurnLock turn_;
+  mutable std::atomic<std::size_t> size_ = 0;
+  mutable std::atomic<std::uint64_t> version_ = 0;
 };
 
 template <class Array>

@@ -40,22 +40,28 @@ class TurnLock {
   bool try_lock() {
     look_for_a_fork();
     const std::lock_guard guard(mutex_);
-    if (next_ != serving_) return false;
-    ++next_;
+    if (in_line_ > 0) return false;
+    ++in_line_;
     return true;
   }
   void lock() {
     look_for_a_fork();
     std::unique_lock guard(mutex_);
-    const std::uint64_t mine = next_++;
-    turned_.wait(guard, [&] { return serving_ == mine; });
+    if (in_line_++ == 0) return;
+    Waiting me;
+    (last_ == nullptr ? first_ : last_->behind) = &me;
+    last_ = &me;
+    me.called.wait(guard, [&] { return me.has_turn; });
   }
   void unlock() {
-    {
-      const std::lock_guard guard(mutex_);
-      ++serving_;
-    }
-    turned_.notify_all();
+    const std::lock_guard guard(mutex_);
+    --in_line_;
+    if (first_ == nullptr) return;
+    Waiting& next = *first_;
+    first_ = next.behind;
+    if (first_ == nullptr) last_ = nullptr;
+    next.has_turn = true;
+    next.called.notify_one();  // with the mutex held: afterwards it may be gone
   }
   /// Let in those who wait, and then go on.
   void pass_on() {
@@ -64,9 +70,16 @@ class TurnLock {
     lock();
   }
   /// How many have the turn or wait for it.
-  std::uint64_t in_line() const { return next_.load(std::memory_order_relaxed) - serving_; }
+  std::uint64_t in_line() const { return in_line_.load(std::memory_order_relaxed); }
 
  private:
+  // Each is called by itself: waking everybody for every turn would cost more than most turns.
+  struct Waiting {
+    std::condition_variable called;
+    bool has_turn = false;
+    Waiting* behind = nullptr;
+  };
+
   /// Threads are not copied by a fork: a turn that one of them had would never end.
   void look_for_a_fork() {
     if (forks_ == forks()) return;
@@ -74,18 +87,17 @@ class TurnLock {
     // the others wait for the GIL, which Python itself has seen through the fork.
     const nanobind::gil_scoped_acquire gil;
     if (forks_ == forks()) return;
-    if (next_ != serving_)
+    if (in_line_ > 0)
       throw std::runtime_error(
           "this model was in use by another thread when this process was forked, so its copy here "
           "may be half changed; fork when no thread uses it, or load it from a file");
     new (&mutex_) std::mutex;
-    new (&turned_) std::condition_variable;
     forks_ = forks().load();
   }
 
   std::mutex mutex_;  // guards what follows
-  std::condition_variable turned_;
-  std::atomic<std::uint64_t> next_ = 0, serving_ = 0;
+  std::atomic<std::uint64_t> in_line_ = 0;
+  Waiting *first_ = nullptr, *last_ = nullptr;
   std::atomic<std::uint64_t> forks_;  // when the lock was made
 };
 

@@ -115,7 +115,9 @@ def latency(X: Rows, measured: int) -> Timed:
 
 def reads(X: Rows, n_clusters: int = 100, rounds: int = 500) -> Timed:
     """Reading a tree after every insert: one row at a time, clusters, labels, a snapshot."""
-    model = _model("OHAC", {"n_clusters": n_clusters})
+    rounds = min(rounds, len(X) // 8)
+    few = min(10, rounds // 2)
+    model = _model("OHAC", {"n_clusters": min(n_clusters, len(X) // 4)})
     model.partial_fit(X[: -4 * rounds])
     model.hierarchy()  # what the first reader pays for everybody
     rows, queries = iter(X[-4 * rounds :]), X[:rounds]
@@ -136,8 +138,8 @@ def reads(X: Rows, n_clusters: int = 100, rounds: int = 500) -> Timed:
         nearest, _ = after_an_insert(lambda i: model.nearest(queries[i : i + 1]), rounds)
         predict, _ = after_an_insert(lambda i: model.predict(queries[i : i + 1]), rounds)
         _, clusters = after_an_insert(lambda i: model.clusters(), rounds)
-        _, labels = after_an_insert(lambda i: model.labels_, 10)
-        _, snapshot = after_an_insert(lambda i: model.hierarchy(), 10)
+        _, labels = after_an_insert(lambda i: model.labels_, few)
+        _, snapshot = after_an_insert(lambda i: model.hierarchy(), few)
         return {
             "predict": predict / nearest,
             "clusters_ms": clusters * 1e3,
@@ -151,7 +153,7 @@ def reads(X: Rows, n_clusters: int = 100, rounds: int = 500) -> Timed:
 def readers(X: Rows, threads: int = 4, share: int = 5) -> Timed:
     """Several threads that assign rows, one by one, while a batch goes in."""
     first = len(X) - len(X) // share
-    model = _model("OHAC", {"n_clusters": 100})
+    model = _model("OHAC", {"n_clusters": min(100, first)})
     model.partial_fit(X[:first])
     model.hierarchy()
     took: list[float] = []

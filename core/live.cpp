@@ -221,17 +221,19 @@ template <class Real>
 void Live<Real>::changed(std::optional<Arrival> inserted, std::optional<Arrival> erased) {
   ++version_;
   if (!tree_.records()) return;
+  Change change;
   try {
-    changes_.emplace_back();  // room for it, before it is taken
-    changes_.back() = tree_.take_change();
+    make_room(changes_, 1);
+    change = tree_.take_change();
   } catch (const std::bad_alloc&) {
-    tree_.record(true);
-    if (changes_.empty()) return;  // whoever asks sees a version missing
-    changes_.back().incomplete = true;
+    tree_.record(true);                                  // with a clean page
+    if (changes_.size() == changes_.capacity()) return;  // whoever asks sees a version missing
+    change.incomplete = true;
   }
-  changes_.back().version = version_;
-  changes_.back().inserted = inserted;
-  changes_.back().erased = erased;
+  change.version = version_;
+  change.inserted = inserted;
+  change.erased = erased;
+  changes_.push_back(std::move(change));
 }
 
 template <class Real>
@@ -437,8 +439,8 @@ FlatTree Live<Real>::flat() {
   for (Slot slot = 0; slot < tree_.slots(); ++slot) {
     if (tree_.is_free(slot)) continue;
     const NodeId v = NodeId::inner(slot);
-    NodeId a = tree_.left(v), b = tree_.right(v);
-    out.entries.push_back({tree_.heights(v), tree_.rank(v), a, b, slot, tree_.name(slot)});
+    out.entries.push_back(
+        {tree_.heights(v), tree_.rank(v), tree_.left(v), tree_.right(v), slot, tree_.name(slot)});
   }
   return out;
 }

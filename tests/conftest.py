@@ -1,8 +1,9 @@
-"""One Hypothesis profile for everyone: the same examples on every run."""
+"""What tests share: one Hypothesis profile, the same examples on every run; fixtures."""
 
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,3 +33,21 @@ def _ctrl_c_is_heard() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def flowers(tmp_path: Path) -> Path:
+    """Iris as csv, with names and species."""
+    from tests.flowers import write
+
+    return write(tmp_path / "flowers.csv")
+
+
+@pytest.fixture
+def tree(tmp_path: Path, flowers: Path) -> Path:
+    """A tree of iris with names, and labels beside it."""
+    from tests.commands import done  # loads the command line, which few tests need
+
+    words = ("--id-column", "name", "--label-column", "species", "-q")
+    done("fit", flowers, "-o", tmp_path / "tree.ramify", *words)
+    return tmp_path / "tree.ramify"

@@ -13,21 +13,6 @@ from tests.commands import done, fails, files, start
 from tests.commands import ramify as run
 from tests.flowers import FEATURES, write
 
-
-@pytest.fixture
-def flowers(tmp_path) -> Path:
-    """Iris as csv, with names and species."""
-    return write(tmp_path / "flowers.csv")
-
-
-@pytest.fixture
-def tree(tmp_path, flowers) -> Path:
-    """A tree of iris with names, and labels beside it."""
-    words = ("--id-column", "name", "--label-column", "species", "-q")
-    done("fit", flowers, "-o", tmp_path / "tree.ramify", *words)
-    return tmp_path / "tree.ramify"
-
-
 # --- what is read is not written over ------------------------------------------------
 
 

@@ -22,20 +22,6 @@ from tests.shapes import chain
 
 
 @pytest.fixture
-def flowers(tmp_path) -> Path:
-    """Iris as csv, with names and species."""
-    return write(tmp_path / "flowers.csv")
-
-
-@pytest.fixture
-def tree(tmp_path, flowers) -> Path:
-    """A tree of iris with names, and labels beside it."""
-    words = ("--id-column", "name", "--label-column", "species", "-q")
-    done("fit", flowers, "-o", tmp_path / "tree.ramify", *words)
-    return tmp_path / "tree.ramify"
-
-
-@pytest.fixture
 def plain(tmp_path) -> Path:
     """A tree of iris without names."""
     np.save(tmp_path / "plain.npy", IRIS.points)

@@ -6,10 +6,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -21,6 +19,7 @@
 #include "breath.hpp"
 #include "helpers.hpp"
 #include "live.hpp"
+#include "live_options.hpp"
 #include "turn_lock.hpp"
 
 namespace ramify::bindings {
@@ -28,75 +27,9 @@ namespace {
 
 /// Arrays by name.
 using State = nb::typed<nb::dict, nb::str, nb::object>;
-/// An algorithm's own options by name: strings, whole numbers, None.
-using More = nb::typed<nb::dict, nb::str, nb::object>;
-
-template <class Enum, std::size_t N>
-Enum parse(const std::string& name, const std::array<const char*, N>& names, const char* what) {
-  for (std::size_t i = 0; i < N; ++i)
-    if (name == names[i]) return static_cast<Enum>(i);
-  throw std::invalid_argument(std::string("unknown ") + what + ": " + name);
-}
-
-// In the order of the enums.
-constexpr std::array kAlgorithms{"otd",   "ohac",   "naive_hac", "naive_nn",
-                                 "perch", "grinch", "nested"};
-constexpr std::array kMetrics{"sqeuclidean", "cosine", "dot"};
-constexpr std::array kLinkages{"average", "centroid", "ward"};
-
-constexpr std::array kBounds{"reference", "sound"};
-constexpr std::array kBalances{"reference", "python", "none"};
-constexpr std::array kGrafts{"reference", "full", "none"};
-
-/// Option `name` of an algorithm: one of `names`, where None is called "none".
-template <class Enum, std::size_t N>
-Enum choice(const More& more, const char* name, const std::array<const char*, N>& names) {
-  const nb::object found = more[name];
-  return parse<Enum>(found.is_none() ? "none" : nb::cast<std::string>(found), names, name);
-}
-
-/// Option `name` of an algorithm: a whole number, or what None stands for.
-std::size_t number(const More& more, const char* name, std::size_t none = 0) {
-  const nb::object found = more[name];
-  return found.is_none() ? none : nb::cast<std::size_t>(found);
-}
-
-Options options_of(const std::string& algorithm, const std::string& metric,
-                   const std::string& linkage, std::size_t n_neighbors, const More& more) {
-  if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
-  Options options{parse<Algorithm>(algorithm, kAlgorithms, "algorithm"),
-                  parse<Metric>(metric, kMetrics, "metric"),
-                  parse<Linkage>(linkage, kLinkages, "linkage"), n_neighbors};
-  if (options.algorithm == Algorithm::kOtd && more.contains("certify"))
-    options.certify = nb::cast<bool>(more["certify"]);
-  if (options.certify && options.metric == Metric::kSqeuclidean)
-    throw std::invalid_argument("certificates are for OTD under dot or cosine only");
-  if (options.algorithm == Algorithm::kPerch)
-    options.perch = {choice<Bounds>(more, "bounds", kBounds),
-                     choice<Balance>(more, "balance", kBalances),
-                     number(more, "exact_distance_threshold"), number(more, "max_leaves")};
-  if (options.algorithm == Algorithm::kGrinch)
-    options.grinch = {choice<Graft>(more, "graft", kGrafts), number(more, "restructure") != 0,
-                      number(more, "rotate_cap", GrinchOptions::kNoCap),
-                      number(more, "graft_cap", GrinchOptions::kNoCap),
-                      number(more, "restructure_cap", GrinchOptions::kNoCap)};
-  return options;
-}
-
 std::size_t width_of(std::size_t dim) {
   if (dim < 1) throw std::invalid_argument("rows need at least one column");
   return dim;
-}
-
-/// A cut, by the name of its option in Python.
-CutRule rule_of(const std::string& by, double value, std::size_t points) {
-  if (by == "height") return {CutBy::kHeight, 0, value};
-  if (by != "n_clusters" && by != "max_size") throw std::invalid_argument("unknown cut: " + by);
-  if (!(value >= 1)) throw std::invalid_argument(by + " must be at least 1");
-  const auto number = static_cast<std::size_t>(std::min(value, 1e18));
-  if (by == "max_size") return {CutBy::kMaxSize, number, 0};
-  if (number > points) throw std::invalid_argument("n_clusters is more than there are points");
-  return {CutBy::kCount, number, 0};
 }
 
 /// A live tree that several Python threads may use: one changes it, or some read it.
@@ -524,7 +457,7 @@ class PyLive {
       taken.numbers.resize(std::min(taken.numbers.size(), live_.end()));
     }
     const nb::gil_scoped_release release;
-    taken.snapshot = number(std::move(flat));
+    taken.snapshot = number(flat);
     return taken;
   }
 

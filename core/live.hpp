@@ -26,6 +26,7 @@
 #include "math/linkage.hpp"
 #include "pulse.hpp"
 #include "tree/frontier.hpp"
+#include "tree/snapshot.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {
@@ -55,34 +56,6 @@ struct Memory {
   std::vector<std::uint32_t> marks;
   std::vector<double> numbers;
 };
-
-/// The inner nodes of a tree, copied flat, in no special order: what a snapshot is made
-/// of. Row slots and arrival order are the same here, without holes.
-struct FlatTree {
-  struct Entry {
-    Heights heights;
-    Rank rank;
-    NodeId left, right;
-    Slot slot;
-    std::uint64_t name;
-  };
-  std::vector<Entry> entries;
-  std::size_t slots = 0;  // of inner nodes, free ones included
-};
-
-/// A tree frozen in its canonical numbering (docs/decisions): leaves 0..n-1 are
-/// the living points in order of arrival, inner nodes follow in order of (monotone
-/// height, size, first leaf), children 2i and 2i+1 of inner node n+i with the earlier
-/// first leaf first. Two equal hierarchies have equal arrays.
-struct Snapshot {
-  std::vector<std::int64_t> children;
-  std::vector<double> heights;
-  std::vector<std::int64_t> names;
-  std::vector<NodeId> nodes;  // all 2n-1, by number
-};
-
-/// O(n), and sorting.
-Snapshot number(FlatTree tree);
 
 template <class Real>
 class Live {

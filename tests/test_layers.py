@@ -41,6 +41,8 @@ ORDER = [
     "tree/tree.cpp",
     "tree/frontier.hpp",
     "tree/frontier.cpp",
+    "tree/snapshot.hpp",
+    "tree/snapshot.cpp",
     "index/bucket_tree.hpp",
     "index/neighbours.hpp",
     "index/neighbours.cpp",

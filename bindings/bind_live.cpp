@@ -53,8 +53,12 @@ class PyLive {
   std::size_t dim() const { return dim_; }
 
   // --- changing -----------------------------------------------------------------
-  std::size_t insert_many(const Rows<Real>& rows, nb::object pulse, std::size_t threads) {
+  std::size_t insert_many(const Rows<Real>& rows, nb::object pulse, std::size_t threads,
+                          const std::optional<Vector<double>>& weights,
+                          const std::optional<Vector<std::uint64_t>>& leaving,
+                          const std::optional<Vector<std::uint64_t>>& before) {
     require_width(rows.shape(1));
+    const Batch<Real> batch = batch_of(rows, weights, leaving, before);
     Breath breath(std::move(pulse));
     std::size_t done = 0;
     {
@@ -69,8 +73,7 @@ class PyLive {
         turn_.pass_on();
         since = std::chrono::steady_clock::now();
       };
-      done =
-          live_.insert_many(rows.data(), rows.shape(0), std::ref(breath), helpers, let_readers_in);
+      done = live_.insert_many(batch, std::ref(breath), helpers, let_readers_in);
     }
     breath.rethrow();
     return done;
@@ -79,21 +82,42 @@ class PyLive {
   std::uint64_t insert_one(const Row<Real>& row) {
     require_width(row.shape(0));
     const Turn turn(*this);
-    live_.insert_many(row.data(), 1, {});
+    live_.insert_many({row.data(), 1}, {});
     return live_.points().next_arrival() - 1;
   }
 
-  std::uint64_t insert_beside(const Row<Real>& row, const Vector<std::uint32_t>& nearest) {
-    require_width(row.shape(0));
+  void insert_beside(const Rows<Real>& rows, const Rows<std::uint64_t>& nearest) {
+    require_width(rows.shape(1));
     const Turn turn(*this);
-    live_.insert_beside(row.data(), {nearest.data(), nearest.size()});
-    return live_.points().next_arrival() - 1;
+    live_.insert_beside({rows.data(), rows.shape(0)}, {nearest.data(), nearest.size()},
+                        nearest.shape(1));
   }
 
   bool erase(std::uint64_t number) {
     const Turn turn(*this);
     const nb::gil_scoped_release release;
     return live_.erase(number);
+  }
+
+  std::size_t erase_many(const Vector<std::uint64_t>& numbers) {
+    const Turn turn(*this);
+    const nb::gil_scoped_release release;
+    return live_.erase_many({numbers.data(), numbers.size()});
+  }
+
+  bool weigh(std::uint64_t number, double weight) {
+    const Turn turn(*this);
+    const nb::gil_scoped_release release;
+    return live_.weigh(number, weight);
+  }
+
+  /// Points and the leaves that they have joined since the last call.
+  Out2<std::uint64_t> take_joined() {
+    const Turn turn(*this);
+    std::vector<std::uint64_t> out;
+    for (const Joined& joined : live_.take_joined())
+      out.insert(out.end(), {joined.point, joined.leaf});
+    return to_numpy(std::move(out), 2);
   }
 
   void record(bool on) {
@@ -215,19 +239,19 @@ class PyLive {
   }
 
   /// Of each cluster of a cut: node id, size, mean, height, first point.
-  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>, Out2<Real>, Out1<double>, Out1<std::int64_t>>
+  std::tuple<Out1<std::int64_t>, Out1<double>, Out2<Real>, Out1<double>, Out1<std::int64_t>>
   clusters(const std::string& by, double value) {
     const Turn turn(*this);
     require_points(1);
-    std::vector<std::int64_t> nodes, sizes, firsts;
+    std::vector<std::int64_t> nodes, firsts;
     std::vector<Real> means;
-    std::vector<double> heights;
+    std::vector<double> heights, sizes;
     {
       const nb::gil_scoped_release release;
       for (const NodeId v : live_.frontier(rule_of(by, value, live_.size())).clusters()) {
         const Tree<Real>& tree = live_.frozen();
         nodes.push_back(public_id(v));
-        sizes.push_back(tree.size(v));
+        sizes.push_back(tree.weight(v));
         firsts.push_back(arrival(tree.first_leaf(v)));
         heights.push_back(v.is_leaf() ? 0 : tree.heights(v).monotone);
         means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
@@ -298,16 +322,16 @@ class PyLive {
     return to_numpy(std::move(out));
   }
 
-  std::tuple<Out1<std::int64_t>, Out2<Real>, Out1<double>> summaries() {
+  std::tuple<Out1<double>, Out2<Real>, Out1<double>> summaries() {
     const Turn turn(*this);  // one for both, so that nodes of the snapshot are still there
     if (live_.size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
     const Snapshot snapshot = number(live_.flat());
     const Tree<Real>& tree = live_.tree();
-    std::vector<std::int64_t> sizes;
+    std::vector<double> sizes;
     std::vector<Real> means;
     std::vector<double> ssds;
     for (const NodeId v : snapshot.nodes) {
-      sizes.push_back(tree.size(v));
+      sizes.push_back(tree.weight(v));
       means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
       ssds.push_back(tree.ssd(v));
     }
@@ -317,7 +341,8 @@ class PyLive {
 
   std::tuple<double, double, double, double> certificate() const {
     const Turn turn(*this);
-    if (!live_.certificate()) throw std::invalid_argument("this tree keeps no certificate");
+    if (live_.certificate() == nullptr)
+      throw std::invalid_argument("this tree keeps no certificate");
     const Certificate& kept = *live_.certificate();
     return {kept.beta, kept.guaranteed.get(), kept.achieved.get(), kept.maximum.get()};
   }
@@ -343,6 +368,10 @@ class PyLive {
     out["ssd"] = to_numpy(tree.ssds());
     out["arrivals"] = to_numpy(tree.points().numbers());
     out["next_arrival"] = to_numpy(std::vector<std::uint64_t>{tree.points().next_arrival()});
+    std::vector<double> standings;
+    for (const Standing& standing : tree.points().standings())
+      standings.insert(standings.end(), {standing.weight, standing.ssd});
+    out["standings"] = to_numpy(std::move(standings), 2);
     Memory memory = live_.memory();
     out["marks"] = to_numpy(std::move(memory.marks));
     out["numbers"] = to_numpy(std::move(memory.numbers));
@@ -401,6 +430,22 @@ class PyLive {
       }
     }
     breath.rethrow();
+  }
+
+  static Batch<Real> batch_of(const Rows<Real>& rows, const std::optional<Vector<double>>& weights,
+                              const std::optional<Vector<std::uint64_t>>& leaving,
+                              const std::optional<Vector<std::uint64_t>>& before) {
+    const bool fits = (!weights || weights->size() == rows.shape(0)) &&
+                      leaving.has_value() == before.has_value() &&
+                      (!leaving || leaving->size() == before->size());
+    if (!fits) throw std::invalid_argument("the arrays of a batch do not fit each other");
+    Batch<Real> out{rows.data(), rows.shape(0)};
+    if (weights) out.weights = weights->data();
+    if (leaving) {
+      out.leaving = {leaving->data(), leaving->size()};
+      out.before = {before->data(), before->size()};
+    }
+    return out;
   }
 
   void require_width(std::size_t width) const {
@@ -489,13 +534,15 @@ PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const st
   const auto next_arrival = nb::cast<Vector<std::uint64_t>>(state["next_arrival"], false);
   const auto marks = nb::cast<Vector<std::uint32_t>>(state["marks"], false);
   const auto numbers = nb::cast<Vector<double>>(state["numbers"], false);
+  const auto standings = nb::cast<Rows<double>>(state["standings"], false);
   if (points.shape(1) != width_of(dim) || next_name.size() != 1 || next_arrival.size() != 1)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
-  return new PyLive<Real>(dim, options_of(algorithm, metric, linkage, n_neighbors, more),
-                          {span_of(points), span_of(links), span_of(names), next_name.data()[0],
-                           span_of(mean), span_of(ssd), span_of(arrivals), next_arrival.data()[0]},
-                          {{marks.data(), marks.data() + marks.size()},
-                           {numbers.data(), numbers.data() + numbers.size()}});
+  return new PyLive<Real>(
+      dim, options_of(algorithm, metric, linkage, n_neighbors, more),
+      {span_of(points), span_of(links), span_of(names), next_name.data()[0], span_of(mean),
+       span_of(ssd), span_of(arrivals), next_arrival.data()[0], span_of(standings)},
+      {{marks.data(), marks.data() + marks.size()},
+       {numbers.data(), numbers.data() + numbers.size()}});
 }
 
 template <class Real>
@@ -510,14 +557,23 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def_prop_ro("dim", &Self::dim, "Width of the rows.")
       .def("insert_many", &Self::insert_many, nb::arg("rows").noconvert(),
            nb::arg("pulse") = nb::none(), nb::arg("threads") = 1,
-           "Insert finite rows in order; returns how many. Calls pulse(done) now and then.")
+           nb::arg("weights").noconvert() = nb::none(), nb::arg("leaving").noconvert() = nb::none(),
+           nb::arg("before").noconvert() = nb::none(),
+           "Insert finite rows in order; returns how many. Calls pulse(done) now and then. Point "
+           "leaving[i] is erased before row before[i] comes.")
       .def("insert_one", &Self::insert_one, nb::arg("row").noconvert(),
            "Insert one row; returns its id.")
-      .def("insert_beside", &Self::insert_beside, nb::arg("row").noconvert(),
+      .def("insert_beside", &Self::insert_beside, nb::arg("rows").noconvert(),
            nb::arg("nearest").noconvert(),
-           "Insert one row under OHAC as if its nearest points were these; returns its id.")
+           "Insert rows as if each one's nearest points were these; 2^64 - 1 is none.")
       .def("erase", &Self::erase, nb::arg("number"),
-           "Take a point out again; False if there is no such point.")
+           "Take a leaf out again; False if there is no such leaf.")
+      .def("erase_many", &Self::erase_many, nb::arg("numbers").noconvert(),
+           "Take leaves out again; returns how many of them there were.")
+      .def("weigh", &Self::weigh, nb::arg("number"), nb::arg("weight"),
+           "Have a leaf stand for so many equal points; False if there is no such leaf.")
+      .def("take_joined", &Self::take_joined,
+           "Points, and the leaves that they have joined, since the last call.")
       .def("record", &Self::record, nb::arg("on"), "Write down every change from now on.")
       .def("take_changes", &Self::take_changes, "What was written down since the last call.")
       .def_prop_ro("version", &Self::version, "Grows with every change.")

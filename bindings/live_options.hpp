@@ -24,8 +24,6 @@ Enum parse(const std::string& name, const std::array<const char*, N>& names, con
 }
 
 // In the order of the enums.
-constexpr std::array kAlgorithms{"otd",   "ohac",   "naive_hac", "naive_nn",
-                                 "perch", "grinch", "nested"};
 constexpr std::array kMetrics{"sqeuclidean", "cosine", "dot"};
 constexpr std::array kLinkages{"average", "centroid", "ward"};
 
@@ -46,27 +44,38 @@ inline std::size_t number_option(const More& more, const char* name, std::size_t
   return found.is_none() ? none : nb::cast<std::size_t>(found);
 }
 
+/// Option `name` of an algorithm, if it is there: yes or no.
+inline bool flag(const More& more, const char* name) {
+  return more.contains(name) && nb::cast<bool>(more[name]);
+}
+
+/// The algorithms (core/algorithms/registry.hpp) by name, with what Python says of each.
+inline AlgorithmOptions algorithm_of(const std::string& name, std::size_t n_neighbors,
+                                     const More& more) {
+  if (name == "ohac") return OhacOptions{n_neighbors};
+  if (name == "otd") return OtdOptions{flag(more, "certify")};
+  if (name == "naive_hac") return NaiveHacOptions{};
+  if (name == "naive_nn") return NaiveNnOptions{};
+  if (name == "nested") return GroupsOptions{};
+  if (name == "perch")
+    return PerchOptions{
+        choice<Bounds>(more, "bounds", kBounds), choice<Balance>(more, "balance", kBalances),
+        number_option(more, "exact_distance_threshold"), number_option(more, "max_leaves")};
+  if (name == "grinch")
+    return GrinchOptions{choice<Graft>(more, "graft", kGrafts),
+                         number_option(more, "restructure") != 0,
+                         number_option(more, "rotate_cap", GrinchOptions::kNoCap),
+                         number_option(more, "graft_cap", GrinchOptions::kNoCap),
+                         number_option(more, "restructure_cap", GrinchOptions::kNoCap)};
+  throw std::invalid_argument("unknown algorithm: " + name);
+}
+
 inline Options options_of(const std::string& algorithm, const std::string& metric,
                           const std::string& linkage, std::size_t n_neighbors, const More& more) {
   if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
-  Options options{parse<Algorithm>(algorithm, kAlgorithms, "algorithm"),
-                  parse<Metric>(metric, kMetrics, "metric"),
-                  parse<Linkage>(linkage, kLinkages, "linkage"), n_neighbors};
-  if (options.algorithm == Algorithm::kOtd && more.contains("certify"))
-    options.certify = nb::cast<bool>(more["certify"]);
-  if (options.certify && options.metric == Metric::kSqeuclidean)
-    throw std::invalid_argument("certificates are for OTD under dot or cosine only");
-  if (options.algorithm == Algorithm::kPerch)
-    options.perch = {
-        choice<Bounds>(more, "bounds", kBounds), choice<Balance>(more, "balance", kBalances),
-        number_option(more, "exact_distance_threshold"), number_option(more, "max_leaves")};
-  if (options.algorithm == Algorithm::kGrinch)
-    options.grinch = {choice<Graft>(more, "graft", kGrafts),
-                      number_option(more, "restructure") != 0,
-                      number_option(more, "rotate_cap", GrinchOptions::kNoCap),
-                      number_option(more, "graft_cap", GrinchOptions::kNoCap),
-                      number_option(more, "restructure_cap", GrinchOptions::kNoCap)};
-  return options;
+  const Rule rule{parse<Metric>(metric, kMetrics, "metric"),
+                  parse<Linkage>(linkage, kLinkages, "linkage")};
+  return {rule, algorithm_of(algorithm, n_neighbors, more), flag(more, "count_repeats")};
 }
 
 /// A cut, by the name of its option in Python.

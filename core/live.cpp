@@ -6,10 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "algorithms/group_tree.hpp"
-#include "algorithms/hac.hpp"
-#include "algorithms/otd.hpp"
-
 namespace ramify {
 namespace {
 
@@ -18,6 +14,7 @@ constexpr std::size_t kFewHoles = 64;  // not worth closing
 constexpr const char* kChanged =
     "a row holds what no tree can take (NaN, infinity, a number beyond 1e145 in size, only zeros "
     "under cosine, or a negative number with certify): it has been changed since it was checked";
+constexpr const char* kNoWeights = "this algorithm has no weights";
 
 }  // namespace
 
@@ -25,10 +22,9 @@ template <class Real>
 Live<Real>::Live(std::size_t dim, const Options& options)
     : options_(options),
       tree_(dim),
-      ohac_(dim, options.metric, options.linkage),
-      perch_(dim, options.perch),
-      grinch_(dim, options.metric, options.grinch) {
-  if (options.certify) certificate_.emplace();
+      algorithm_(make_algorithm<Real>(dim, options.rule, options.algorithm)) {
+  if (options.count_repeats && (algorithm_->rebuilds() || !algorithm_->weighs()))
+    throw std::invalid_argument("this algorithm cannot count repeats");
 }
 
 template <class Real>
@@ -37,22 +33,10 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
     : Live(dim, options) {
   tree_ = Tree<Real>::from_arrays(dim, arrays);
   end_ = points().slots();
-  if (options.certify) certificate_ = Certificate::from_numbers(memory.numbers);
-  if (options.algorithm == Algorithm::kPerch) perch_.restore(tree_, memory.marks);
-  if (options.algorithm == Algorithm::kGrinch) grinch_.restore(tree_, memory.marks, memory.numbers);
-}
-
-template <class Real>
-Memory Live<Real>::memory() const {
-  if (certificate_) return {{}, certificate_->numbers()};
-  if (options_.algorithm == Algorithm::kPerch) {
-    std::vector<std::uint32_t> marks = perch_.collapsed();
-    const std::vector<Slot> place = tree_.numbering();
-    for (std::uint32_t& slot : marks) slot = place[slot];
-    return {std::move(marks), {}};
-  }
-  if (options_.algorithm == Algorithm::kGrinch) return {grinch_.marks(), grinch_.numbers()};
-  return {};
+  algorithm_->restore(tree_, memory);
+  if (!options.count_repeats) return;
+  repeats_.make_room(points(), end_);
+  for (RowSlot row = 0; row < end_; ++row) repeats_.add(points(), row);
 }
 
 /// Rows that did not get into the tree are forgotten, however their insert ended.
@@ -62,32 +46,74 @@ struct Live<Real>::Unattached {
   ~Unattached() { live.tree_.truncate(live.end_); }
 };
 
+/// Who has to leave before which row of a batch.
 template <class Real>
-std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const Pulse& pulse,
-                                    Helpers& helpers, const Pause& pause) {
-  tree_.make_room(count);
+class Live<Real>::Leaving {
+ public:
+  Leaving(Live& live, const Batch<Real>& batch) : live_(live), batch_(batch) {}
+
+  /// Row i is about to come.
+  void make_way_for(std::size_t i) {
+    for (; next_ < batch_.leaving.size() && batch_.before[next_] <= i; ++next_)
+      live_.take_out(batch_.leaving[next_]);
+  }
+
+ private:
+  Live& live_;
+  const Batch<Real>& batch_;
+  std::size_t next_ = 0;
+};
+
+template <class Real>
+void Live<Real>::make_room(const Batch<Real>& batch) {
+  if (batch.weights != nullptr || options_.count_repeats) {
+    if (!algorithm_->weighs()) throw std::invalid_argument(kNoWeights);
+    tree_.make_room_to_weigh();
+  }
+  if (batch.weights != nullptr)
+    for (std::size_t i = 0; i < batch.count; ++i)
+      if (!(std::isfinite(batch.weights[i]) && batch.weights[i] > 0))
+        throw std::invalid_argument("weights must be finite and positive");
+  if (options_.count_repeats) {
+    repeats_.make_room(points(), batch.count);
+    ramify::make_room(joined_, batch.count);
+    tree_.make_room_to_erase();
+  }
+  tree_.make_room(batch.count);
+}
+
+template <class Real>
+std::size_t Live<Real>::insert_many(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers,
+                                    const Pause& pause) {
+  make_room(batch);
   const Unattached unattached{*this};
-  if (options_.algorithm == Algorithm::kNaiveHac) return rebuild_with(rows, count, pulse);
-  if (gains_by_looking_ahead(count)) return insert_looked_up(rows, count, pulse, helpers, pause);
-  // OTD inserts in a tenth of a microsecond: ask less often than the others.
-  const std::size_t stride = options_.algorithm == Algorithm::kOtd ? 256 : 1;
-  for (std::size_t i = 0; i < count; ++i) {
+  if (algorithm_->rebuilds()) return rebuild_with(batch, pulse);
+  if (gains_by_looking_ahead(batch)) return insert_looked_up(batch, pulse, helpers, pause);
+  return insert_each(batch, pulse, pause);
+}
+
+template <class Real>
+std::size_t Live<Real>::insert_each(const Batch<Real>& batch, const Pulse& pulse,
+                                    const Pause& pause) {
+  Leaving leaving(*this, batch);
+  const std::size_t stride = algorithm_->stride();
+  for (std::size_t i = 0; i < batch.count; ++i) {
     if (pulse && i % stride == 0 && !pulse(i)) return i;
     if (pause && i % stride == 0) pause();
-    if (!insert(rows + i * tree_.dim(), pulse ? [&, i](std::size_t) { return pulse(i); } : Pulse{}))
-      return i;
+    leaving.make_way_for(i);
+    close_holes_if_many();
+    if (!insert(batch, i, pulse ? [&, i](std::size_t) { return pulse(i); } : Pulse{})) return i;
   }
-  return count;
+  return batch.count;
 }
 
 /// Can all neighbours of a batch be looked up before the first of it is inserted?
 template <class Real>
-bool Live<Real>::gains_by_looking_ahead(std::size_t count) {
-  const Algorithm algorithm = options_.algorithm;
-  const bool by_points_alone = algorithm == Algorithm::kOhac || algorithm == Algorithm::kNaiveNn ||
-                               algorithm == Algorithm::kGrinch ||
-                               (algorithm == Algorithm::kPerch && !perch_.collapses());
-  if (!by_points_alone || count == 1 || !index().gains_by_loading(count)) return false;
+bool Live<Real>::gains_by_looking_ahead(const Batch<Real>& batch) {
+  const std::size_t count = batch.count;
+  if (algorithm_->neighbours() == 0 || options_.count_repeats || count == 1 ||
+      !index().gains_by_loading(count))
+    return false;
   // Rows must stay where they are from now on, and readers may want them without holes.
   if (points().holes() > 0 && 8 * count < size()) return false;
   close_holes();
@@ -95,9 +121,9 @@ bool Live<Real>::gains_by_looking_ahead(std::size_t count) {
 }
 
 template <class Real>
-std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
+std::size_t Live<Real>::insert_looked_up(const Batch<Real>& batch, const Pulse& pulse,
                                          Helpers& helpers, const Pause& pause) {
-  const std::size_t begin = end_, end = begin + count;
+  const std::size_t begin = end_, end = begin + batch.count;
   // An index that may hold points which the tree lacks, or half of a change.
   struct Discard {
     Live& live;
@@ -109,17 +135,21 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
   const Discard discard{*this, end};
   // There is room for the whole batch, so that rows stay where they are.
   const auto fetch = [&](std::size_t to) {
-    for (std::size_t i = points().slots(); i < to; ++i) take_row(rows + (i - begin) * tree_.dim());
+    for (std::size_t i = points().slots(); i < to; ++i) take_row(batch, i - begin);
   };
   const auto goes_on = [&] { return !pulse || pulse(end_ - begin); };
   const Breathe breathe = [&] {
     if (!goes_on()) throw Stopped{};
   };
   const Pulse within = pulse ? Pulse([&](std::size_t) { return goes_on(); }) : Pulse{};
-  const std::size_t wanted = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
-  const std::size_t k = std::min(wanted, size() + count - 1);  // the last row has no more
+  const std::size_t k =
+      std::min(algorithm_->neighbours(), size() + batch.count - 1);  // the last row has no more
+  Leaving leaving(*this, batch);
+  // Nobody may look anything up while points leave the index.
+  Alone alone;
+  Helpers& those = batch.leaving.empty() ? helpers : alone;
   try {
-    Lookahead<Real> ahead(index(), tree_.points(), fetch, begin, end, k, helpers);
+    Lookahead<Real> ahead(index(), tree_.points(), fetch, begin, end, k, those);
     for (std::size_t i = begin; i < end; ++i) {
       if (i == ahead.slice_end() || i == begin) {
         ahead.advance(breathe, pause);
@@ -129,47 +159,76 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
         breathe();
         if (pause) pause();
       }
-      for (std::size_t next = std::max(i + 1, prefetch_.sent());
-           next < ahead.slice_end() && prefetch_.has_room(i); ++next)
-        prefetch_.send(tree_, next, ahead.neighbours(next));
-      prefetch_.walk(tree_, i);
+      leaving.make_way_for(i - begin);
+      const NodeId leaf = NodeId::leaf(static_cast<RowSlot>(i));
+      if (batch.leaving.empty()) {
+        for (std::size_t next = std::max(i + 1, prefetch_.sent());
+             next < ahead.slice_end() && prefetch_.has_room(i); ++next)
+          prefetch_.send(tree_, next, ahead.neighbours(next));
+        prefetch_.walk(tree_, i);
+      }
       found_.clear();
       for (const RowSlot row : ahead.neighbours(i)) found_.push_back({0, row});
-      if (!hang_up(NodeId::leaf(static_cast<RowSlot>(i)), within)) break;
+      if (!batch.leaving.empty() && !still_there(k)) find_neighbours(leaf);
+      if (!hang_up(leaf, within)) break;
     }
   } catch (const Stopped&) {
   }
   return end_ - begin;
 }
 
+/// Are the neighbours that were found, k of them or all there are, still in the tree?
+/// Then they are the nearest still: nobody has come who was not looked at.
 template <class Real>
-bool Live<Real>::insert(const Real* row, const Pulse& pulse) {
-  const NodeId leaf = take_row(row);
-  const bool first = size() == 0;
-  const Algorithm algorithm = options_.algorithm;
-  if (algorithm == Algorithm::kOtd) {
-    otd_insert(tree_, leaf, options_.metric, certificate_ ? &*certificate_ : nullptr);
-  } else if (algorithm == Algorithm::kPerch && perch_.collapses()) {
-    perch_.insert(tree_, leaf, first ? kNone : perch_.nearest(tree_, points().row(leaf.row())));
-  } else if (algorithm == Algorithm::kGroups) {
-    hang_beside(leaf, tree_.root());
+bool Live<Real>::still_there(std::size_t k) const {
+  return found_.size() == std::min(k, size()) &&
+         std::none_of(found_.begin(), found_.end(),
+                      [&](const Neighbour& near) { return points().is_hole(near.row); });
+}
+
+/// Insert row i of a batch; there is room for it. False when the pulse said stop.
+template <class Real>
+bool Live<Real>::insert(const Batch<Real>& batch, std::size_t i, const Pulse& pulse) {
+  const NodeId leaf = take_row(batch, i);
+  if (options_.count_repeats && joins(leaf)) return true;
+  if (algorithm_->neighbours() > 0) {
+    if (!insert_with_index(leaf, pulse)) return false;
   } else {
-    return insert_with_index(leaf, pulse);
+    found_.clear();
+    if (!hang_up(leaf, pulse)) return false;
   }
-  attached(leaf);
+  if (options_.count_repeats) repeats_.add(points(), leaf.row());
   return true;
+}
+
+/// If the row of an unattached leaf has come before, add its weight there, and forget it.
+template <class Real>
+bool Live<Real>::joins(NodeId leaf) {
+  const RowSlot row = repeats_.find(points(), points().row(leaf.row()));
+  if (row == RowHash<Real>::kNoRow) return false;
+  const NodeId there = NodeId::leaf(row);
+  const double weight = points().weight(leaf.row());
+  algorithm_->weigh(tree_, there, {points().weight(row) + weight, 0});
+  joined_.push_back({points().next_arrival() - 1, points().arrival(row)});
+  tree_.skip_last();
+  changed({}, {});
+  return true;
+}
+
+/// The nearest points of a leaf that is to come, as many as the algorithm asks for.
+template <class Real>
+void Live<Real>::find_neighbours(NodeId leaf) {
+  found_.clear();
+  if (const std::size_t n = size(); n > 0)
+    index().nearest(points(), points().row(leaf.row()), std::min(algorithm_->neighbours(), n),
+                    leaf.row(), search_, found_);
 }
 
 template <class Real>
 bool Live<Real>::insert_with_index(NodeId leaf, const Pulse& pulse) {
   try {
     index_all_points();
-    found_.clear();
-    if (const std::size_t n = size(); n > 0) {
-      const std::size_t wanted = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
-      neighbours_->nearest(points(), points().row(leaf.row()), std::min(wanted, n), end_, search_,
-                           found_);
-    }
+    find_neighbours(leaf);
   } catch (...) {
     neighbours_.reset();
     throw;
@@ -186,27 +245,9 @@ bool Live<Real>::insert_with_index(NodeId leaf, const Pulse& pulse) {
 /// Hang up a leaf whose neighbours have been found. False when the pulse said stop.
 template <class Real>
 bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
-  const NodeId nearest = found_.empty() ? kNone : NodeId::leaf(found_.front().row);
-  if (options_.algorithm == Algorithm::kOhac) {
-    if (!ohac_.insert(tree_, leaf, found_, pulse)) return false;
-  } else if (options_.algorithm == Algorithm::kPerch) {
-    perch_.insert(tree_, leaf, nearest);
-  } else if (options_.algorithm == Algorithm::kGrinch) {
-    grinch_.insert(tree_, leaf, nearest, *neighbours_);
-  } else {
-    hang_beside(leaf, nearest);
-  }
+  if (!algorithm_->insert(tree_, leaf, found_, neighbours_.get(), pulse)) return false;
   attached(leaf);
   return true;
-}
-
-/// Make a leaf the sibling of a node, or the root of an empty tree.
-template <class Real>
-void Live<Real>::hang_beside(NodeId leaf, NodeId at) {
-  if (at == kNone)
-    tree_.set_root(leaf);
-  else
-    tree_.mark_stale(tree_.attach(leaf, at));
 }
 
 template <class Real>
@@ -222,7 +263,7 @@ void Live<Real>::changed(std::optional<Arrival> inserted, std::optional<Arrival>
   if (!tree_.records()) return;
   Change change;
   try {
-    make_room(changes_, 1);
+    ramify::make_room(changes_, 1);
     change = tree_.take_change();
   } catch (const std::bad_alloc&) {
     tree_.record(true);                                  // with a clean page
@@ -250,6 +291,27 @@ bool Live<Real>::find(Arrival number, RowSlot& row) const {
 
 template <class Real>
 bool Live<Real>::erase(Arrival number) {
+  return erase_many({&number, 1}) > 0;
+}
+
+template <class Real>
+std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
+  std::size_t erased = 0;
+  for (const Arrival number : numbers) {
+    if (take_out(number)) ++erased;
+    close_holes_if_many();
+  }
+  if (erased == 0 || !algorithm_->rebuilds()) return erased;
+  close_holes();
+  algorithm_->rebuild(tree_, {});
+  changed({}, {});
+  return erased;
+}
+
+/// Take a leaf out of the tree, and leave its row as a hole. If this throws, it is
+/// still there.
+template <class Real>
+bool Live<Real>::take_out(Arrival number) {
   RowSlot row = 0;
   if (!find(number, row)) return false;
   tree_.make_room_to_erase();
@@ -260,36 +322,35 @@ bool Live<Real>::erase(Arrival number) {
     neighbours_.reset();
     throw;
   }
-  erase_leaf(NodeId::leaf(row));
+  algorithm_->erase(tree_, NodeId::leaf(row));
   if (indexed) neighbours_->remove(row);
+  if (options_.count_repeats) repeats_.remove(points(), row);
   changed({}, number);
   tree_.erase_row(row);
-  if (points().holes() > std::max(kFewHoles, points().living())) compact();
   return true;
 }
 
-/// Take a leaf out of the tree; if this throws, it is still there.
 template <class Real>
-void Live<Real>::erase_leaf(NodeId leaf) {
-  switch (options_.algorithm) {
-    case Algorithm::kOhac:
-      ohac_.erase(tree_, leaf, {});
-      return;
-    case Algorithm::kPerch:
-      perch_.erase(tree_, leaf);
-      return;
-    case Algorithm::kNaiveNn:
-      if (const NodeId beside = tree_.detach(leaf); beside != kNone)
-        tree_.mark_stale(tree_.parent(beside));
-      return;
-    case Algorithm::kOtd:
-      if (!certificate_) {
-        otd_erase(tree_, leaf);
-        return;
-      }
-      throw std::invalid_argument("a certificate holds for streams that nothing is taken out of");
-    default:
-      throw std::invalid_argument("this algorithm cannot take points out again");
+bool Live<Real>::weigh(Arrival number, double weight) {
+  RowSlot row = 0;
+  if (!find(number, row)) return false;
+  if (!algorithm_->weighs()) throw std::invalid_argument(kNoWeights);
+  if (points().ssd(row) > 0)
+    throw std::invalid_argument("the points of this leaf differ: it has no weight to be changed");
+  if (!(std::isfinite(weight) && weight > 0))
+    throw std::invalid_argument("weights must be finite and positive");
+  tree_.make_room_to_weigh();
+  tree_.make_room_to_erase();
+  algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
+  changed({}, {});
+  return true;
+}
+
+template <class Real>
+void Live<Real>::close_holes_if_many() {
+  if (points().holes() > std::max(kFewHoles, points().living())) {
+    tree_.make_room_to_erase();
+    compact();
   }
 }
 
@@ -298,49 +359,59 @@ template <class Real>
 void Live<Real>::compact() {
   tree_.compact([&](std::span<const RowSlot> new_slot) {
     if (neighbours_) neighbours_->renumber(new_slot, points().living());
-    perch_.renumber(new_slot);
+    algorithm_->renumber(new_slot);
+    repeats_.renumber(new_slot);
   });
   frontier_.reset();
   end_ = points().slots();
 }
 
 template <class Real>
-void Live<Real>::insert_beside(const Real* row, std::span<const RowSlot> nearest) {
-  if (options_.algorithm != Algorithm::kOhac)
-    throw std::invalid_argument("only OHAC can be told a row's neighbours");
-  if (nearest.empty() != (size() == 0))
-    throw std::invalid_argument("an empty tree takes no neighbours, and any other at least one");
-  found_.clear();
-  for (const RowSlot near : nearest) {
-    if (near >= end_) throw std::invalid_argument("a neighbour is not among the points so far");
-    found_.push_back({0, near});  // how near it is, OHAC does not ask
-  }
-  tree_.make_room(1);
+void Live<Real>::insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest,
+                               std::size_t k) {
+  if (algorithm_->neighbours() == 0)
+    throw std::invalid_argument("this algorithm asks for no neighbours");
+  if (nearest.size() != batch.count * k)
+    throw std::invalid_argument("there must be k neighbours for each row");
+  make_room(batch);
   const Unattached unattached{*this};
-  hang_up(take_row(row), {});
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    if (algorithm_->searches()) index_all_points();
+    found_.clear();
+    for (const Arrival number : nearest.subspan(i * k, k)) {
+      RowSlot row = 0;
+      if (number == kNobody) continue;
+      if (!find(number, row))
+        throw std::invalid_argument("a neighbour is not among the points so far");
+      found_.push_back({0, row});  // how near it is, nobody asks
+    }
+    if (found_.empty() != (size() == 0))
+      throw std::invalid_argument("an empty tree takes no neighbours, and any other at least one");
+    hang_up(take_row(batch, i), {});
+  }
 }
 
 template <class Real>
-std::size_t Live<Real>::rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse) {
-  const std::size_t before = size();
-  for (std::size_t i = 0; i < count; ++i) take_row(rows + i * tree_.dim());
+std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& pulse) {
+  const std::size_t before = size(), count = batch.count;
+  close_holes();
+  for (std::size_t i = 0; i < count; ++i) take_row(batch, i);
   // Rows count as done in proportion to the merges made.
   const Pulse share =
       pulse ? Pulse([&](std::size_t merges) { return pulse(merges * count / (before + count)); })
             : Pulse{};
-  if (!build_hac(tree_, options_.metric, options_.linkage, share)) return 0;
+  if (!algorithm_->rebuild(tree_, share)) return 0;
   end_ = points().slots();
   changed({}, {});
   return count;
 }
 
-/// Store a copy of the row as a leaf; the copy is what is looked at.
+/// Store a copy of row i as a leaf; the copy is what is looked at.
 template <class Real>
-NodeId Live<Real>::take_row(const Real* row) {
-  const NodeId leaf = tree_.add_leaf(row);
-  const Real* const copy = tree_.own_row(leaf);
-  if (certificate_ && std::any_of(copy, copy + tree_.dim(), [](Real value) { return value < 0; }))
-    throw std::invalid_argument(kChanged);
+NodeId Live<Real>::take_row(const Batch<Real>& batch, std::size_t i) {
+  const NodeId leaf = tree_.add_leaf(batch.rows + i * tree_.dim());
+  if (batch.weights != nullptr) tree_.weigh(leaf, {batch.weights[i], 0});
+  if (!algorithm_->takes({tree_.own_row(leaf), tree_.dim()})) throw std::invalid_argument(kChanged);
   prepare(tree_.own_row(leaf));
   return leaf;
 }
@@ -353,14 +424,14 @@ void Live<Real>::prepare(Real* row) const {
     fits = fits && std::fabs(static_cast<double>(row[j])) <= kLargest;  // no NaN is
     zero = zero && row[j] == Real{0};
   }
-  const bool cosine = options_.metric == Metric::kCosine;
+  const bool cosine = options_.rule.metric == Metric::kCosine;
   if (!fits || (zero && cosine)) throw std::invalid_argument(kChanged);
   if (cosine) scale_to_unit(row, tree_.dim(), row);
 }
 
 template <class Real>
 Neighbours<Real>& Live<Real>::index() {
-  if (!neighbours_) neighbours_ = make_neighbours<Real>(tree_.dim(), options_.metric);
+  if (!neighbours_) neighbours_ = make_neighbours<Real>(tree_.dim(), options_.rule.metric);
   return *neighbours_;
 }
 
@@ -381,7 +452,7 @@ void Live<Real>::have_ready() {
     neighbours_.reset();
     throw;
   }
-  tree_.refresh(options_.metric, options_.linkage);
+  tree_.refresh(options_.rule.metric, options_.rule.linkage);
 }
 
 template <class Real>
@@ -390,14 +461,14 @@ void Live<Real>::nearest(const Real* x, std::size_t k, Reading& reading,
   reading.query.assign(x, x + tree_.dim());
   prepare(reading.query.data());
   neighbours_->nearest(points(), reading.query.data(), k, end_, reading.search, out);
-  if (options_.metric == Metric::kCosine)
+  if (options_.rule.metric == Metric::kCosine)
     for (Neighbour& neighbour : out) neighbour.distance /= 2;
 }
 
 template <class Real>
 const Frontier<Real>& Live<Real>::frontier(const CutRule& rule) {
   if (!frontier_ || frontier_version_ != version_ || !(frontier_rule_ == rule)) {
-    tree_.refresh(options_.metric, options_.linkage);
+    tree_.refresh(options_.rule.metric, options_.rule.linkage);
     frontier_.reset();
     frontier_.emplace(tree_, rule);
     frontier_rule_ = rule;
@@ -409,9 +480,7 @@ const Frontier<Real>& Live<Real>::frontier(const CutRule& rule) {
 template <class Real>
 void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
                          std::span<const std::uint32_t> above) {
-  if (options_.algorithm != Algorithm::kGroups)
-    throw std::invalid_argument("only a nested tree can be regrouped");
-  build_group_tree(tree_, options_.metric, group_of, above);
+  algorithm_->regroup(tree_, group_of, above);
   changed({}, {});
 }
 
@@ -425,7 +494,7 @@ void Live<Real>::close_holes() {
 template <class Real>
 const Tree<Real>& Live<Real>::tree() {
   close_holes();
-  tree_.refresh(options_.metric, options_.linkage);
+  tree_.refresh(options_.rule.metric, options_.rule.linkage);
   return tree_;
 }
 
@@ -436,8 +505,7 @@ FlatTree Live<Real>::flat() {
 
 template <class Real>
 void Live<Real>::check() {
-  if (options_.algorithm == Algorithm::kPerch) perch_.check(tree_);
-  if (options_.algorithm == Algorithm::kGrinch) grinch_.check(tree_);
+  algorithm_->check(tree_);
   tree().check();
   if (neighbours_ && neighbours_->end() > end_)
     throw std::logic_error("live invariant broken: the index holds points that the tree lacks");

@@ -16,14 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/certificate.hpp"
-#include "algorithms/grinch.hpp"
-#include "algorithms/ohac.hpp"
 #include "algorithms/path_prefetch.hpp"
-#include "algorithms/perch.hpp"
+#include "algorithms/registry.hpp"
 #include "index/lookahead.hpp"
 #include "index/neighbours.hpp"
-#include "math/linkage.hpp"
+#include "index/row_hash.hpp"
 #include "pulse.hpp"
 #include "tree/frontier.hpp"
 #include "tree/snapshot.hpp"
@@ -31,30 +28,26 @@
 
 namespace ramify {
 
-enum class Algorithm {
-  kOtd,       // Algorithm 1
-  kOhac,      // Algorithm 2
-  kNaiveHac,  // Naive_1: offline HAC of everything, at the end of every batch
-  kNaiveNn,   // Naive_2: sibling of the nearest leaf
-  kPerch,     // perch.hpp
-  kGrinch,    // grinch.hpp
-  kGroups,    // the caller says which points belong together: regroup()
-};
-
 struct Options {
-  Algorithm algorithm = Algorithm::kOhac;
-  Metric metric = Metric::kSqeuclidean;
-  Linkage linkage = Linkage::kAverage;
-  std::size_t n_neighbors = 1;
-  bool certify = false;  // OTD under dot or cosine: keep a certificate
-  PerchOptions perch = {};
-  GrinchOptions grinch = {};
+  Rule rule;
+  AlgorithmOptions algorithm;
+  /// A row that equals a stored one raises that one's weight, instead of adding a leaf.
+  bool count_repeats = false;
 };
 
-/// What an algorithm remembers beside the tree, flat, for storage.
-struct Memory {
-  std::vector<std::uint32_t> marks;
-  std::vector<double> numbers;
+/// Rows to be inserted, in order; and what is to leave on the way.
+template <class Real>
+struct Batch {
+  const Real* rows = nullptr;
+  std::size_t count = 0;
+  const double* weights = nullptr;  // one for each row; none: 1
+  std::span<const Arrival> leaving = {};
+  std::span<const std::uint64_t> before = {};  // for each that leaves: the row it makes way for
+};
+
+/// A point that has become part of a leaf that was there before.
+struct Joined {
+  Arrival point, leaf;
 };
 
 template <class Real>
@@ -72,6 +65,7 @@ class Live {
        const Memory& memory);
 
   const Options& options() const { return options_; }
+  /// Number of leaves.
   std::size_t size() const { return tree_.attached(); }
   /// Grows with every change of the tree.
   std::uint64_t version() const { return version_; }
@@ -81,30 +75,42 @@ class Live {
 
   /// Insert rows in order; they must be finite, not zero under cosine, and without
   /// negative numbers if there is a certificate. Throws std::invalid_argument at one
-  /// that is not, with those before it inserted or some of them.
+  /// that is not, with those before it inserted or some of them. Weights must be finite
+  /// and positive.
+  /// Before row before[i] comes, point leaving[i] is erased, if it is there; `before`
+  /// is ascending.
   /// Returns how many were inserted before the pulse, if any, said stop. Helpers
   /// make it quicker and change nothing else. `pause` is called between two inserts now
   /// and then: readers may come in then.
-  std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse, Helpers& helpers,
+  std::size_t insert_many(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers,
                           const Pause& pause);
-  std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse) {
+  std::size_t insert_many(const Batch<Real>& batch, const Pulse& pulse) {
     Alone alone;
-    return insert_many(rows, count, pulse, alone, {});
+    return insert_many(batch, pulse, alone, {});
   }
 
-  /// Under kOhac: insert one such row as if its nearest points were these. There must
-  /// be none in an empty tree, and at least one of the points so far in any other.
-  void insert_beside(const Real* row, std::span<const RowSlot> nearest);
+  /// Insert such rows as if each one's nearest points were these: `k` for each row, of
+  /// which kNobody are none. A row must have at least one that is in the tree when it
+  /// comes, unless it is the first. Throws std::invalid_argument at one that has not, and
+  /// under algorithms that ask for no neighbours, with those before it inserted.
+  static constexpr Arrival kNobody = ~Arrival{0};
+  void insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest, std::size_t k);
 
   /// The slot of a point in the tree; false if there is none. O(log n).
   bool find(Arrival number, RowSlot& row) const;
   /// Rows in slots below are in the tree, or holes; others are yet to be inserted.
   std::size_t end() const { return end_; }
 
-  /// Take a point out again, under OHAC, OTD, NaiveNn and PERCH. Throws
-  /// std::invalid_argument under others; false if there is no such point. Memory of
-  /// what came and went is used again.
+  /// Take a leaf out again. Throws std::invalid_argument under an algorithm that cannot;
+  /// false if there is no such leaf. Memory of what came and went is used again.
   bool erase(Arrival number);
+  /// Erase many; an algorithm that makes its tree anew does so once. How many there were.
+  std::size_t erase_many(std::span<const Arrival> numbers);
+  /// Have a leaf stand for another number of equal points. False if there is no such
+  /// leaf; std::invalid_argument if its points differ, or the algorithm has no weights.
+  bool weigh(Arrival number, double weight);
+  /// The points that have joined leaves since this was last asked for, in order.
+  std::vector<Joined> take_joined() { return std::exchange(joined_, {}); }
 
   /// Write down every change from now on, or no more. A batch is a change a point;
   /// HAC, and groups, are made anew as a whole.
@@ -122,49 +128,53 @@ class Live {
   const Frontier<Real>& frontier(const CutRule& rule);
 
   /// What is guaranteed for this stream, if the options ask for it.
-  const std::optional<Certificate>& certificate() const { return certificate_; }
+  const Certificate* certificate() const { return algorithm_->certificate(); }
 
-  /// Under kGroups: make the tree anew from groups within groups (group_tree.hpp).
-  /// Points that arrive later hang from the root until the next time.
+  /// Make a tree of groups anew from groups within groups (group_tree.hpp).
   void regroup(std::span<const std::uint32_t> group_of, std::span<const std::uint32_t> above);
 
   /// The tree, with all summaries up to date and no holes among the rows.
   const Tree<Real>& tree();
-  Memory memory() const;
+  Memory memory() const { return algorithm_->memory(tree_); }
   FlatTree flat();
   /// Throws std::logic_error naming a broken invariant.
   void check();
 
  private:
   struct Unattached;
-  bool insert(const Real* row, const Pulse& pulse);
+  class Leaving;
+  void make_room(const Batch<Real>& batch);
+  std::size_t insert_each(const Batch<Real>& batch, const Pulse& pulse, const Pause& pause);
+  std::size_t insert_looked_up(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers,
+                               const Pause& pause);
+  std::size_t rebuild_with(const Batch<Real>& batch, const Pulse& pulse);
+  bool gains_by_looking_ahead(const Batch<Real>& batch);
+  bool insert(const Batch<Real>& batch, std::size_t i, const Pulse& pulse);
   bool insert_with_index(NodeId leaf, const Pulse& pulse);
-  void hang_beside(NodeId leaf, NodeId at);
+  bool joins(NodeId leaf);
+  bool still_there(std::size_t k) const;
+  void find_neighbours(NodeId leaf);
+  bool hang_up(NodeId leaf, const Pulse& pulse);
   void attached(NodeId leaf);
   void changed(std::optional<Arrival> inserted, std::optional<Arrival> erased);
-  bool hang_up(NodeId leaf, const Pulse& pulse);
-  bool gains_by_looking_ahead(std::size_t count);
-  std::size_t insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
-                               Helpers& helpers, const Pause& pause);
-  NodeId take_row(const Real* row);
+  NodeId take_row(const Batch<Real>& batch, std::size_t i);
   void prepare(Real* row) const;
   Neighbours<Real>& index();
   void index_all_points();
-  void erase_leaf(NodeId leaf);
+  bool take_out(Arrival number);
+  void close_holes_if_many();
   void compact();
   void close_holes();
-  std::size_t rebuild_with(const Real* rows, std::size_t count, const Pulse& pulse);
 
   Options options_;
   Tree<Real> tree_;
+  std::unique_ptr<Algorithm<Real>> algorithm_;
   std::unique_ptr<Neighbours<Real>> neighbours_;  // none until it is needed
-  Ohac<Real> ohac_;
-  std::optional<Certificate> certificate_;
-  Perch<Real> perch_;
-  Grinch<Real> grinch_;
-  std::size_t end_ = 0;  // rows in slots below are in the tree, or holes
+  RowHash<Real> repeats_;                         // of all rows, if repeats are counted
+  std::size_t end_ = 0;                           // rows in slots below are in the tree, or holes
   std::uint64_t version_ = 0;
   std::vector<Change> changes_;
+  std::vector<Joined> joined_;
   PathPrefetch prefetch_;
   SearchScratch search_;
   std::vector<Neighbour> found_;

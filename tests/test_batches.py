@@ -13,6 +13,9 @@ from tests.strategies import scaled
 DIMS = [1, 2, 3, 10, 15, 16, 31, 32, 64, 200, 300]
 METRICS = ["sqeuclidean", "cosine", "dot"]
 
+#: In place of a neighbour, where a row has fewer than others.
+NOBODY = np.uint64(2**64 - 1)
+
 
 def mixture(rng, n, d):
     centres = 10 * rng.normal(size=(1 + n // 40, d))
@@ -93,10 +96,12 @@ def tree_in(model):
 
 
 def told(X, neighbours, **options):
-    """OHAC that is told the neighbours of every row, one by one."""
+    """OHAC that is told the neighbours of every row, in one batch."""
     model = OHAC(**options).fit(X[:1])
-    for row, nearest in zip(X[1:], neighbours[1:], strict=True):
-        core_of(model).insert_beside(row, nearest.astype(np.uint32))
+    known = np.full((len(X) - 1, max(map(len, neighbours))), NOBODY)
+    for row, nearest in zip(known, neighbours[1:], strict=True):
+        row[: len(nearest)] = nearest
+    core_of(model).insert_beside(X[1:], known)
     return model
 
 

@@ -152,7 +152,7 @@ class TreeMachine(RuleBasedStateMachine):
         digits = 1e-4 if self.dtype == np.float32 else 1e-10
         for node in reversed(self.model.nodes()):  # children first
             v, slots = ids[node], [self.rows.find(number) for number in node.points()]
-            assert self.tree.size(v) == len(slots)
+            assert self.tree.count(v) == len(slots)
             assert self.tree.first_leaf(v) == slots[0]
             below = values[slots].astype(np.float64)
             np.testing.assert_allclose(self.tree.mean(v), below.mean(0), rtol=digits)

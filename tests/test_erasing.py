@@ -119,6 +119,25 @@ def test_ohac_takes_points_out_as_defined(linkage, k):
     check()
 
 
+@pytest.mark.parametrize("linkage", ["average", "ward", "centroid"])
+def test_naive_hac_without_points_is_hac_of_the_others(linkage):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 2))
+    core, fresh = (_core.LiveF64("naive_hac", 2, "sqeuclidean", linkage, 1) for _ in range(2))
+    core.insert_many(X)
+    gone = rng.permutation(120)[:70].astype(np.uint64)
+    assert core.erase_many(np.append(gone, gone[:3])) == 70
+    rest = np.setdiff1d(np.arange(120), gone)
+    fresh.insert_many(X[rest])
+    assert core.numbers().tolist() == rest.tolist()
+    for ours, theirs in zip(core.snapshot()[:2], fresh.snapshot()[:2], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    core.insert_many(X[:5])
+    fresh.insert_many(X[:5])
+    np.testing.assert_array_equal(core.snapshot()[0], fresh.snapshot()[0])
+    recount(core, np.vstack([X, X[:5]]))
+
+
 def test_naive_nn_takes_points_out_as_defined():
     @settings(max_examples=examples(15))
     @given(comings_and_goings())
@@ -212,7 +231,7 @@ def test_the_earliest_of_equal_points_is_found_after_one_has_left():
 
 
 def test_who_cannot_take_points_out_says_so():
-    core = _core.LiveF64("naive_hac", 1, "sqeuclidean", "average", 1)
+    core = _core.LiveF64("nested", 1, "sqeuclidean", "average", 1)
     core.insert_many(np.array([[0.0], [1.0]]))
     with pytest.raises(ValueError, match="cannot take points out"):
         core.erase(0)
@@ -430,3 +449,32 @@ def test_no_such_point_or_cut():
         core.labels("n_clusters", 5)
     with pytest.raises(ValueError, match="at least 1"):
         core.clusters("max_size", 0)
+
+
+# --- leaving on the way ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(ERASING))
+def test_who_leaves_on_the_way_is_gone_before_the_row_comes(name):
+    """A batch with a window is the same as erasing and inserting one by one."""
+
+    @settings(max_examples=examples(15))
+    @given(seeds(), st.integers(1, 30), st.integers(1, 80), st.sampled_from([1, 2, 3, 17]))
+    def check(seed, window, size, d):
+        X = np.random.default_rng(seed).normal(size=(200, d))
+        one, many = live(name, d), live(name, d)
+        for i, row in enumerate(X):
+            if i >= window:
+                assert one.erase(i - window)
+            one.insert_one(row)
+        for at in range(0, len(X), size):
+            batch = X[at : at + size]
+            rows = np.arange(max(at, window), at + len(batch), dtype=np.uint64)
+            leaving, before = rows - np.uint64(window), rows - np.uint64(at)
+            assert many.insert_many(batch, leaving=leaving, before=before) == len(batch)
+        assert one.numbers().tolist() == many.numbers().tolist()
+        for ours, theirs in zip(many.snapshot(), one.snapshot(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        recount(many, X)
+
+    check()

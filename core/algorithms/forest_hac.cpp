@@ -92,7 +92,7 @@ class Agglomeration {
     merges_.push_back({a, b});
     alive_[a] = alive_[b] = 0;
     alive_[c] = 1;
-    ranks_[c] = {ranks_[a].size + ranks_[b].size, ranks_[a].first_leaf};
+    ranks_[c] = merged(ranks_[a], ranks_[b]);
     space_.merge(a, b, c);
     return c;
   }

@@ -229,11 +229,11 @@ class Weights {
   void set_ssd(std::uint32_t c, double ssd) { ssd_[c] = ssd; }
   template <class Real>
   SummaryView<Real> view(std::uint32_t c, const Real* mean) const {
-    return {static_cast<double>(ranks_[c].size), mean, ssd_[c]};
+    return {ranks_[c].weight, mean, ssd_[c]};
   }
   template <class Rule>
   double weight(std::uint32_t c) const {
-    const auto n = static_cast<double>(ranks_[c].size);
+    const double n = ranks_[c].weight;
     return Rule::weight(n, ssd_[c] / n);
   }
   /// Mean and ssd of a union; `out` receives the mean. O(dim).

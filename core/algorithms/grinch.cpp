@@ -206,49 +206,42 @@ void Grinch<Real>::make_room(std::size_t points) {
 }
 
 template <class Real>
-void Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId nearest,
-                          const Neighbours<Real>& index) {
+bool Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
+                          const Neighbours<Real>* index, const Pulse& /*pulse*/) {
   make_room(leaf.row() + 1);
-  index.make_room_to_search(search_);
-  if (nearest == kNone) {
+  index->make_room_to_search(search_);
+  if (nearest.empty()) {
     tree.set_root(leaf);
-    return;
+    return true;
   }
-  const NodeId c = tree.attach(leaf, rotate(tree, leaf, nearest));
+  const NodeId c = tree.attach(leaf, rotate(tree, leaf, first_of(nearest)));
   notes_.emplace_back();
   means_.resize(means_.size() + dim_);
   above_.push_back(0);
   tree.mark_stale(c);
   tell_upwards(tree, c);
-  if (options_.graft != Graft::kNone) graft(tree, c, index);
+  if (options_.graft != Graft::kNone) graft(tree, c, *index);
+  return true;
 }
 
 template <class Real>
-std::vector<std::uint32_t> Grinch<Real>::marks() const {
-  std::vector<std::uint32_t> out;
-  for (const Note& note : notes_) {
-    out.push_back(note.count);
-    out.push_back((note.stale ? 1U : 0U) | (note.scored ? 2U : 0U));
-  }
-  return out;
-}
-
-template <class Real>
-std::vector<double> Grinch<Real>::numbers() const {
-  std::vector<double> out;
-  out.reserve(notes_.size() * (3 + dim_));
+Memory Grinch<Real>::memory(const Tree<Real>& /*tree*/) const {
+  Memory out;
+  out.numbers.reserve(notes_.size() * (3 + dim_));
   for (std::size_t slot = 0; slot < notes_.size(); ++slot) {
     const Note& note = notes_[slot];
-    out.insert(out.end(), {note.n, note.ssd, note.score});
+    out.marks.push_back(note.count);
+    out.marks.push_back((note.stale ? 1U : 0U) | (note.scored ? 2U : 0U));
+    out.numbers.insert(out.numbers.end(), {note.n, note.ssd, note.score});
     const Real* mean = means_.data() + slot * dim_;
-    out.insert(out.end(), mean, mean + dim_);
+    out.numbers.insert(out.numbers.end(), mean, mean + dim_);
   }
   return out;
 }
 
 template <class Real>
-void Grinch<Real>::restore(const Tree<Real>& tree, std::span<const std::uint32_t> marks,
-                           std::span<const double> numbers) {
+void Grinch<Real>::restore(const Tree<Real>& tree, const Memory& memory) {
+  const auto& [marks, numbers] = memory;
   const std::size_t slots = tree.slots();
   if (marks.size() != 2 * slots || numbers.size() != (3 + dim_) * slots)
     throw std::invalid_argument("the arrays of a stored GRINCH tree do not fit its nodes");

@@ -40,13 +40,14 @@
 #include <span>
 #include <vector>
 
-#include "index/neighbours.hpp"
-#include "math/linkage.hpp"
-#include "tree/tree.hpp"
+#include "algorithms/algorithm.hpp"
 
 namespace ramify {
 
 enum class Graft { kOnce, kFull, kNone };
+
+template <class Real>
+class Grinch;
 
 struct GrinchOptions {
   static constexpr std::size_t kNoCap = std::numeric_limits<std::size_t>::max();
@@ -55,30 +56,29 @@ struct GrinchOptions {
   std::size_t rotate_cap = kNoCap;       // go up only to nodes of at most this many points
   std::size_t graft_cap = kNoCap;        // graft only with fewer points
   std::size_t restructure_cap = kNoCap;  // look only below ancestors of fewer points
+  template <class Real>
+  using Type = Grinch<Real>;
 };
 
 /// Invariants, tested by check():
 ///   1  every slot has its summary
 ///   2  the parent of a stale node is stale
 template <class Real>
-class Grinch {
+class Grinch final : public Algorithm<Real> {
  public:
-  Grinch(std::size_t dim, Metric metric, const GrinchOptions& options)
-      : dim_(dim), metric_(metric), options_(options) {}
+  Grinch(std::size_t dim, const Rule& rule, const GrinchOptions& options)
+      : dim_(dim), metric_(rule.metric), options_(options) {}
 
-  /// Insert an unattached leaf; `nearest` is its nearest leaf, kNone in an empty
-  /// tree, and `index` holds all earlier points, if not more. May only throw before
-  /// it has changed anything.
-  void insert(Tree<Real>& tree, NodeId leaf, NodeId nearest, const Neighbours<Real>& index);
-
+  std::size_t neighbours() const override { return 1; }
+  bool searches() const override { return true; }
+  bool weighs() const override { return false; }
+  bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
+              const Neighbours<Real>* index, const Pulse& pulse) override;
   /// Everything remembered: two marks and 3 + dim numbers a slot.
-  std::vector<std::uint32_t> marks() const;
-  std::vector<double> numbers() const;
-  /// Begin with a stored tree. Throws std::invalid_argument when they do not fit.
-  void restore(const Tree<Real>& tree, std::span<const std::uint32_t> marks,
-               std::span<const double> numbers);
-  /// Throws std::logic_error naming the first broken invariant. O(n).
-  void check(const Tree<Real>& tree) const;
+  Memory memory(const Tree<Real>& tree) const override;
+  void restore(const Tree<Real>& tree, const Memory& memory) override;
+  /// O(n).
+  void check(const Tree<Real>& tree) const override;
 
  private:
   struct Note {

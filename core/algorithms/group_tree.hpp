@@ -10,8 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "math/linkage.hpp"
-#include "tree/tree.hpp"
+#include "algorithms/algorithm.hpp"
 
 namespace ramify {
 
@@ -24,5 +23,36 @@ namespace ramify {
 template <class Real>
 void build_group_tree(Tree<Real>& tree, Metric metric, std::span<const std::uint32_t> group_of,
                       std::span<const std::uint32_t> above);
+
+template <class Real>
+class Groups;
+
+struct GroupsOptions {
+  template <class Real>
+  using Type = Groups<Real>;
+};
+
+/// The caller says which points belong together. Points that arrive later hang from the
+/// root until the next time.
+template <class Real>
+class Groups final : public Algorithm<Real> {
+ public:
+  Groups(std::size_t /*dim*/, const Rule& rule, const GroupsOptions& /*options*/)
+      : metric_(rule.metric) {}
+
+  bool weighs() const override { return false; }
+  bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> /*nearest*/,
+              const Neighbours<Real>* /*index*/, const Pulse& /*pulse*/) override {
+    hang_beside(tree, leaf, tree.root());
+    return true;
+  }
+  void regroup(Tree<Real>& tree, std::span<const std::uint32_t> group_of,
+               std::span<const std::uint32_t> above) override {
+    build_group_tree(tree, metric_, group_of, above);
+  }
+
+ private:
+  Metric metric_;
+};
 
 }  // namespace ramify

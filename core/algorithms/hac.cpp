@@ -5,27 +5,15 @@
 #include "algorithms/hac.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <functional>
 #include <queue>
 
 #include "algorithms/forest_hac.hpp"
+#include "index/row_hash.hpp"
 
 namespace ramify {
 namespace {
-
-/// Hash of a row by value: 0 and -0 are equal and hash alike.
-template <class Real>
-std::uint64_t hash_of(const Real* row, std::size_t dim) {
-  std::uint64_t hash = 0x9E3779B97F4A7C15U;
-  for (std::size_t j = 0; j < dim; ++j) {
-    const double value = static_cast<double>(row[j]) + 0.0;
-    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0xD6E8FEB86659FD93U;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
 
 /// Merges numbered over all points: point i is cluster i, merge t is n + t.
 template <class Real>
@@ -37,7 +25,7 @@ class OfflineHac {
   bool run(const Pulse& pulse) {
     merges_.reserve(points_.slots() - 1);
     if (metric_ == Metric::kDot)
-      for (RowSlot i = 0; i < points_.slots(); ++i) add_root(i, i, 1);
+      for (RowSlot i = 0; i < points_.slots(); ++i) add_root(i, rank_of(i));
     else
       merge_equal_points();
     std::vector<Merge> merges;
@@ -55,9 +43,13 @@ class OfflineHac {
     return std::equal(points_.row(a), points_.row(a) + points_.dim(), points_.row(b));
   }
 
-  void add_root(std::uint32_t cluster, RowSlot first, std::uint32_t size) {
+  Rank rank_of(RowSlot point) const { return {points_.weight(point), 1, point}; }
+
+  /// A cluster of equal points.
+  void add_root(std::uint32_t cluster, const Rank& rank) {
     roots_.push_back(cluster);
-    forest_.push_back({{static_cast<double>(size), points_.row(first), 0.0}, {size, first}});
+    const Real* mean = points_.row(rank.first_leaf);
+    forest_.push_back({{rank.weight, mean, points_.ssd(rank.first_leaf)}, rank});
   }
 
   void merge_equal_points() {
@@ -68,7 +60,10 @@ class OfflineHac {
     std::vector<Entry> entries;
     entries.reserve(points_.slots());
     for (RowSlot i = 0; i < points_.slots(); ++i)
-      entries.push_back({hash_of(points_.row(i), points_.dim()), i});
+      if (points_.ssd(i) > 0)  // stands for points that differ: not at linkage 0 to its like
+        add_root(i, rank_of(i));
+      else
+        entries.push_back({hash_of(points_.row(i), points_.dim()), i});
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return a.hash != b.hash ? a.hash < b.hash : a.point < b.point;
     });
@@ -86,31 +81,29 @@ class OfflineHac {
         else
           group->push_back(point);
       }
-      for (const auto& members : groups)
-        add_root(merge_group(members), members.front(), static_cast<std::uint32_t>(members.size()));
+      for (const auto& members : groups) merge_group(members);
     }
   }
 
   /// All linkages are 0: the two smallest go first, then the earliest.
-  std::uint32_t merge_group(const std::vector<RowSlot>& members) {
+  void merge_group(const std::vector<RowSlot>& members) {
     struct Part {
       Rank rank;
       std::uint32_t cluster;
       bool operator>(const Part& other) const { return comes_first(other.rank, rank); }
     };
-    if (members.size() == 1) return members.front();
     std::priority_queue<Part, std::vector<Part>, std::greater<>> parts;
-    for (const RowSlot point : members) parts.push({{1, point}, point});
+    for (const RowSlot point : members) parts.push({rank_of(point), point});
     for (;;) {
       const Part a = parts.top();
       parts.pop();
-      if (parts.empty()) return a.cluster;
+      if (parts.empty()) return add_root(a.cluster, a.rank);
       const Part b = parts.top();
       parts.pop();
       const bool in_order = a.rank.first_leaf < b.rank.first_leaf;
       merges_.push_back(in_order ? Merge{a.cluster, b.cluster} : Merge{b.cluster, a.cluster});
-      const Rank rank{a.rank.size + b.rank.size, std::min(a.rank.first_leaf, b.rank.first_leaf)};
-      parts.push({rank, static_cast<std::uint32_t>(points_.slots() + merges_.size() - 1)});
+      parts.push({merged(a.rank, b.rank),
+                  static_cast<std::uint32_t>(points_.slots() + merges_.size() - 1)});
     }
   }
 

@@ -2,35 +2,66 @@
 #include "algorithms/ohac.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ramify {
+namespace {
+
+/// Tells all inner nodes of a tree apart, and has parents after their children.
+using Leaves = std::pair<std::uint32_t, RowSlot>;
+template <class Real>
+Leaves by_leaves(const Tree<Real>& tree, Slot slot) {
+  const NodeId v = NodeId::inner(slot);
+  return {tree.count(v), tree.first_leaf(v)};
+}
+
+}  // namespace
 
 template <class Real>
-bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> neighbours,
-                        const Pulse& pulse) {
-  if (neighbours.empty()) {
+bool Ohac<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
+                        const Neighbours<Real>* /*index*/, const Pulse& pulse) {
+  if (nearest.empty()) {
     tree.set_root(leaf);
     return true;
   }
-  if (neighbours.size() == 1 || tree.root().is_leaf()) {
-    const NodeId y = NodeId::leaf(neighbours.front().row);
+  if (nearest.size() == 1 || tree.root().is_leaf()) {
+    const NodeId y = first_of(nearest);
     split_path(tree, y, y);
   } else {
-    split_paths(tree, neighbours);
+    split_paths(tree, nearest);
   }
   return repair_(tree, leaf, kNone, pulse);
 }
 
 template <class Real>
-bool Ohac<Real>::erase(Tree<Real>& tree, NodeId leaf, const Pulse& pulse) {
+void Ohac<Real>::erase(Tree<Real>& tree, NodeId leaf) {
   const NodeId gone = tree.parent(leaf);
   if (gone == kNone || gone == tree.root()) {
     tree.detach(leaf);
-    return true;
+    return;
   }
   // The sibling takes the place of their parent; nothing in the forest holds the leaf.
   split_path(tree, tree.sibling(leaf), gone);
-  return repair_(tree, kNone, leaf, pulse);
+  repair_(tree, kNone, leaf, {});
+}
+
+template <class Real>
+void Ohac<Real>::weigh(Tree<Real>& tree, NodeId leaf, Standing standing) {
+  const Standing old = tree.standing(leaf);
+  tree.weigh(leaf, standing);
+  const NodeId gone = tree.parent(leaf);
+  if (gone == kNone) return;
+  if (gone == tree.root()) return tree.summarise(gone.slot());
+  const NodeId beside = tree.sibling(leaf);
+  const std::uint64_t name = tree.name(gone.slot());
+  split_path(tree, beside, gone);
+  try {
+    repair_(tree, leaf, leaf, {}, old.weight);
+  } catch (...) {
+    tree.weigh(leaf, old);
+    throw;
+  }
+  if (tree.sibling(leaf) == beside) tree.rename(tree.parent(leaf).slot(), name);
 }
 
 /// Collect the nodes above `below`, to be taken out, and what hangs off them, first of
@@ -76,10 +107,9 @@ void Ohac<Real>::split_paths(const Tree<Real>& tree, std::span<const Neighbour> 
       cut.taken.push_back(v.slot());
       is_taken_[v.slot()] = 1;
     }
-  // A parent is larger than its child, so this puts children first.
-  std::sort(cut.taken.begin(), cut.taken.end(), [&](Slot a, Slot b) {
-    return comes_first(tree.rank(NodeId::inner(a)), tree.rank(NodeId::inner(b)));
-  });
+  // A parent has more leaves than its child, so this puts children first.
+  std::sort(cut.taken.begin(), cut.taken.end(),
+            [&](Slot a, Slot b) { return by_leaves(tree, a) < by_leaves(tree, b); });
   for (std::uint32_t i = 0; i < cut.taken.size(); ++i) {
     const NodeId v = NodeId::inner(cut.taken[i]);
     for (const NodeId child : {tree.left(v), tree.right(v)}) {
@@ -98,9 +128,9 @@ void Ohac<Real>::find_above(const Tree<Real>& tree) {
   for (std::uint32_t i = 0; i < cut.taken.size(); ++i) {
     const NodeId parent = tree.parent(NodeId::inner(cut.taken[i]));
     if (parent == kNone) continue;
-    const auto place = std::lower_bound(
-        cut.taken.begin(), cut.taken.end(), tree.rank(parent),
-        [&](Slot a, Rank b) { return comes_first(tree.rank(NodeId::inner(a)), b); });
+    const auto place =
+        std::lower_bound(cut.taken.begin(), cut.taken.end(), by_leaves(tree, parent.slot()),
+                         [&](Slot a, const Leaves& b) { return by_leaves(tree, a) < b; });
     cut.above[i] = static_cast<std::uint32_t>(place - cut.taken.begin());
   }
 }

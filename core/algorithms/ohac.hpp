@@ -11,26 +11,36 @@
 
 #include <span>
 
+#include "algorithms/algorithm.hpp"
 #include "algorithms/repair.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {
 
 template <class Real>
-class Ohac {
+class Ohac;
+
+struct OhacOptions {
+  std::size_t n_neighbors = 1;  // k
+  template <class Real>
+  using Type = Ohac<Real>;
+};
+
+template <class Real>
+class Ohac final : public Algorithm<Real> {
  public:
-  Ohac(std::size_t dim, Metric metric, Linkage linkage) : repair_(dim, metric, linkage) {}
+  Ohac(std::size_t dim, const Rule& rule, const OhacOptions& options)
+      : k_(options.n_neighbors), repair_(dim, rule.metric, rule.linkage) {}
 
-  /// Insert an unattached leaf whose nearest points are given (none: the tree is
-  /// empty) into a tree with room for a slot. False when the pulse said stop: then,
-  /// and whenever this throws, the tree is as it was.
-  /// O(l^2 * dim) for l nodes on the paths.
-  bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> neighbours,
-              const Pulse& pulse);
-
-  /// Take a leaf out of a tree with room to erase: its place's root path is split, and
-  /// HAC merges what hung off it. False, and whenever it throws: as above.
-  bool erase(Tree<Real>& tree, NodeId leaf, const Pulse& pulse);
+  std::size_t neighbours() const override { return k_; }
+  /// O(l^2 * dim) for l nodes on the paths of the neighbours, of which there may be any
+  /// number, but none only in an empty tree.
+  bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
+              const Neighbours<Real>* index, const Pulse& pulse) override;
+  /// The root path of the leaf's place is split, and HAC merges what hung off it.
+  void erase(Tree<Real>& tree, NodeId leaf) override;
+  /// The leaf's root path is split, and HAC merges it with what hung off it.
+  void weigh(Tree<Real>& tree, NodeId leaf, Standing standing) override;
 
  private:
   struct Untake;
@@ -38,6 +48,7 @@ class Ohac {
   void split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
   void find_above(const Tree<Real>& tree);
 
+  std::size_t k_;
   Repair<Real> repair_;
   std::vector<std::uint8_t> is_taken_;  // by slot, all zero between inserts
 };

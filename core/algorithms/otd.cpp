@@ -2,6 +2,7 @@
 #include "algorithms/otd.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace ramify {
 namespace {
@@ -19,9 +20,9 @@ struct SquaredSimilarity {
 
   View view(NodeId v) const {
     const double gap = squared_distance(tree.mean(v), x, tree.dim());
-    return {gap, -(gap + tree.ssd(v) / tree.size(v))};
+    return {gap, -(gap + tree.ssd(v) / tree.weight(v))};
   }
-  double within(NodeId v) const { return -2 * tree.ssd(v) / (tree.size(v) - 1.0); }
+  double within(NodeId v) const { return -2 * tree.ssd(v) / (tree.weight(v) - 1.0); }
 };
 
 template <class Real>
@@ -33,7 +34,7 @@ struct DotSimilarity {
     return {squared_distance(tree.mean(v), x, tree.dim()), dot(tree.mean(v), x, tree.dim())};
   }
   double within(NodeId v) const {
-    const double n = tree.size(v);
+    const double n = tree.weight(v);
     const Real* mean = tree.mean(v);
     return dot(mean, mean, tree.dim()) - tree.ssd(v) / (n * (n - 1));
   }
@@ -47,12 +48,12 @@ class Ledger {
       : similarity_{tree, x}, certificate_(certificate) {}
 
   void arrive(NodeId root) {
-    const double n = similarity_.tree.size(root);
+    const double n = similarity_.tree.weight(root);
     growth_ = sum_within(root) + (n - 1) * n * with_x(root);
   }
   void turn(NodeId away, NodeId towards) {
-    const double n = similarity_.tree.size(away);
-    gain_ += sum_within(away) + n * similarity_.tree.size(towards) * with_x(towards);
+    const double n = similarity_.tree.weight(away);
+    gain_ += sum_within(away) + n * similarity_.tree.weight(towards) * with_x(towards);
     const double across = with_x(away);
     if (!away.is_leaf() && across > 0) beta_ = std::min(beta_, mean_within(away) / across);
   }
@@ -68,7 +69,7 @@ class Ledger {
   // Rounding may leave a hair below zero where all products are zero.
   double mean_within(NodeId v) const { return std::max(similarity_.within(v), 0.0); }
   double sum_within(NodeId v) const {
-    const double n = similarity_.tree.size(v);
+    const double n = similarity_.tree.weight(v);
     return v.is_leaf() ? 0 : n * (n - 1) / 2 * mean_within(v);
   }
 
@@ -94,7 +95,7 @@ void walk_and_attach(Tree<Real>& tree, NodeId leaf, const Similarity& similarity
   while (!at.is_leaf() && similarity.within(at) < here.with_x) {
     const NodeId a = tree.left(at), b = tree.right(at);
     const View view_a = similarity.view(a), view_b = similarity.view(b);
-    tree.absorb(at, similarity.x, here.gap);
+    tree.absorb(at, leaf, here.gap);
     const bool to_b = view_a.with_x <= view_b.with_x;
     books.turn(to_b ? a : b, to_b ? b : a);
     at = to_b ? b : a;
@@ -116,28 +117,59 @@ void insert_with(Tree<Real>& tree, NodeId leaf, Metric metric, const Books& book
 }  // namespace
 
 template <class Real>
-void otd_insert(Tree<Real>& tree, NodeId leaf, Metric metric, Certificate* certificate) {
-  if (tree.root() == kNone) {
-    tree.set_root(leaf);
-    return;
-  }
-  if (certificate == nullptr)
-    insert_with(tree, leaf, metric, NoLedger{});
-  else
-    insert_with(tree, leaf, metric,
-                Ledger<Real>(tree, tree.points().row(leaf.row()), *certificate));
+Otd<Real>::Otd(std::size_t /*dim*/, const Rule& rule, const OtdOptions& options)
+    : metric_(rule.metric) {
+  if (!options.certify) return;
+  if (metric_ == Metric::kSqeuclidean)
+    throw std::invalid_argument("certificates are for OTD under dot or cosine only");
+  certificate_.emplace();
 }
 
 template <class Real>
-void otd_erase(Tree<Real>& tree, NodeId leaf) {
+bool Otd<Real>::takes(std::span<const Real> row) const {
+  return !certificate_ ||
+         std::none_of(row.begin(), row.end(), [](Real value) { return value < 0; });
+}
+
+template <class Real>
+bool Otd<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> /*nearest*/,
+                       const Neighbours<Real>* /*index*/, const Pulse& /*pulse*/) {
+  if (tree.root() == kNone)
+    tree.set_root(leaf);
+  else if (!certificate_)
+    insert_with(tree, leaf, metric_, NoLedger{});
+  else
+    insert_with(tree, leaf, metric_,
+                Ledger<Real>(tree, tree.points().row(leaf.row()), *certificate_));
+  return true;
+}
+
+template <class Real>
+void Otd<Real>::erase(Tree<Real>& tree, NodeId leaf) {
+  if (certificate_)
+    throw std::invalid_argument("a certificate holds for streams that nothing is taken out of");
   const NodeId beside = tree.detach(leaf);
   if (beside == kNone) return;
   for (NodeId v = tree.parent(beside); v != kNone; v = tree.parent(v)) tree.summarise(v.slot());
 }
 
-template void otd_erase(Tree<float>&, NodeId);
-template void otd_erase(Tree<double>&, NodeId);
-template void otd_insert(Tree<float>&, NodeId, Metric, Certificate*);
-template void otd_insert(Tree<double>&, NodeId, Metric, Certificate*);
+template <class Real>
+void Otd<Real>::weigh(Tree<Real>& tree, NodeId leaf, Standing standing) {
+  tree.weigh(leaf, standing);
+  for (NodeId v = tree.parent(leaf); v != kNone; v = tree.parent(v)) tree.summarise(v.slot());
+}
+
+template <class Real>
+Memory Otd<Real>::memory(const Tree<Real>& /*tree*/) const {
+  return certificate_ ? Memory{{}, certificate_->numbers()} : Memory{};
+}
+
+template <class Real>
+void Otd<Real>::restore(const Tree<Real>& /*tree*/, const Memory& memory) {
+  if (certificate_) certificate_ = Certificate::from_numbers(memory.numbers);
+}
+
+template class Otd<float>;
+template class Otd<double>;
 
 }  // namespace ramify

@@ -11,22 +11,46 @@
 // or the inner product; both means come from the summary in O(dim).
 #pragma once
 
-#include "algorithms/certificate.hpp"
-#include "math/linkage.hpp"
-#include "tree/tree.hpp"
+#include <optional>
+
+#include "algorithms/algorithm.hpp"
 
 namespace ramify {
 
-/// Insert an unattached leaf. O(depth * dim), and shuffled data walks two or
-/// three steps, however deep the tree is. A certificate, if there is one, is
-/// brought up to date: rows must not hold negative numbers then, and the metric
-/// must be dot or cosine, whose w is the inner product of the rows as stored.
 template <class Real>
-void otd_insert(Tree<Real>& tree, NodeId leaf, Metric metric, Certificate* certificate = nullptr);
+class Otd;
 
-/// Take a leaf out of a tree with room to erase, and its parent; what is above is
-/// summarised anew. O(depth * dim).
+struct OtdOptions {
+  bool certify = false;  // under dot or cosine: keep a certificate
+  template <class Real>
+  using Type = Otd<Real>;
+};
+
 template <class Real>
-void otd_erase(Tree<Real>& tree, NodeId leaf);
+class Otd final : public Algorithm<Real> {
+ public:
+  Otd(std::size_t dim, const Rule& rule, const OtdOptions& options);
+
+  std::size_t stride() const override { return 256; }  // a tenth of a microsecond each
+  /// With a certificate, whose w is the inner product of the rows as stored: none with
+  /// negative numbers.
+  bool takes(std::span<const Real> row) const override;
+  /// O(depth * dim), and shuffled data walks two or three steps, however deep the tree is.
+  bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
+              const Neighbours<Real>* index, const Pulse& pulse) override;
+  /// Takes out a leaf and its parent; what is above is summarised anew. O(depth * dim).
+  void erase(Tree<Real>& tree, NodeId leaf) override;
+  void weigh(Tree<Real>& tree, NodeId leaf, Standing standing) override;
+  bool weighs() const override { return !certificate_; }
+  const Certificate* certificate() const override {
+    return certificate_ ? &*certificate_ : nullptr;
+  }
+  Memory memory(const Tree<Real>& tree) const override;
+  void restore(const Tree<Real>& tree, const Memory& memory) override;
+
+ private:
+  Metric metric_;
+  std::optional<Certificate> certificate_;
+};
 
 }  // namespace ramify

@@ -48,7 +48,7 @@ class PathPrefetch {
         if (below.is_leaf()) continue;
         tree.prefetch(tree.left(below));
         tree.prefetch(tree.right(below));
-        if (tree.size(below) > kWarmAnyway) at = kNone;
+        if (tree.count(below) > kWarmAnyway) at = kNone;
       }
   }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace ramify {
 namespace {
@@ -91,7 +92,7 @@ template <class Real>
 typename Perch<Real>::View Perch<Real>::view(const Tree<Real>& tree, NodeId v,
                                              std::vector<RowSlot>& points) const {
   points.clear();
-  if (tree.size(v) <= options_.exact_up_to) gather(tree, v, points);
+  if (tree.count(v) <= options_.exact_up_to) gather(tree, v, points);
   return {low(tree, v), high(tree, v), points};
 }
 
@@ -192,6 +193,8 @@ void Perch<Real>::tell_ancestors(Tree<Real>& tree, NodeId v, const Real* x) {
 
 // --- search -----------------------------------------------------------------------
 
+/// The nearest leaf, which may be a collapsed node. A* from the root of a tree with at
+/// least one point.
 template <class Real>
 NodeId Perch<Real>::nearest(const Tree<Real>& tree, const Real* x) {
   const auto candidate = [&](NodeId v) {
@@ -228,7 +231,7 @@ bool Perch<Real>::is_masked(const Tree<Real>& tree, NodeId v) const {
 template <class Real>
 bool Perch<Real>::can_balance(const Tree<Real>& tree, NodeId v) const {
   const NodeId s = tree.sibling(v), a = tree.sibling(tree.parent(v));
-  if (!evens_out(options_.balance, tree.size(v), tree.size(s), tree.size(a))) return false;
+  if (!evens_out(options_.balance, tree.count(v), tree.count(s), tree.count(a))) return false;
   const View here = view(tree, v, points_a_);
   const View sibling = view(tree, s, points_b_);
   const View aunt = view(tree, a, points_c_);
@@ -240,7 +243,7 @@ bool Perch<Real>::can_balance(const Tree<Real>& tree, NodeId v) const {
 template <class Real>
 void Perch<Real>::rotate(Tree<Real>& tree, NodeId v) {
   const NodeId p = tree.parent(v), aunt = tree.sibling(p);
-  if (2 * std::uint64_t{tree.size(v)} <= tree.size(p)) tree.rename(p.slot(), tree.new_name());
+  if (2 * std::uint64_t{tree.count(v)} <= tree.count(p)) tree.rename(p.slot(), tree.new_name());
   tree.swap(tree.sibling(v), aunt);
   tree.recount(p);
   make_box(tree, p);
@@ -262,7 +265,7 @@ void Perch<Real>::balance(Tree<Real>& tree, NodeId start) {
   if (options_.balance == Balance::kNone) return;
   for (NodeId v = start; v != tree.root() && tree.parent(v) != tree.root(); v = tree.parent(v)) {
     NodeId first = v, second = tree.sibling(v);
-    const std::uint32_t n = tree.size(first), n_sibling = tree.size(second);
+    const std::uint32_t n = tree.count(first), n_sibling = tree.count(second);
     const bool equal_swaps = options_.balance == Balance::kPython;
     if (n_sibling < n || (n_sibling == n && equal_swaps)) std::swap(first, second);
     for (const NodeId w : {first, second})
@@ -334,11 +337,14 @@ void Perch<Real>::make_room(const Tree<Real>& tree, NodeId at) {
 }
 
 template <class Real>
-void Perch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId at) {
-  if (at == kNone) {
+bool Perch<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
+                         const Neighbours<Real>* /*index*/, const Pulse& /*pulse*/) {
+  if (tree.root() == kNone) {
     tree.set_root(leaf);
-    return;
+    return true;
   }
+  const NodeId at =
+      collapses() ? this->nearest(tree, tree.points().row(leaf.row())) : first_of(nearest);
   make_room(tree, at);
   const NodeId q = tree.attach(leaf, at);
   tree.mark_stale(q);
@@ -352,6 +358,7 @@ void Perch<Real>::insert(Tree<Real>& tree, NodeId leaf, NodeId at) {
   unmask(tree, at);
   balance(tree, tree.sibling(leaf));
   if (collapses() && tree.points().living() > options_.max_leaves) collapse_one(tree);
+  return true;
 }
 
 /// Nothing of what was below a node that has gone is kept.
@@ -382,6 +389,7 @@ void Perch<Real>::renumber(std::span<const RowSlot> new_slot) {
   std::make_heap(heap_.begin(), heap_.end(), std::greater<>{});
 }
 
+/// Slots that have collapsed.
 template <class Real>
 std::vector<std::uint32_t> Perch<Real>::collapsed() const {
   std::vector<std::uint32_t> out;
@@ -391,7 +399,20 @@ std::vector<std::uint32_t> Perch<Real>::collapsed() const {
 }
 
 template <class Real>
-void Perch<Real>::restore(const Tree<Real>& tree, std::span<const std::uint32_t> collapsed) {
+Memory Perch<Real>::memory(const Tree<Real>& tree) const {
+  std::vector<std::uint32_t> marks = collapsed();
+  const std::vector<Slot> place = tree.numbering();
+  for (std::uint32_t& slot : marks) slot = place[slot];
+  return {std::move(marks), {}};
+}
+
+template <class Real>
+void Perch<Real>::restore(const Tree<Real>& tree, const Memory& memory) {
+  begin_with(tree, memory.marks);
+}
+
+template <class Real>
+void Perch<Real>::begin_with(const Tree<Real>& tree, std::span<const std::uint32_t> collapsed) {
   boxes_.resize(tree.slots() * 2 * dim_);
   const std::vector<Slot> order = tree.bottom_up();
   for (const Slot slot : order) make_box(tree, NodeId::inner(slot));
@@ -423,12 +444,12 @@ void Perch<Real>::check(const Tree<Real>& tree) const {
     if (!holds)
       throw std::logic_error("perch invariant " + std::to_string(invariant) + " broken: " + what);
   };
-  Perch fresh(dim_, options_);
-  fresh.restore(tree, collapsed());
+  Perch fresh(dim_, {}, options_);
+  fresh.begin_with(tree, collapsed());
   require(fresh.boxes_ == boxes_, 1, "box");
   for (const Slot slot : tree.bottom_up()) {
     const NodeId v = NodeId::inner(slot), a = tree.left(v), b = tree.right(v);
-    require(tree.size(v) == tree.size(a) + tree.size(b), 2, "size");
+    require(tree.count(v) == tree.count(a) + tree.count(b), 2, "size");
     require(tree.first_leaf(v) == std::min(tree.first_leaf(a), tree.first_leaf(b)), 2, "first");
   }
   if (!collapses()) return;

@@ -38,18 +38,23 @@
 #include <span>
 #include <vector>
 
-#include "tree/tree.hpp"
+#include "algorithms/algorithm.hpp"
 
 namespace ramify {
 
 enum class Bounds { kReference, kSound };
 enum class Balance { kReference, kPython, kNone };  // the authors' Scala code, their Python code
 
+template <class Real>
+class Perch;
+
 struct PerchOptions {
   Bounds bounds = Bounds::kReference;
   Balance balance = Balance::kReference;
   std::size_t exact_up_to = 10;
   std::size_t max_leaves = 0;  // 0: no limit
+  template <class Real>
+  using Type = Perch<Real>;
 };
 
 /// Invariants, tested by check():
@@ -58,30 +63,23 @@ struct PerchOptions {
 ///   3  at most max_leaves leaves are seen, if there is such a limit
 ///   4  then every node that may collapse is in the heap under its HI
 template <class Real>
-class Perch {
+class Perch final : public Algorithm<Real> {
  public:
-  Perch(std::size_t dim, const PerchOptions& options) : dim_(dim), options_(options) {}
+  Perch(std::size_t dim, const Rule& /*rule*/, const PerchOptions& options)
+      : dim_(dim), options_(options) {}
 
-  bool collapses() const { return options_.max_leaves > 0; }
-  /// The nearest leaf, which may be a collapsed node. A* from the root of a tree
-  /// with at least one point.
-  NodeId nearest(const Tree<Real>& tree, const Real* x);
-  /// Insert an unattached leaf; `at` is its nearest leaf, kNone in an empty tree.
-  /// May only throw before it has changed anything.
-  void insert(Tree<Real>& tree, NodeId leaf, NodeId at);
-
-  /// Take a leaf out of a tree with room to erase, and its parent; boxes and sizes above
-  /// are made anew. May only throw before it has changed anything. O(depth * dim).
-  void erase(Tree<Real>& tree, NodeId leaf);
-  /// Rows have other slots now.
-  void renumber(std::span<const RowSlot> new_slot);
-
-  /// Slots that have collapsed, those below other collapsed ones included.
-  std::vector<std::uint32_t> collapsed() const;
-  /// Begin with a stored tree. Throws std::invalid_argument when they do not fit.
-  void restore(const Tree<Real>& tree, std::span<const std::uint32_t> collapsed);
-  /// Throws std::logic_error naming the first broken invariant. O(n dim).
-  void check(const Tree<Real>& tree) const;
+  /// With max_leaves it looks for the nearest leaf itself, which may be a collapsed node.
+  std::size_t neighbours() const override { return collapses() ? 0 : 1; }
+  bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
+              const Neighbours<Real>* index, const Pulse& pulse) override;
+  /// Takes out a leaf and its parent; boxes and sizes above are made anew. O(depth * dim).
+  void erase(Tree<Real>& tree, NodeId leaf) override;
+  void renumber(std::span<const RowSlot> new_slot) override;
+  /// Which nodes have collapsed, those below other collapsed ones included.
+  Memory memory(const Tree<Real>& tree) const override;
+  void restore(const Tree<Real>& tree, const Memory& memory) override;
+  /// O(n dim).
+  void check(const Tree<Real>& tree) const override;
 
  private:
   // What bounds look at: a box, and the points in it if they are few.
@@ -107,6 +105,10 @@ class Perch {
     bool operator>(const Collapsible& other) const;
   };
 
+  bool collapses() const { return options_.max_leaves > 0; }
+  NodeId nearest(const Tree<Real>& tree, const Real* x);
+  std::vector<std::uint32_t> collapsed() const;
+  void begin_with(const Tree<Real>& tree, std::span<const std::uint32_t> collapsed);
   bool is_leaf(NodeId v) const { return v.is_leaf() || (collapses() && collapsed_[v.slot()] != 0); }
   const Real* low(const Tree<Real>& tree, NodeId v) const;
   const Real* high(const Tree<Real>& tree, NodeId v) const;

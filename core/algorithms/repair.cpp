@@ -12,7 +12,8 @@ constexpr std::uint64_t kUnnamed = ~std::uint64_t{0};  // until inherit_names()
 }  // namespace
 
 template <class Real>
-bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse) {
+bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse,
+                              double known) {
   const bool comes = coming != kNone;
   if (comes) cut_.trees.push_back(coming);
   gather_forest(tree);
@@ -27,7 +28,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   make_room_to_rebuild();
   if (going != kNone) tree.detach(going);
   rebuild(tree);
-  inherit_names(tree, comes);
+  inherit_names(tree, comes, known);
   if (kept_.empty()) {
     tree.set_root(cut_.trees.back());
     return true;
@@ -97,9 +98,9 @@ template <class Real>
 void Repair<Real>::make_room_to_rebuild() {
   cut_.trees.reserve(cut_.trees.size() + merges_.size());
   cut_.owner.reserve(cut_.owner.size() + merges_.size());
-  old_size_.clear();
+  old_weight_.clear();
   old_name_.clear();
-  old_size_.reserve(cut_.taken.size());
+  old_weight_.reserve(cut_.taken.size());
   old_name_.reserve(cut_.taken.size());
   heirs_.assign(cut_.taken.size(), {});
 }
@@ -109,7 +110,7 @@ void Repair<Real>::make_room_to_rebuild() {
 template <class Real>
 void Repair<Real>::rebuild(Tree<Real>& tree) {
   for (const Slot slot : cut_.taken) {
-    old_size_.push_back(tree.size(NodeId::inner(slot)));
+    old_weight_.push_back(tree.weight(NodeId::inner(slot)));
     old_name_.push_back(tree.name(slot));
   }
   const std::size_t old = cut_.taken.size();
@@ -130,21 +131,23 @@ std::uint32_t Repair<Real>::lowest_common(std::uint32_t a, std::uint32_t b) cons
   return a;
 }
 
+/// Of x, `known` of its points were below the taken-out nodes before.
 template <class Real>
-void Repair<Real>::inherit_names(Tree<Real>& tree, bool has_x_last) {
+void Repair<Real>::inherit_names(Tree<Real>& tree, bool has_x_last, double known) {
   const std::size_t m = cut_.trees.size() - merges_.size();
   std::size_t with_x = has_x_last ? m - 1 : CutForest::kNowhere;  // the cluster that x is in so far
+  const double of_x = has_x_last ? tree.weight(cut_.trees[m - 1]) - known : 0;
   for (std::uint32_t t = 0; t < merges_.size(); ++t) {
     const bool has_x = merges_[t].a == with_x || merges_[t].b == with_x;
     if (has_x) with_x = m + t;
     tree.rename(cut_.trees[m + t].slot(), kUnnamed);
     if (cut_.owner[m + t] == CutForest::kNowhere) continue;
     Heir& heir = heirs_[cut_.owner[m + t]];
-    const std::uint32_t kept = tree.size(cut_.trees[m + t]) - (has_x ? 1 : 0);
+    const double kept = tree.weight(cut_.trees[m + t]) - (has_x ? of_x : 0);
     if (kept > heir.kept) heir = {kept, t};
   }
   for (std::size_t i = 0; i < heirs_.size(); ++i)
-    if (2 * std::uint64_t{heirs_[i].kept} > old_size_[i])
+    if (2 * heirs_[i].kept > old_weight_[i])
       tree.rename(cut_.trees[m + heirs_[i].merge].slot(), old_name_[i]);
   for (std::size_t t = 0; t < merges_.size(); ++t) {
     const Slot slot = cut_.trees[m + t].slot();

@@ -42,9 +42,11 @@ class Repair {
 
   /// HAC of the forest that was cut out, with an unattached leaf that is `coming` (for
   /// which the tree has a slot) and without one that is `going` (which hangs beside
-  /// the first tree of the forest; there is room to erase); either may be kNone. False
-  /// when the pulse said stop: then, and whenever this throws, the tree is as it was.
-  bool operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse);
+  /// the first tree of the forest; there is room to erase); either may be kNone, and both
+  /// the same leaf, whose weight has changed and was `known` before. False when the pulse
+  /// said stop: then, and whenever this throws, the tree is as it was.
+  bool operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse,
+                  double known = 0);
 
  private:
   void gather_forest(const Tree<Real>& tree);
@@ -54,7 +56,7 @@ class Repair {
   void make_room_to_rebuild();
   void rebuild(Tree<Real>& tree);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;
-  void inherit_names(Tree<Real>& tree, bool has_x_last);
+  void inherit_names(Tree<Real>& tree, bool has_x_last, double known);
 
   Metric metric_;
   Linkage linkage_;
@@ -63,7 +65,7 @@ class Repair {
 
   // Of the repair at hand; kept to spare allocations.
   CutForest cut_;                        // trees: with x last, then each merge
-  std::vector<std::uint32_t> old_size_;  // of each taken-out node, its number of points
+  std::vector<double> old_weight_;       // of each taken-out node, how many points
   std::vector<std::uint64_t> old_name_;  // and its name
   std::vector<ForestItem<Real>> forest_, low_forest_;
   std::vector<Slot> kept_;  // path nodes that stay, lowest first
@@ -71,7 +73,7 @@ class Repair {
   std::vector<Merge> merges_;
 
   struct Heir {
-    std::uint32_t kept = 0;  // points of the taken-out node that it holds
+    double kept = 0;  // points of the taken-out node that it holds
     std::uint32_t merge = 0;
   };
   std::vector<Heir> heirs_;  // for each taken-out node

@@ -152,17 +152,20 @@ void StablePath<Real>::gather(std::span<const ForestItem<Real>> forest) {
   variances_.resize(stride_);
   sums_.resize(stride_);
   rows_.resize((items_ + 1) * stride_);
-  double points = 1;
+  // Linkages depend on ratios of weights alone; x counts as one.
+  const double own = forest.back().summary.n;
+  double points = 1, least = 1;
   for (std::size_t i = 0; i < items_; ++i) {
     const SummaryView<Real>& summary = forest[i].summary;
-    sizes_[i] = summary.n;
+    sizes_[i] = summary.n / own;
     variances_[i] = summary.variance();
-    points += summary.n;
+    points += sizes_[i];
+    least = std::min(least, sizes_[i]);
   }
   // A weighted mean of linkages loses a few ulps of the larger one, which the
   // other can outweigh by the number of points; a forest takes so many of them.
   const auto m = static_cast<double>(forest.size());
-  reach_ = 1 + 1e-14 * (points + m * m);
+  reach_ = 1 + 1e-14 * (points / least + m * m);
 }
 
 template <class Real>

@@ -26,7 +26,7 @@ struct SearchScratch {
   std::uint32_t rest = 0;       // projected scan: searches for which bounds are not worth it
 };
 
-/// The seam behind which indexes differ; the core's only inheritance. Readers are
+/// The seam behind which indexes differ. Readers are
 /// const, and may come from several threads.
 template <class Real>
 class Neighbours {

@@ -2,12 +2,14 @@
 // order.hpp: the one total order that breaks every tie.
 //
 //   neighbours  nearer first; then the point that arrived earlier
-//   merges      smaller linkage first; then the smaller union; then the pair
-//               whose earlier first leaf is earlier; then whose later one is
+//   merges      smaller linkage first; then the lighter union; then the one of fewer
+//               leaves; then the pair whose earlier first leaf is earlier; then whose
+//               later one is
 //
-// A cluster's *first leaf* is its earliest point. The size rule keeps equal
-// points at logarithmic depth, and it makes the order fit for nearest-neighbour
-// chains: a union is larger than its parts, so where merging leaves a linkage
+// A cluster's *first leaf* is its earliest point. Weights are sums over leaves, each of
+// which is 1 unless it stands for several points. The weight rule keeps equal points at
+// logarithmic depth, and with the leaves it makes the order fit for nearest-neighbour
+// chains: a union has more of them than its parts, so where merging leaves a linkage
 // unchanged the key still grows (docs/math.md, "Ties").
 #pragma once
 
@@ -30,32 +32,40 @@ struct Neighbour {
 
 /// What ties between merges look at, apart from the linkage itself.
 struct Rank {
-  std::uint32_t size;
+  double weight;
+  std::uint32_t count;  // of leaves
   RowSlot first_leaf;
 };
 
+inline Rank merged(const Rank& a, const Rank& b) {
+  return {a.weight + b.weight, a.count + b.count, std::min(a.first_leaf, b.first_leaf)};
+}
+
 /// For a fixed cluster c: does (c, a) come before (c, b) when their linkages
 /// are equal? c itself cancels out, so its rank is not needed.
-inline bool comes_first(Rank a, Rank b) {
-  return a.size != b.size ? a.size < b.size : a.first_leaf < b.first_leaf;
+inline bool comes_first(const Rank& a, const Rank& b) {
+  if (a.weight != b.weight) return a.weight < b.weight;
+  return a.count != b.count ? a.count < b.count : a.first_leaf < b.first_leaf;
 }
 
 /// Key of a pair of clusters: the merge with the smallest key is made next.
 struct MergeKey {
   double linkage;
-  std::uint64_t size;
+  double weight;
+  std::uint32_t count;
   RowSlot first;   // of the two first leaves, the earlier
   RowSlot second;  // the later
 
-  MergeKey(double linkage_, Rank a, Rank b)
+  MergeKey(double linkage_, const Rank& a, const Rank& b)
       : linkage(linkage_),
-        size(std::uint64_t{a.size} + b.size),
+        weight(a.weight + b.weight),
+        count(a.count + b.count),
         first(std::min(a.first_leaf, b.first_leaf)),
         second(std::max(a.first_leaf, b.first_leaf)) {}
 
   friend bool operator<(const MergeKey& a, const MergeKey& b) {
-    return std::tie(a.linkage, a.size, a.first, a.second) <
-           std::tie(b.linkage, b.size, b.first, b.second);
+    return std::tie(a.linkage, a.weight, a.count, a.first, a.second) <
+           std::tie(b.linkage, b.weight, b.count, b.first, b.second);
   }
 };
 

@@ -20,7 +20,7 @@ template <class Real>
 bool Frontier<Real>::is_split(NodeId v) const {
   if (v.is_leaf()) return false;
   if (rule_.by == CutBy::kHeight) return tree_.heights(v).monotone >= rule_.height;
-  if (rule_.by == CutBy::kMaxSize) return tree_.size(v) > rule_.number;
+  if (rule_.by == CutBy::kMaxSize) return tree_.weight(v) > static_cast<double>(rule_.number);
   return rule_.number > 1 && !(key(v) < least_);
 }
 

@@ -3,7 +3,7 @@
 //
 // A cut splits some nodes, always with all above them; the clusters are what is left,
 // the *frontier*. A cut into k splits the k - 1 greatest nodes, by the order in which a
-// snapshot numbers them: (monotone height, size, first leaf). They are found from the
+// snapshot numbers them: (monotone height, leaves, first leaf). They are found from the
 // root down with a heap, and whoever wants to know a point's cluster climbs from its
 // leaf to the last node that is not split. The answers are those of a cut of the
 // snapshot.
@@ -48,14 +48,14 @@ class Frontier {
   // What decides which of two nodes a cut splits first: the greater.
   struct Key {
     double height;
-    std::uint32_t size;
+    std::uint32_t count;
     RowSlot first;
     friend bool operator<(const Key& a, const Key& b) {
-      return std::tie(a.height, a.size, a.first) < std::tie(b.height, b.size, b.first);
+      return std::tie(a.height, a.count, a.first) < std::tie(b.height, b.count, b.first);
     }
   };
   Key key(NodeId v) const {
-    return {tree_.heights(v).monotone, tree_.size(v), tree_.first_leaf(v)};
+    return {tree_.heights(v).monotone, tree_.count(v), tree_.first_leaf(v)};
   }
   bool is_split(NodeId v) const;
   void split_greatest();

@@ -5,18 +5,29 @@
 // smaller slot", everywhere. A row that is erased is overwritten at once and leaves
 // a hole; compact() closes the holes, in order. As long as nothing was ever erased,
 // slot and arrival number are the same and nothing is stored about either.
+//
+// A row is one point, unless it was given a weight: it stands for so many equal points
+// then, or, with an ssd, for that many points around it. As long as all are single
+// points, nothing is stored about that.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "math/growth.hpp"
 #include "tree/ids.hpp"
 
 namespace ramify {
+
+/// What a row stands for: how many points, and their sum of squared distances to it.
+struct Standing {
+  double weight = 1;
+  double ssd = 0;
+};
 
 /// float or double rows of one width.
 template <class Real>
@@ -34,6 +45,22 @@ class RowStore {
   Real* row(RowSlot slot) { return values_.data() + slot * dim_; }
   /// All slots, one after the other.
   std::span<const Real> values() const { return {values_.data(), values_.size()}; }
+
+  bool weighted() const { return weighted_; }
+  double weight(RowSlot slot) const { return weighted_ ? standings_[slot].weight : 1; }
+  double ssd(RowSlot slot) const { return weighted_ ? standings_[slot].ssd : 0; }
+  /// Each slot's; empty as long as all are single points.
+  std::span<const Standing> standings() const { return {standings_.data(), standings_.size()}; }
+  /// The memory that weigh() needs; it cannot fail then.
+  void make_room_to_weigh() {
+    if (weighted_) return;
+    BigVector<Standing> standings;
+    standings.reserve(slots() + slots() / 2 + 1);
+    for (std::size_t slot = 0; slot < slots(); ++slot) standings.push_back({});
+    standings_ = std::move(standings);
+    weighted_ = true;
+  }
+  void weigh(RowSlot slot, Standing standing) { standings_[slot] = standing; }
 
   Arrival arrival(RowSlot slot) const { return numbered_ ? arrivals_[slot] : slot; }
   Arrival next_arrival() const { return next_; }
@@ -54,12 +81,14 @@ class RowStore {
     ramify::make_room(values_, rows * dim_);
     if (numbered_) ramify::make_room(arrivals_, rows);
     if (!hole_.empty()) ramify::make_room(hole_, rows);
+    if (weighted_) ramify::make_room(standings_, rows);
   }
   void append(const Real* row) {
     make_room(1);
     values_.append(row, row + dim_);
     if (numbered_) arrivals_.push_back(next_);
     if (!hole_.empty()) hole_.push_back(0);
+    if (weighted_) standings_.push_back({});
     ++next_;
   }
   /// Forget all rows from `slots` on, as if they had never come.
@@ -68,6 +97,7 @@ class RowStore {
     values_.resize(slots * dim_);
     if (numbered_) arrivals_.resize(slots);
     if (!hole_.empty()) hole_.resize(slots);
+    if (weighted_) standings_.resize(slots);
   }
 
   /// The memory that erase() and compact() need; they cannot fail afterwards.
@@ -85,6 +115,7 @@ class RowStore {
   void erase(RowSlot slot) {
     std::fill_n(row(slot), dim_, Real{0});
     hole_[slot] = 1;
+    if (weighted_) standings_[slot] = {};
     ++holes_;
   }
   /// Close the holes. `new_slot` is where each slot has gone, a hole's where the next
@@ -95,13 +126,18 @@ class RowStore {
       if (hole_[slot] != 0) continue;
       std::copy_n(values_.data() + slot * dim_, dim_, values_.data() + new_slot[slot] * dim_);
       arrivals_[new_slot[slot]] = arrivals_[slot];
+      if (weighted_) standings_[new_slot[slot]] = standings_[slot];
     }
     std::fill(values_.data() + kept * dim_, values_.end(), Real{0});
     values_.resize(kept * dim_);
     arrivals_.resize(kept);
+    if (weighted_) standings_.resize(kept);
     hole_.assign(kept, 0);
     holes_ = 0;
   }
+
+  /// The next number goes to nobody; there is room to erase, so that all have one.
+  void skip_number() { ++next_; }
 
   /// Arrival numbers of all slots; empty if they are the slots themselves.
   std::vector<Arrival> numbers() const {
@@ -125,6 +161,8 @@ class RowStore {
   std::vector<std::uint8_t> hole_;  // by slot; empty: there are none
   std::size_t holes_ = 0;
   Arrival next_ = 0;
+  bool weighted_ = false;  // standings_ has an entry for each slot
+  BigVector<Standing> standings_;
 };
 
 /// Scale a row to unit length; `out` may be the row itself. The largest entry is divided out first,

@@ -16,8 +16,8 @@ FlatTree flatten(const Tree<Real>& tree) {
   for (Slot slot = 0; slot < tree.slots(); ++slot) {
     if (tree.is_free(slot)) continue;
     const NodeId v = NodeId::inner(slot);
-    out.entries.push_back(
-        {tree.heights(v), tree.rank(v), tree.left(v), tree.right(v), slot, tree.name(slot)});
+    out.entries.push_back({tree.heights(v), tree.count(v), tree.first_leaf(v), tree.left(v),
+                           tree.right(v), slot, tree.name(slot)});
   }
   return out;
 }
@@ -31,7 +31,7 @@ std::uint64_t sortable(double value) {
 }
 
 /// Entries in canonical order. By monotone height digit after digit, which is several
-/// times as quick as by comparisons; then equal ones by rank.
+/// times as quick as by comparisons; then equal ones by leaves and first leaf.
 std::vector<std::uint32_t> canonical_order(const std::vector<FlatTree::Entry>& entries) {
   struct Keyed {
     std::uint64_t key;
@@ -59,7 +59,9 @@ std::vector<std::uint32_t> canonical_order(const std::vector<FlatTree::Entry>& e
     std::sort(order.begin() + static_cast<std::ptrdiff_t>(from),
               order.begin() + static_cast<std::ptrdiff_t>(to),
               [&](std::uint32_t a, std::uint32_t b) {
-                return comes_first(entries[a].rank, entries[b].rank);
+                return entries[a].count != entries[b].count
+                           ? entries[a].count < entries[b].count
+                           : entries[a].first_leaf < entries[b].first_leaf;
               });
   }
   return order;
@@ -80,7 +82,7 @@ Snapshot number(const FlatTree& tree) {
   std::vector<Numbered> numbered(tree.slots);
   for (const std::uint32_t at : order) {
     const FlatTree::Entry& entry = tree.entries[at];
-    numbered[entry.slot] = {static_cast<std::int64_t>(out.nodes.size()), entry.rank.first_leaf};
+    numbered[entry.slot] = {static_cast<std::int64_t>(out.nodes.size()), entry.first_leaf};
     out.nodes.push_back(NodeId::inner(entry.slot));
   }
   const auto look = [&](NodeId v) {

@@ -17,7 +17,8 @@ namespace ramify {
 struct FlatTree {
   struct Entry {
     Heights heights;
-    Rank rank;
+    std::uint32_t count;
+    RowSlot first_leaf;
     NodeId left, right;
     Slot slot;
     std::uint64_t name;

@@ -18,6 +18,18 @@ void Tree<Real>::make_room(std::size_t points) {
   points_.make_room(points);
   ramify::make_room(leaf_parent_, points);
   ramify::make_room(records_, points * record_);
+  if (points_.weighted()) ramify::make_room(weights_, points);
+}
+
+template <class Real>
+void Tree<Real>::make_room_to_weigh() {
+  if (points_.weighted()) return;
+  BigVector<double> weights;
+  weights.reserve(std::max(slots_, points_.slots()) + 1);
+  for (std::size_t slot = 0; slot < slots_; ++slot)
+    weights.push_back(static_cast<double>(inner(slot).count));
+  points_.make_room_to_weigh();
+  weights_ = std::move(weights);
 }
 
 template <class Real>
@@ -42,6 +54,7 @@ void Tree<Real>::clear_inner() {
   std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
   slots_ = 0;
   records_.clear();
+  weights_.clear();
   free_.clear();
   root_ = kNone;
 }
@@ -56,6 +69,10 @@ Slot Tree<Real>::new_slot(std::uint64_t name) {
     return slot;
   }
   ramify::make_room(records_, record_);
+  if (points_.weighted()) {
+    ramify::make_room(weights_, 1);
+    weights_.push_back(0);
+  }
   records_.resize(records_.size() + record_);
   new (records_.data() + slots_ * record_) Inner{.name = name};
   touch(static_cast<Slot>(slots_), false);
@@ -90,8 +107,9 @@ void Tree<Real>::summarise(Slot slot) {
   Inner& node = inner(slot);
   const SummaryView<Real> a = summary(node.left);
   const SummaryView<Real> b = summary(node.right);
-  node.size = size(node.left) + size(node.right);
+  node.count = count(node.left) + count(node.right);
   node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
+  if (points_.weighted()) weights_[slot] = a.n + b.n;
   node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
   node.stale = kHeightStale;
   merged_mean(a, b, dim(), mean_at(slot));
@@ -304,23 +322,25 @@ template <class Real>
 void Tree<Real>::recount(NodeId v) {
   Inner& node = inner(v.slot());
   node.stale = kAllStale;
-  node.size = size(node.left) + size(node.right);
+  node.count = count(node.left) + count(node.right);
   node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
 }
 
 template <class Real>
-void Tree<Real>::absorb(NodeId v, const Real* x, double gap) {
+void Tree<Real>::absorb(NodeId v, NodeId leaf, double gap) {
   const Slot slot = v.slot();
-  const auto n = static_cast<double>(inner(slot).size);
-  const double share = 1 / (n + 1);
+  const Real* x = mean(leaf);
+  const double n = weight(v), own = weight(leaf);
+  const double share = own / (n + own);
+  if (points_.weighted()) weights_[slot] = n + own;
   Real* mean = mean_at(slot);
   for (std::size_t j = 0; j < dim(); ++j) {
     const double from = static_cast<double>(mean[j]);
     mean[j] = static_cast<Real>(from + share * (static_cast<double>(x[j]) - from));
   }
-  inner(slot).ssd += n * share * gap;
+  inner(slot).ssd += n * share * gap + ssd(leaf);
   inner(slot).stale = kHeightStale;
-  ++inner(slot).size;
+  ++inner(slot).count;
 }
 
 template <class Real>
@@ -328,7 +348,9 @@ Tree<Real>::Remake::Remake(Tree& tree)
     : tree_(tree), slots_(tree.slots_), next_name_(tree.next_name_), root_(tree.root_) {
   records_.reserve(tree.points().slots() * tree.record_);
   tree.touch_all();
+  if (tree.points().weighted()) weights_.reserve(tree.points().slots());
   std::swap(records_, tree.records_);
+  std::swap(weights_, tree.weights_);
   std::swap(free_, tree.free_);
   tree.clear_inner();
 }
@@ -337,6 +359,7 @@ template <class Real>
 Tree<Real>::Remake::~Remake() {
   if (kept_) return;
   std::swap(records_, tree_.records_);
+  std::swap(weights_, tree_.weights_);
   std::swap(free_, tree_.free_);
   tree_.slots_ = slots_;
   tree_.next_name_ = next_name_;
@@ -412,7 +435,8 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
   const std::size_t expected = n > 0 ? n - 1 : 0;
   if (arrays.points.size() != n * dim || arrays.links.size() != 3 * slots || slots != expected ||
       arrays.names.size() != slots || arrays.ssd.size() != slots ||
-      arrays.mean.size() != slots * dim || n > kMaxPoints)
+      arrays.mean.size() != slots * dim || n > kMaxPoints ||
+      (!arrays.standings.empty() && arrays.standings.size() != 2 * n))
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
   const bool plain = arrays.arrivals.empty();
   if (plain ? n > 0 && arrays.next_arrival != n  // all may have left
@@ -424,6 +448,14 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
   tree.make_room(n);
   for (std::size_t i = 0; i < n; ++i) tree.add_leaf(arrays.points.data() + i * dim);
   if (arrays.next_arrival != n) tree.points_.number(arrays.arrivals, arrays.next_arrival);
+  if (!arrays.standings.empty()) tree.make_room_to_weigh();
+  for (std::size_t i = 0; i < arrays.standings.size(); i += 2) {
+    const Standing standing{arrays.standings[i], arrays.standings[i + 1]};
+    if (!(std::isfinite(standing.weight) && standing.weight > 0 && std::isfinite(standing.ssd) &&
+          standing.ssd >= 0))
+      throw std::invalid_argument("a stored tree has a leaf without a weight");
+    tree.weigh(NodeId::leaf(static_cast<RowSlot>(i / 2)), standing);
+  }
   for (std::size_t i = 0; i < slots; ++i) tree.new_slot(arrays.names[i]);
   if (n == 1) tree.set_root(NodeId::leaf(0));
   for (std::size_t i = 0; i < slots; ++i) {
@@ -522,12 +554,15 @@ void Tree<Real>::check_summaries() const {
     const NodeId a = inner(slot).left;
     const NodeId b = inner(slot).right;
     require(inner(slot).stale != kAllStale, 4, "stale, in a check of a refreshed tree");
-    require(inner(slot).size == size(a) + size(b), 3, "size");
+    require(inner(slot).count == count(a) + count(b), 3, "count");
+    require(std::fabs(weight(NodeId::inner(slot)) - (weight(a) + weight(b))) <=
+                1e-9 * (weight(a) + weight(b)),
+            4, "weight");
     require(inner(slot).first_leaf == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
     fresh_mean(a, mean_a);
     fresh_mean(b, mean_b);
-    const double n_a = size(a), n_b = size(b), n = n_a + n_b;
-    const double slack = slack_for(n);
+    const double n_a = weight(a), n_b = weight(b), n = n_a + n_b;
+    const double slack = slack_for(inner(slot).count);
     double gap = 0;
     for (std::size_t j = 0; j < dim(); ++j) {
       const double step = mean_b[j] - mean_a[j];
@@ -538,7 +573,7 @@ void Tree<Real>::check_summaries() const {
                   slack * scale[j] + n * smallest,
               4, "mean");
     }
-    const auto below = [&](NodeId v) { return v.is_leaf() ? 0.0 : deviation[v.slot()]; };
+    const auto below = [&](NodeId v) { return v.is_leaf() ? ssd(v) : deviation[v.slot()]; };
     deviation[slot] = merged_ssd(n_a, below(a), n_b, below(b), gap);
     // A mean wrong by e moves the ssd by up to n e (sqrt(ssd/n) + e).
     const double wrong = slack * std::sqrt(spread) + n * smallest;

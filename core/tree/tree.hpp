@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tree.hpp: the live binary tree, an arena of inner nodes over the points.
 //
-// Leaves are points: their mean is their row, their ssd is 0, and only their
-// parent is stored. Inner nodes are slots of an array of records: an Inner, then
-// the mean, whose length is only known at run time. In low dimension that is one
-// cache line. Slots of nodes that have gone are used again.
-// Nothing here recurses: trees may be a chain of a million nodes.
+// A leaf is a row: its mean is the row, its weight and ssd are what the row stands for
+// (1 and 0 for a point), and only its parent is stored. Inner nodes are slots of an array of
+// records: an Inner, then the mean, whose length is only known at run time. In low dimension that
+// is one cache line. Slots of nodes that have gone are used again. Nothing here recurses: trees may
+// be a chain of a million nodes.
 //
 // What only readers need, an inner node's heights, is made when they come: mutators
 // mark what has become stale, and refresh() makes just that anew. Algorithms whose
@@ -14,8 +14,8 @@
 // Invariants, tested by check():
 //   1  the root has no parent; every other attached node is a child of its parent
 //   2  walking down from the root meets every living row and every slot in use once
-//   3  size is the number of points below; first_leaf is the earliest of them
-//   4  mean and ssd are those of the points below, up to rounding
+//   3  count is the number of leaves below; first_leaf is the earliest of them
+//   4  weight, mean and ssd are those of the points below, up to rounding
 //   5  name is unique, and below next_name
 //   6  the parent of a stale node is stale; heights of others are right
 //   (3 and 4: of nodes whose summary is not stale)
@@ -39,7 +39,7 @@ struct Inner {
   NodeId parent;
   NodeId left;
   NodeId right;
-  std::uint32_t size = 0;
+  std::uint32_t count = 0;  // of leaves
   RowSlot first_leaf = 0;
   std::uint32_t stale = 0;  // bits of Stale
   double ssd = 0;
@@ -66,7 +66,7 @@ class Tree {
   std::size_t slots() const { return slots_; }
   bool is_free(Slot slot) const { return inner(slot).left == kNone; }
   NodeId root() const { return root_; }
-  /// Number of points that hang in the tree.
+  /// Number of leaves that hang in the tree.
   std::size_t attached() const { return root_ == kNone ? 0 : slots_ - free_.size() + 1; }
 
   NodeId parent(NodeId v) const {
@@ -74,21 +74,25 @@ class Tree {
   }
   NodeId left(NodeId v) const { return inner(v.slot()).left; }
   NodeId right(NodeId v) const { return inner(v.slot()).right; }
-  std::uint32_t size(NodeId v) const { return v.is_leaf() ? 1 : inner(v.slot()).size; }
+  /// How many leaves are below.
+  std::uint32_t count(NodeId v) const { return v.is_leaf() ? 1 : inner(v.slot()).count; }
+  /// How many points they stand for.
+  double weight(NodeId v) const {
+    if (!points_.weighted()) return static_cast<double>(count(v));
+    return v.is_leaf() ? points_.weight(v.row()) : weights_[v.slot()];
+  }
   RowSlot first_leaf(NodeId v) const { return v.is_leaf() ? v.row() : inner(v.slot()).first_leaf; }
   /// The other child of v's parent; v must have one.
   NodeId sibling(NodeId v) const {
     const Inner& above = inner(parent(v).slot());
     return above.left == v ? above.right : above.left;
   }
-  Rank rank(NodeId v) const { return {size(v), first_leaf(v)}; }
-  double ssd(NodeId v) const { return v.is_leaf() ? 0 : inner(v.slot()).ssd; }
+  Rank rank(NodeId v) const { return {weight(v), count(v), first_leaf(v)}; }
+  double ssd(NodeId v) const { return v.is_leaf() ? points_.ssd(v.row()) : inner(v.slot()).ssd; }
   const Real* mean(NodeId v) const {
     return v.is_leaf() ? points_.row(v.row()) : mean_at(v.slot());
   }
-  SummaryView<Real> summary(NodeId v) const {
-    return {static_cast<double>(size(v)), mean(v), ssd(v)};
-  }
+  SummaryView<Real> summary(NodeId v) const { return {weight(v), mean(v), ssd(v)}; }
   /// Public id of an inner node: kept while the node keeps most of its points.
   std::uint64_t name(Slot slot) const { return inner(slot).name; }
 
@@ -133,8 +137,21 @@ class Tree {
   void make_room(std::size_t points);
   /// Store a row as a leaf that is not yet attached.
   NodeId add_leaf(const Real* row);
+  /// The memory that weigh() needs; it cannot fail then.
+  void make_room_to_weigh();
+  Standing standing(NodeId leaf) const {
+    return {points_.weight(leaf.row()), points_.ssd(leaf.row())};
+  }
+  /// Say what a leaf stands for. What is above it is the caller's affair.
+  void weigh(NodeId leaf, Standing standing) { points_.weigh(leaf.row(), standing); }
   /// The row of a leaf that is not yet attached, to be changed.
   Real* own_row(NodeId leaf) { return points_.row(leaf.row()); }
+  /// Forget the last row, which must not be attached; its number stays used. There is room
+  /// to erase.
+  void skip_last() {
+    truncate(points_.slots() - 1);
+    points_.skip_number();
+  }
   /// Forget rows from `slots` on; they must not be attached.
   void truncate(std::size_t slots);
   /// Forget all inner nodes; leaves stay, unattached.
@@ -180,16 +197,16 @@ class Tree {
   /// the latter's place, under the slot and name of v's old parent. `beside` may
   /// not be inside v, nor be v's parent or sibling.
   NodeId move(NodeId v, NodeId beside);
-  /// One point more below v, later than all others.
+  /// One leaf more below v, later than all others.
   void grow(NodeId v) {
     Inner& node = inner(v.slot());
-    ++node.size;
+    ++node.count;
     node.stale = kAllStale;
   }
-  /// Size and first leaf of an inner node, from its children's.
+  /// Number of leaves and first leaf of an inner node, from its children's.
   void recount(NodeId v);
-  /// Add a point to the summary of an inner node, given |x - mean|^2. O(dim).
-  void absorb(NodeId v, const Real* x, double gap);
+  /// Add a leaf to the summary of an inner node, given |x - mean|^2. O(dim).
+  void absorb(NodeId v, NodeId leaf, double gap);
   /// Put a tree in the place of a child.
   void replace_child(NodeId parent, NodeId old_child, NodeId new_child);
   /// Compute the summary of a slot from its children's; its heights are stale. O(dim).
@@ -211,6 +228,7 @@ class Tree {
    private:
     Tree& tree_;
     BigVector<std::byte> records_;
+    BigVector<double> weights_;
     std::vector<Slot> free_;
     std::size_t slots_;
     std::uint64_t next_name_;
@@ -232,6 +250,7 @@ class Tree {
     std::span<const double> ssd;
     std::span<const Arrival> arrivals;  // by row; empty: 0, 1, 2, ...
     Arrival next_arrival = 0;
+    std::span<const double> standings;  // weight and ssd of each row; empty: points
   };
   // The arrays are of the slots in use; numbering() is the place of each slot in them.
   std::vector<Slot> numbering() const;
@@ -295,6 +314,7 @@ class Tree {
   std::size_t record_;             // bytes of a record
   std::size_t slots_ = 0;
   BigVector<std::byte> records_;  // by slot
+  BigVector<double> weights_;     // by slot, once a row has a weight
   std::vector<Slot> free_;
   BigVector<Heights> heights_;     // by slot, once a reader has come
   std::vector<RowSlot> new_slot_;  // of the compaction at hand

@@ -58,21 +58,32 @@ class LiveF32:
     def dim(self) -> int:
         """Width of the rows."""
 
-    def insert_many(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, threads: int = 1) -> int:
+    def insert_many(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, threads: int = 1, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, leaving: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, before: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
         """
-        Insert finite rows in order; returns how many. Calls pulse(done) now and then.
+        Insert finite rows in order; returns how many. Calls pulse(done) now and then. Point leaving[i] is erased before row before[i] comes.
         """
 
     def insert_one(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Insert one row; returns its id."""
 
-    def insert_beside(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    def insert_beside(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
-        Insert one row under OHAC as if its nearest points were these; returns its id.
+        Insert rows as if each one's nearest points were these; 2^64 - 1 is none.
         """
 
     def erase(self, number: int) -> bool:
-        """Take a point out again; False if there is no such point."""
+        """Take a leaf out again; False if there is no such leaf."""
+
+    def erase_many(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """Take leaves out again; returns how many of them there were."""
+
+    def weigh(self, number: int, weight: float) -> bool:
+        """
+        Have a leaf stand for so many equal points; False if there is no such leaf.
+        """
+
+    def take_joined(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]:
+        """Points, and the leaves that they have joined, since the last call."""
 
     def record(self, on: bool) -> None:
         """Write down every change from now on."""
@@ -102,7 +113,7 @@ class LiveF32:
     def labels(self, by: str, value: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Labels of all points, in order of arrival."""
 
-    def clusters(self, by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    def clusters(self, by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Node id, size, mean, height and first point of each cluster of a cut."""
 
     def path(self, number: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], str]:
@@ -130,7 +141,7 @@ class LiveF32:
     def points(self, first: int = 0) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
         """The rows as stored (unit length under cosine), from this one on."""
 
-    def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def summaries(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
 
     def certificate(self) -> tuple[float, float, float, float]:
@@ -162,21 +173,32 @@ class LiveF64:
     def dim(self) -> int:
         """Width of the rows."""
 
-    def insert_many(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, threads: int = 1) -> int:
+    def insert_many(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, threads: int = 1, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, leaving: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, before: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
         """
-        Insert finite rows in order; returns how many. Calls pulse(done) now and then.
+        Insert finite rows in order; returns how many. Calls pulse(done) now and then. Point leaving[i] is erased before row before[i] comes.
         """
 
     def insert_one(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Insert one row; returns its id."""
 
-    def insert_beside(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+    def insert_beside(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
-        Insert one row under OHAC as if its nearest points were these; returns its id.
+        Insert rows as if each one's nearest points were these; 2^64 - 1 is none.
         """
 
     def erase(self, number: int) -> bool:
-        """Take a point out again; False if there is no such point."""
+        """Take a leaf out again; False if there is no such leaf."""
+
+    def erase_many(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """Take leaves out again; returns how many of them there were."""
+
+    def weigh(self, number: int, weight: float) -> bool:
+        """
+        Have a leaf stand for so many equal points; False if there is no such leaf.
+        """
+
+    def take_joined(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]:
+        """Points, and the leaves that they have joined, since the last call."""
 
     def record(self, on: bool) -> None:
         """Write down every change from now on."""
@@ -206,7 +228,7 @@ class LiveF64:
     def labels(self, by: str, value: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Labels of all points, in order of arrival."""
 
-    def clusters(self, by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    def clusters(self, by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Node id, size, mean, height and first point of each cluster of a cut."""
 
     def path(self, number: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], str]:
@@ -234,7 +256,7 @@ class LiveF64:
     def points(self, first: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """The rows as stored (unit length under cosine), from this one on."""
 
-    def summaries(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def summaries(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Size, mean and sum of squared deviations of every node, as stored."""
 
     def certificate(self) -> tuple[float, float, float, float]:

@@ -18,7 +18,7 @@ std::vector<ForestItem<Real>> forest_of(const Rows<Real>& means, const Vector<do
   for (std::size_t i = 0; i < means.shape(0); ++i) {
     const std::uint32_t size = sizes.data()[i];
     out.push_back({{static_cast<double>(size), means.data() + i * means.shape(1), ssds.data()[i]},
-                   {size, first_leaves.data()[i]}});
+                   {static_cast<double>(size), size, first_leaves.data()[i]}});
   }
   return out;
 }

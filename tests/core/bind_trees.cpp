@@ -39,7 +39,7 @@ void bind_tree(nb::module_& m) {
       .def("left", [](const Self& self, Raw v) { return shown(self.left(node(v))); })
       .def("right", [](const Self& self, Raw v) { return shown(self.right(node(v))); })
       .def("sibling", [](const Self& self, Raw v) { return shown(self.sibling(node(v))); })
-      .def("size", [](const Self& self, Raw v) { return self.size(node(v)); })
+      .def("count", [](const Self& self, Raw v) { return self.count(node(v)); })
       .def("first_leaf", [](const Self& self, Raw v) { return self.first_leaf(node(v)); })
       .def("ssd", [](const Self& self, Raw v) { return self.ssd(node(v)); })
       .def("mean",
@@ -124,7 +124,7 @@ void bind_ohac(nb::module_& m) {
   nb::class_<Self>(m, with_type<Real>("Ohac").c_str())
       .def("__init__",
            [](Self* self, std::size_t dim, const std::string& metric, const std::string& linkage) {
-             new (self) Self(dim, metric_of(metric), linkage_of_name(linkage));
+             new (self) Self(dim, {metric_of(metric), linkage_of_name(linkage)}, {});
            })
       .def(
           "insert",
@@ -132,15 +132,13 @@ void bind_ohac(nb::module_& m) {
                   const std::vector<RowSlot>& rows, bool stop) {
             std::vector<Neighbour> neighbours;
             for (const RowSlot row : rows) neighbours.push_back({0, row});
-            return self.insert(tree, node(leaf), neighbours, pulse(stop));
+            return self.insert(tree, node(leaf), neighbours, nullptr, pulse(stop));
           },
           nb::arg("tree"), nb::arg("leaf"), nb::arg("neighbours"), nb::arg("stop") = false)
       .def(
           "erase",
-          [pulse](Self& self, Tree<Real>& tree, std::uint32_t leaf, bool stop) {
-            return self.erase(tree, node(leaf), pulse(stop));
-          },
-          nb::arg("tree"), nb::arg("leaf"), nb::arg("stop") = false);
+          [](Self& self, Tree<Real>& tree, std::uint32_t leaf) { self.erase(tree, node(leaf)); },
+          nb::arg("tree"), nb::arg("leaf"));
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ class HnswTree:
     def insert_one(self, row: Rows) -> int:
         """Insert one row; returns its arrival number."""
         nearest = self._search(row[np.newaxis], min(self._k, len(self)))[0]
-        point: int = self._store.insert_beside(row, nearest[0].astype(np.uint32))
-        return point
+        self._store.insert_beside(row[np.newaxis], nearest.astype(np.uint64))
+        return len(self) - 1
 
     def insert_many(self, rows: Rows, pulse: Pulse | None = None, threads: int = 1) -> int:
         """Insert rows in order; returns how many. One thread does it all."""

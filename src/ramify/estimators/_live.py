@@ -162,7 +162,7 @@ class Live:
     def clusters(self, cut: Cut) -> tuple[IntArray, IntArray, Rows, FloatArray, IntArray]:
         """Node ids, sizes, means, heights and first points of a cut's clusters."""
         nodes, sizes, means, heights, firsts = self._core.clusters(*cut)
-        return _plain(nodes), _plain(sizes), means, heights, _plain(firsts)
+        return _plain(nodes), whole(sizes), means, heights, _plain(firsts)
 
     def path(self, number: int) -> tuple[IntArray, str]:
         """Node ids from the root to a point, and the turns on the way."""
@@ -252,11 +252,14 @@ class Live:
     def state(self) -> State:
         """Everything, as plain data."""
         ids = self.known_ids()
+        arrays = dict(self._core.state())
+        if len(arrays["standings"]) == 0:  # every leaf is one point, which goes without saying
+            del arrays["standings"]
         return {
             "format": STATE_FORMAT,
             "settings": self.settings.plain(),
             "dtype": self.dtype.name,
-            "arrays": self._core.state(),
+            "arrays": arrays,
             "ids": None if ids is None else list(ids),
         }
 
@@ -273,6 +276,7 @@ class Live:
         arrays = state["arrays"]
         if state["format"] == 1:  # when points could not go again
             arrays = {**arrays, **plain_arrivals(len(arrays["points"]))}
+        arrays = {"standings": np.empty((0, 2)), **arrays}
         if len(arrays["points"]) > 0:
             live = Live(settings, dtype, _old_core(settings, dtype, arrays))
         else:
@@ -319,6 +323,12 @@ class _NotBegun:
 def _plain(numbers: IntArray) -> IntArray:
     """The core's numbers in NumPy's own int64, which shows itself without its type."""
     return numbers.view(np.int64)
+
+
+def whole(weights: FloatArray) -> IntArray:
+    """Numbers of points as integers, if that is what they are."""
+    counts = weights.astype(np.int64)
+    return counts if (counts == weights).all() else cast(IntArray, weights)
 
 
 def plain_arrivals(n: int) -> Arrays:

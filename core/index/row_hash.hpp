@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// row_hash.hpp: has this very row come before?
+//
+// Rows are equal by value: 0 and -0 are one. The table is open, with linear probing, and
+// whoever leaves is followed by those after it, so that there are no marks to clean up.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "tree/row_store.hpp"
+
+namespace ramify {
+
+/// Hash of a row by value: 0 and -0 are equal and hash alike.
+template <class Real>
+std::uint64_t hash_of(const Real* row, std::size_t dim) {
+  std::uint64_t hash = 0x9E3779B97F4A7C15U;
+  for (std::size_t j = 0; j < dim; ++j) {
+    const double value = static_cast<double>(row[j]) + 0.0;
+    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0xD6E8FEB86659FD93U;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+template <class Real>
+class RowHash {
+ public:
+  static constexpr RowSlot kNoRow = std::numeric_limits<RowSlot>::max();
+
+  std::size_t size() const { return size_; }
+  /// The memory that so many more rows need; add() cannot fail then.
+  void make_room(const RowStore<Real>& points, std::size_t rows) {
+    std::size_t wanted = std::max<std::size_t>(table_.size(), 16);
+    while (wanted < 2 * (size_ + rows)) wanted *= 2;
+    if (wanted == table_.size()) return;
+    std::vector<RowSlot> table(wanted, kNoRow);
+    std::swap(table, table_);
+    for (const RowSlot row : table)
+      if (row != kNoRow) table_[free_place(points, row)] = row;
+  }
+  /// The row with these values; kNoRow if there is none.
+  RowSlot find(const RowStore<Real>& points, const Real* row) const {
+    if (table_.empty()) return kNoRow;
+    for (std::size_t at = home(points, row); table_[at] != kNoRow; at = next(at))
+      if (std::equal(row, row + points.dim(), points.row(table_[at]))) return table_[at];
+    return kNoRow;
+  }
+  void add(const RowStore<Real>& points, RowSlot row) {
+    table_[free_place(points, row)] = row;
+    ++size_;
+  }
+  /// Take out a row that is in the table, and still in the store.
+  void remove(const RowStore<Real>& points, RowSlot row) {
+    std::size_t hole = home(points, points.row(row));
+    while (table_[hole] != row) hole = next(hole);
+    for (std::size_t at = next(hole); table_[at] != kNoRow; at = next(at)) {
+      // Whoever may not be found past the hole moves into it.
+      const std::size_t from = home(points, points.row(table_[at])), mask = table_.size() - 1;
+      if (((at - from) & mask) < ((at - hole) & mask)) continue;
+      table_[hole] = table_[at];
+      hole = at;
+    }
+    table_[hole] = kNoRow;
+    --size_;
+  }
+  /// Rows have other slots now (RowStore::compact).
+  void renumber(std::span<const RowSlot> new_slot) {
+    for (RowSlot& row : table_)
+      if (row != kNoRow) row = new_slot[row];
+  }
+
+ private:
+  std::size_t home(const RowStore<Real>& points, const Real* row) const {
+    return hash_of(row, points.dim()) & (table_.size() - 1);
+  }
+  std::size_t next(std::size_t at) const { return (at + 1) & (table_.size() - 1); }
+  std::size_t free_place(const RowStore<Real>& points, RowSlot row) const {
+    std::size_t at = home(points, points.row(row));
+    while (table_[at] != kNoRow) at = next(at);
+    return at;
+  }
+
+  std::vector<RowSlot> table_;  // a power of two of them, at least half free
+  std::size_t size_ = 0;
+};
+
+}  // namespace ramify

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Leaves that stand for several points: weights, and repeats that are counted."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ramify import _core
+from tests.oracles.hac import hac
+from tests.oracles.linkages import Linkage
+from tests.oracles.ohac import nearest, split
+from tests.oracles.trees import Tree, clusters, from_children
+from tests.strategies import examples, seeds
+
+PERCH = {"bounds": "reference", "balance": "reference", "exact_distance_threshold": 10}
+#: Who looks at weights: algorithm, its own options.
+WEIGHING = {
+    "ohac": {},
+    "otd": {},
+    "naive_hac": {},
+    "naive_nn": {},
+    "perch": {**PERCH, "max_leaves": None},
+}
+every_weighing = pytest.mark.parametrize("algorithm", list(WEIGHING))
+every_linkage = pytest.mark.parametrize("linkage", ["average", "ward", "centroid"])
+
+
+def live(algorithm, d, linkage="average", k=1, **more):
+    own = {**WEIGHING.get(algorithm, {}), **more}
+    return _core.LiveF64(algorithm, d, "sqeuclidean", linkage, k, own)
+
+
+@st.composite
+def weighted_rows(draw, longest=24):
+    n = draw(st.integers(1, longest))
+    d = draw(st.sampled_from([1, 2, 3, 17]))
+    weights = draw(st.lists(st.integers(1, 6), min_size=n, max_size=n))
+    return np.random.default_rng(draw(seeds())).normal(size=(n, d)), np.array(weights, float)
+
+
+def copies(X, weights):
+    """Every row as often as it weighs, and each row's copies as one leaf of the oracle."""
+    ends = np.cumsum(weights).astype(int)
+    starts = ends - weights.astype(int)
+    leaves = [Tree(tuple(range(a, b))) for a, b in zip(starts, ends, strict=True)]
+    return np.repeat(X, weights.astype(int), axis=0), leaves
+
+
+def cluster_sets(core, leaves):
+    """All clusters of the tree, as sets of copies."""
+    rows = from_children(core.snapshot()[0])
+    return {tuple(c for i in cluster for c in leaves[i].leaves) for cluster in clusters(rows)}
+
+
+def recount(core, X, weights):
+    """Every weight, mean and ssd from scratch."""
+    core.check()
+    numbers = core.numbers()
+    np.testing.assert_array_equal(core.points(), X[numbers])
+    members = [np.array([i]) for i in range(len(numbers))]
+    for a, b in core.snapshot()[0].tolist():
+        members.append(np.concatenate([members[a], members[b]]))
+    sizes, means, ssds = core.summaries()
+    for node, below in enumerate(members):
+        rows, of = X[numbers[below]], weights[numbers[below]]
+        mean = of @ rows / of.sum()
+        np.testing.assert_allclose(sizes[node], of.sum(), rtol=1e-12)
+        np.testing.assert_allclose(means[node], mean, atol=1e-9)
+        np.testing.assert_allclose(ssds[node], of @ ((rows - mean) ** 2).sum(1), atol=1e-7)
+
+
+@every_linkage
+def test_hac_of_weighted_rows_is_hac_of_their_copies(linkage):
+    @settings(max_examples=examples(20))
+    @given(weighted_rows())
+    def check(story):
+        X, weights = story
+        repeated, leaves = copies(X, weights)
+        gaps = []
+        tree = hac(leaves, Linkage(repeated, "sqeuclidean", linkage), gaps)
+        assume(min(gaps, default=1) > 1e-10)
+        core = live("naive_hac", X.shape[1], linkage)
+        assert core.insert_many(X, weights=weights) == len(X)
+        assert cluster_sets(core, leaves) == clusters(tree)
+        recount(core, X, weights)
+
+    check()
+
+
+@every_linkage
+@pytest.mark.parametrize("k", [1, 3])
+def test_ohac_inserts_the_copies_of_a_row_as_one(linkage, k):
+    """T becomes HAC(Split(T, y) + {all copies of x at once})."""
+
+    @settings(max_examples=examples(20))
+    @given(weighted_rows(), st.integers(1, 30))
+    def check(story, size):
+        X, weights = story
+        repeated, leaves = copies(X, weights)
+        L, gaps, tree = Linkage(repeated, "sqeuclidean", linkage), [], leaves[0]
+        firsts = [leaf.first for leaf in leaves]
+        for i in range(1, len(X)):
+            distances = L.distances[firsts[i], firsts[:i]]
+            near = np.sort(distances)
+            if i > k:
+                gaps.append(L.gap(near[k - 1], near[k]))
+            ys = [firsts[y] for y in nearest(distances, k)]
+            tree = hac([*split(tree, ys), leaves[i]], L, gaps)
+        assume(min(gaps, default=1) > 1e-10)
+        core = live("ohac", X.shape[1], linkage, k)
+        for at in range(0, len(X), size):
+            core.insert_many(X[at : at + size], weights=weights[at : at + size])
+        assert cluster_sets(core, leaves) == clusters(tree)
+        recount(core, X, weights)
+
+    check()
+
+
+@every_weighing
+def test_weights_are_counted_in_every_summary(algorithm):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(400, 3)), rng.uniform(1, 50, size=400)
+    core = live(algorithm, 3)
+    core.insert_many(X[:100])  # which weigh 1
+    core.insert_many(X[100:], weights=weights[100:])
+    weights[:100] = 1
+    recount(core, X, weights)
+    for number in rng.permutation(400)[:150].tolist():
+        assert core.erase(number)
+    recount(core, X, weights)
+    core.weigh(int(core.numbers()[7]), 1000.0)
+    weights[core.numbers()[7]] = 1000
+    recount(core, X, weights)
+
+
+def test_weights_that_all_are_one_change_nothing():
+    X = np.random.default_rng(1).normal(size=(500, 3))
+    plain, weighted = live("ohac", 3), live("ohac", 3)
+    plain.insert_many(X)
+    weighted.insert_many(X, weights=np.ones(500))
+    for ours, theirs in zip(weighted.snapshot(), plain.snapshot(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
+def test_impossible_weights_are_refused(bad):
+    core = live("ohac", 1)
+    with pytest.raises(ValueError, match="finite and positive"):
+        core.insert_many(np.array([[1.0], [2.0]]), weights=np.array([1.0, bad]))
+    assert len(core) == 0
+
+
+def test_who_makes_its_tree_anew_counts_no_repeats():
+    with pytest.raises(ValueError, match="cannot count repeats"):
+        live("naive_hac", 1, count_repeats=True)
+
+
+def test_who_has_no_weights_says_so():
+    grinch = {"graft": "reference", "restructure": 1}
+    grinch |= {"rotate_cap": None, "graft_cap": None, "restructure_cap": None}
+    core = _core.LiveF64("grinch", 1, "sqeuclidean", "average", 1, grinch)
+    with pytest.raises(ValueError, match="has no weights"):
+        core.insert_many(np.array([[1.0]]), weights=np.array([2.0]))
+
+
+# --- repeats --------------------------------------------------------------------------
+
+
+@st.composite
+def repeating_rows(draw, longest=40):
+    d = draw(st.sampled_from([1, 2, 3, 17]))
+    which = draw(st.lists(st.integers(0, 12), min_size=1, max_size=longest))
+    pool = np.random.default_rng(draw(seeds())).normal(size=(13, d))
+    pool[0] = 0.0
+    X = pool[which]
+    X[::2][np.array(which[::2]) == 0] = -0.0  # which is the same number
+    return X
+
+
+def firsts_of(X):
+    """For each row, the first one equal to it."""
+    return [int((row == X).all(1).argmax()) for row in X]
+
+
+@every_linkage
+def test_counting_repeats_gives_the_tree_of_all_rows(linkage):
+    """What OHAC makes of rows one by one, with equal ones drawn together into one leaf."""
+
+    @settings(max_examples=examples(30))
+    @given(repeating_rows())
+    def check(X):
+        firsts = firsts_of(X)
+        every = live("ohac", X.shape[1], linkage)
+        counted = live("ohac", X.shape[1], linkage, count_repeats=True)
+        assert every.insert_many(X) == counted.insert_many(X) == len(X)
+        whole = {
+            tuple(sorted({firsts[i] for i in cluster}))
+            for cluster in clusters(from_children(every.snapshot()[0]))
+        }
+        numbers = counted.numbers().tolist()
+        assert numbers == sorted(set(firsts))
+        ours = {
+            tuple(numbers[i] for i in cluster)
+            for cluster in clusters(from_children(counted.snapshot()[0]))
+        }
+        assert ours == {cluster for cluster in whole if len(cluster) > 1}
+        weights = np.bincount(firsts, minlength=len(X)).astype(float)
+        recount(counted, X, weights)
+        joined = counted.take_joined().tolist()
+        assert joined == [[i, first] for i, first in enumerate(firsts) if first != i]
+
+    check()
+
+
+@pytest.mark.parametrize("algorithm", sorted(set(WEIGHING) - {"naive_hac"}))
+def test_repeats_come_and_go(algorithm):
+    rng = np.random.default_rng(2)
+    pool = rng.normal(size=(60, 2))
+    core = live(algorithm, 2, count_repeats=True)
+    X, weights, living = np.empty((0, 2)), np.empty(0), {}
+    for step in range(600):
+        if living and rng.random() < 0.3:
+            row, number = living.popitem() if step % 2 else next(iter(living.items()))
+            living.pop(row, None)
+            assert core.erase(number)
+        row = int(rng.integers(60))
+        X, weights = np.vstack([X, pool[row]]), np.append(weights, 1.0)
+        core.insert_one(pool[row])
+        weights[living.setdefault(row, len(X) - 1)] += row in living and living[row] != len(X) - 1
+        assert len(core) == len(living)
+    assert sorted(living.values()) == core.numbers().tolist()
+    recount(core, X, weights)
+
+
+def test_a_cluster_keeps_its_id_while_its_repeats_come():
+    X = np.array([[0.0], [0.5], [10.0], [11.0], [30.0]])
+    core = live("ohac", 1, count_repeats=True)
+    core.insert_many(X)
+    before = dict(zip(core.snapshot()[2].tolist(), core.snapshot()[0].tolist(), strict=True))
+    core.insert_many(np.repeat(X[[1, 3]], 50, axis=0))
+    after = dict(zip(core.snapshot()[2].tolist(), core.snapshot()[0].tolist(), strict=True))
+    assert before == after

@@ -42,14 +42,16 @@ class PyLive {
         live_(dim, options_of(algorithm, metric, linkage, n_neighbors, more)) {}
 
   PyLive(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
-         const Memory& memory)
-      : dim_(width_of(dim)), live_(dim, options, arrays, memory) {
+         const Memory& memory, std::vector<Members::Member> members)
+      : dim_(width_of(dim)), live_(dim, options, arrays, memory, std::move(members)) {
     publish();
   }
 
   // As they were when somebody last had the turn: nobody waits for these.
   std::size_t size() const { return size_; }
   std::uint64_t version() const { return version_; }
+  std::size_t n_points() const { return n_points_; }
+  std::uint64_t next_arrival() const { return next_arrival_; }
   std::size_t dim() const { return dim_; }
 
   // --- changing -----------------------------------------------------------------
@@ -111,15 +113,6 @@ class PyLive {
     return live_.weigh(number, weight);
   }
 
-  /// Points and the leaves that they have joined since the last call.
-  Out2<std::uint64_t> take_joined() {
-    const Turn turn(*this);
-    std::vector<std::uint64_t> out;
-    for (const Joined& joined : live_.take_joined())
-      out.insert(out.end(), {joined.point, joined.leaf});
-    return to_numpy(std::move(out), 2);
-  }
-
   void record(bool on) {
     const Turn turn(*this);
     live_.record(on);
@@ -140,6 +133,7 @@ class PyLive {
       one["version"] = change.version;
       one["inserted"] = change.inserted;
       one["erased"] = change.erased;
+      one["leaf"] = change.leaf;
       one["vanished"] = change.vanished;
       one["appeared"] = families(change.appeared);
       one["rewired"] = families(change.rewired);
@@ -234,6 +228,7 @@ class PyLive {
       const nb::gil_scoped_release release;
       live_.tree();
       live_.frontier(rule_of(by, value, live_.size())).label_all(out.data());
+      if (live_.members() != nullptr) out = of_points(out);
     }
     return to_numpy(std::move(out));
   }
@@ -317,8 +312,27 @@ class PyLive {
   Out1<std::int64_t> numbers() {
     const Turn turn(*this);
     std::vector<std::int64_t> out;
-    for (RowSlot row = 0; row < live_.end(); ++row)
-      if (!live_.points().is_hole(row)) out.push_back(arrival(row));
+    if (live_.members() != nullptr)
+      live_.members()->for_each([&](const Members::Member& member) {
+        out.push_back(static_cast<std::int64_t>(member.point));
+      });
+    else
+      for (RowSlot row = 0; row < live_.end(); ++row)
+        if (!live_.points().is_hole(row)) out.push_back(arrival(row));
+    return to_numpy(std::move(out));
+  }
+
+  bool has(std::uint64_t number) const {
+    const Turn turn(*this);
+    RowSlot row = 0;
+    return live_.find(number, row);
+  }
+
+  Out1<std::int64_t> leaf_numbers(const Vector<std::int64_t>& numbers) const {
+    const Turn turn(*this);
+    std::vector<std::int64_t> out;
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      out.push_back(arrival(leaf_of(numbers.data()[i]).row()));
     return to_numpy(std::move(out));
   }
 
@@ -372,6 +386,15 @@ class PyLive {
     for (const Standing& standing : tree.points().standings())
       standings.insert(standings.end(), {standing.weight, standing.ssd});
     out["standings"] = to_numpy(std::move(standings), 2);
+    std::vector<std::uint64_t> members;
+    std::vector<double> shares;
+    if (live_.members() != nullptr)
+      for (const Members::Member& member : live_.members()->stored()) {
+        members.insert(members.end(), {member.point, member.leaf, member.here ? 1U : 0U});
+        shares.push_back(member.weight);
+      }
+    out["members"] = to_numpy(std::move(members), 3);
+    out["shares"] = to_numpy(std::move(shares));
     Memory memory = live_.memory();
     out["marks"] = to_numpy(std::move(memory.marks));
     out["numbers"] = to_numpy(std::move(memory.numbers));
@@ -400,6 +423,8 @@ class PyLive {
 
   void publish() const {
     size_ = live_.size();
+    n_points_ = live_.n_points();
+    next_arrival_ = live_.points().next_arrival() - (live_.points().slots() - live_.end());
     version_ = live_.version();
   }
 
@@ -458,6 +483,18 @@ class PyLive {
       throw std::invalid_argument("k must be between 1 and the number of points");
   }
 
+  /// What is known of every leaf, by slot, as known of every point.
+  std::vector<std::int64_t> of_points(const std::vector<std::int64_t>& of_leaves) const {
+    std::vector<std::int64_t> out;
+    out.reserve(live_.n_points());
+    live_.members()->for_each([&](const Members::Member& member) {
+      RowSlot row = 0;
+      live_.points().find(member.leaf, row);
+      out.push_back(of_leaves[row]);
+    });
+    return out;
+  }
+
   std::int64_t arrival(RowSlot row) const {
     return static_cast<std::int64_t>(live_.points().arrival(row));
   }
@@ -512,12 +549,28 @@ class PyLive {
   Live<Real> live_;
   mutable TurnLock turn_;
   mutable std::atomic<std::size_t> size_ = 0;
+  mutable std::atomic<std::size_t> n_points_ = 0;
+  mutable std::atomic<std::uint64_t> next_arrival_ = 0;
   mutable std::atomic<std::uint64_t> version_ = 0;
 };
 
 template <class Array>
 std::span<const typename Array::Scalar> span_of(const Array& array) {
   return {array.data(), array.size()};
+}
+
+/// The points in leaves that stand for several; what they say of each other is believed,
+/// and was looked at in Python.
+std::vector<Members::Member> members_of(const Rows<std::uint64_t>& members,
+                                        const Vector<double>& shares) {
+  if (members.shape(0) != shares.size() || members.shape(1) != 3)
+    throw std::invalid_argument("the arrays of a stored tree do not fit each other");
+  std::vector<Members::Member> out;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const std::uint64_t* const one = members.data() + 3 * i;
+    out.push_back({one[0], one[1], shares.data()[i], 0, one[2] != 0});
+  }
+  return out;
 }
 
 template <class Real>
@@ -535,6 +588,8 @@ PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const st
   const auto marks = nb::cast<Vector<std::uint32_t>>(state["marks"], false);
   const auto numbers = nb::cast<Vector<double>>(state["numbers"], false);
   const auto standings = nb::cast<Rows<double>>(state["standings"], false);
+  const auto members = nb::cast<Rows<std::uint64_t>>(state["members"], false);
+  const auto shares = nb::cast<Vector<double>>(state["shares"], false);
   if (points.shape(1) != width_of(dim) || next_name.size() != 1 || next_arrival.size() != 1)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
   return new PyLive<Real>(
@@ -542,7 +597,8 @@ PyLive<Real>* from_state(const std::string& algorithm, std::size_t dim, const st
       {span_of(points), span_of(links), span_of(names), next_name.data()[0], span_of(mean),
        span_of(ssd), span_of(arrivals), next_arrival.data()[0], span_of(standings)},
       {{marks.data(), marks.data() + marks.size()},
-       {numbers.data(), numbers.data() + numbers.size()}});
+       {numbers.data(), numbers.data() + numbers.size()}},
+      members_of(members, shares));
 }
 
 template <class Real>
@@ -572,8 +628,11 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Take leaves out again; returns how many of them there were.")
       .def("weigh", &Self::weigh, nb::arg("number"), nb::arg("weight"),
            "Have a leaf stand for so many equal points; False if there is no such leaf.")
-      .def("take_joined", &Self::take_joined,
-           "Points, and the leaves that they have joined, since the last call.")
+      .def_prop_ro("n_points", &Self::n_points, "Points, of which a leaf may stand for several.")
+      .def_prop_ro("next_arrival", &Self::next_arrival, "The number of the next point.")
+      .def("has", &Self::has, nb::arg("number"), "Whether there is such a point.")
+      .def("leaf_of", &Self::leaf_numbers, nb::arg("numbers").noconvert(),
+           "The numbers of the leaves that these points are in.")
       .def("record", &Self::record, nb::arg("on"), "Write down every change from now on.")
       .def("take_changes", &Self::take_changes, "What was written down since the last call.")
       .def_prop_ro("version", &Self::version, "Grows with every change.")

@@ -14,7 +14,7 @@ constexpr std::size_t kFewHoles = 64;  // not worth closing
 constexpr const char* kChanged =
     "a row holds what no tree can take (NaN, infinity, a number beyond 1e145 in size, only zeros "
     "under cosine, or a negative number with certify): it has been changed since it was checked";
-constexpr const char* kNoWeights = "this algorithm has no weights";
+constexpr const char* kNoWeights = "this tree takes no weights";
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Live<Real>::Live(std::size_t dim, const Options& options)
 
 template <class Real>
 Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
-                 const Memory& memory)
+                 const Memory& memory, std::vector<Members::Member> members)
     : Live(dim, options) {
   tree_ = Tree<Real>::from_arrays(dim, arrays);
   end_ = points().slots();
@@ -37,6 +37,7 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
   if (!options.count_repeats) return;
   repeats_.make_room(points(), end_);
   for (RowSlot row = 0; row < end_; ++row) repeats_.add(points(), row);
+  members_.restore(std::move(members));
 }
 
 /// Rows that did not get into the tree are forgotten, however their insert ended.
@@ -55,7 +56,7 @@ class Live<Real>::Leaving {
   /// Row i is about to come.
   void make_way_for(std::size_t i) {
     for (; next_ < batch_.leaving.size() && batch_.before[next_] <= i; ++next_)
-      live_.take_out(batch_.leaving[next_]);
+      live_.leave(batch_.leaving[next_]);
   }
 
  private:
@@ -76,7 +77,7 @@ void Live<Real>::make_room(const Batch<Real>& batch) {
         throw std::invalid_argument("weights must be finite and positive");
   if (options_.count_repeats) {
     repeats_.make_room(points(), batch.count);
-    ramify::make_room(joined_, batch.count);
+    members_.make_room(batch.count);
     tree_.make_room_to_erase();
   }
   tree_.make_room(batch.count);
@@ -197,7 +198,10 @@ bool Live<Real>::insert(const Batch<Real>& batch, std::size_t i, const Pulse& pu
     found_.clear();
     if (!hang_up(leaf, pulse)) return false;
   }
-  if (options_.count_repeats) repeats_.add(points(), leaf.row());
+  if (options_.count_repeats) {
+    repeats_.add(points(), leaf.row());
+    members_.begin(points().arrival(leaf.row()), points().weight(leaf.row()));
+  }
   return true;
 }
 
@@ -209,9 +213,10 @@ bool Live<Real>::joins(NodeId leaf) {
   const NodeId there = NodeId::leaf(row);
   const double weight = points().weight(leaf.row());
   algorithm_->weigh(tree_, there, {points().weight(row) + weight, 0});
-  joined_.push_back({points().next_arrival() - 1, points().arrival(row)});
+  const Arrival point = points().next_arrival() - 1, into = points().arrival(row);
+  members_.join(point, weight, into);
   tree_.skip_last();
-  changed({}, {});
+  changed(point, {}, into);
   return true;
 }
 
@@ -258,7 +263,8 @@ void Live<Real>::attached(NodeId leaf) {
 
 /// Something has happened to the tree.
 template <class Real>
-void Live<Real>::changed(std::optional<Arrival> inserted, std::optional<Arrival> erased) {
+void Live<Real>::changed(std::optional<Arrival> inserted, std::optional<Arrival> erased,
+                         std::optional<Arrival> leaf) {
   ++version_;
   if (!tree_.records()) return;
   Change change;
@@ -273,6 +279,7 @@ void Live<Real>::changed(std::optional<Arrival> inserted, std::optional<Arrival>
   change.version = version_;
   change.inserted = inserted;
   change.erased = erased;
+  change.leaf = leaf;
   changes_.push_back(std::move(change));
 }
 
@@ -286,6 +293,10 @@ void Live<Real>::record(bool on) {
 
 template <class Real>
 bool Live<Real>::find(Arrival number, RowSlot& row) const {
+  if (options_.count_repeats) {
+    number = members_.leaf_of(number);
+    if (number == Members::kNobody) return false;
+  }
   return points().find(number, row) && row < end_;
 }
 
@@ -298,7 +309,7 @@ template <class Real>
 std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
   std::size_t erased = 0;
   for (const Arrival number : numbers) {
-    if (take_out(number)) ++erased;
+    if (leave(number)) ++erased;
     close_holes_if_many();
   }
   if (erased == 0 || !algorithm_->rebuilds()) return erased;
@@ -308,12 +319,32 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
   return erased;
 }
 
+/// Take a point out: with its leaf, unless that has others.
+template <class Real>
+bool Live<Real>::leave(Arrival number) {
+  if (!options_.count_repeats) return take_out(number);
+  const Arrival leaf = members_.leaf_of(number);
+  if (leaf == Members::kNobody) return false;
+  if (members_.count(leaf) == 1) {
+    take_out(leaf);
+  } else {
+    RowSlot row = 0;
+    points().find(leaf, row);
+    tree_.make_room_to_erase();
+    const double weight = points().weight(row) - members_.weight_of(number);
+    algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
+    changed({}, number, leaf);
+  }
+  members_.leave(number);
+  return true;
+}
+
 /// Take a leaf out of the tree, and leave its row as a hole. If this throws, it is
 /// still there.
 template <class Real>
 bool Live<Real>::take_out(Arrival number) {
   RowSlot row = 0;
-  if (!find(number, row)) return false;
+  if (!points().find(number, row) || row >= end_) return false;
   tree_.make_room_to_erase();
   const bool indexed = neighbours_ && row < neighbours_->end();
   try {
@@ -334,9 +365,7 @@ template <class Real>
 bool Live<Real>::weigh(Arrival number, double weight) {
   RowSlot row = 0;
   if (!find(number, row)) return false;
-  if (!algorithm_->weighs()) throw std::invalid_argument(kNoWeights);
-  if (points().ssd(row) > 0)
-    throw std::invalid_argument("the points of this leaf differ: it has no weight to be changed");
+  if (!algorithm_->weighs() || options_.count_repeats) throw std::invalid_argument(kNoWeights);
   if (!(std::isfinite(weight) && weight > 0))
     throw std::invalid_argument("weights must be finite and positive");
   tree_.make_room_to_weigh();

@@ -23,6 +23,7 @@
 #include "index/row_hash.hpp"
 #include "pulse.hpp"
 #include "tree/frontier.hpp"
+#include "tree/members.hpp"
 #include "tree/snapshot.hpp"
 #include "tree/tree.hpp"
 
@@ -45,11 +46,6 @@ struct Batch {
   std::span<const std::uint64_t> before = {};  // for each that leaves: the row it makes way for
 };
 
-/// A point that has become part of a leaf that was there before.
-struct Joined {
-  Arrival point, leaf;
-};
-
 template <class Real>
 class Live {
  public:
@@ -62,11 +58,15 @@ class Live {
   Live(std::size_t dim, const Options& options);
   /// Continue a stored tree. Throws std::invalid_argument if it is damaged.
   Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
-       const Memory& memory);
+       const Memory& memory, std::vector<Members::Member> members = {});
 
   const Options& options() const { return options_; }
   /// Number of leaves.
   std::size_t size() const { return tree_.attached(); }
+  /// Number of points, of which a leaf may stand for several.
+  std::size_t n_points() const { return options_.count_repeats ? members_.size() : size(); }
+  /// Which of them are in which leaf, if that is not as plain as can be.
+  const Members* members() const { return options_.count_repeats ? &members_ : nullptr; }
   /// Grows with every change of the tree.
   std::uint64_t version() const { return version_; }
   const RowStore<Real>& points() const { return tree_.points(); }
@@ -96,21 +96,19 @@ class Live {
   static constexpr Arrival kNobody = ~Arrival{0};
   void insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest, std::size_t k);
 
-  /// The slot of a point in the tree; false if there is none. O(log n).
+  /// The slot of the leaf that a point is in; false if there is no such point. O(log n).
   bool find(Arrival number, RowSlot& row) const;
   /// Rows in slots below are in the tree, or holes; others are yet to be inserted.
   std::size_t end() const { return end_; }
 
-  /// Take a leaf out again. Throws std::invalid_argument under an algorithm that cannot;
-  /// false if there is no such leaf. Memory of what came and went is used again.
+  /// Take a point out again. Throws std::invalid_argument under an algorithm that cannot;
+  /// false if there is no such point. Memory of what came and went is used again.
   bool erase(Arrival number);
   /// Erase many; an algorithm that makes its tree anew does so once. How many there were.
   std::size_t erase_many(std::span<const Arrival> numbers);
-  /// Have a leaf stand for another number of equal points. False if there is no such
-  /// leaf; std::invalid_argument if its points differ, or the algorithm has no weights.
+  /// Give a leaf another weight. False if there is no such leaf; std::invalid_argument if
+  /// the algorithm has no weights.
   bool weigh(Arrival number, double weight);
-  /// The points that have joined leaves since this was last asked for, in order.
-  std::vector<Joined> take_joined() { return std::exchange(joined_, {}); }
 
   /// Write down every change from now on, or no more. A batch is a change a point;
   /// HAC, and groups, are made anew as a whole.
@@ -156,12 +154,14 @@ class Live {
   void find_neighbours(NodeId leaf);
   bool hang_up(NodeId leaf, const Pulse& pulse);
   void attached(NodeId leaf);
-  void changed(std::optional<Arrival> inserted, std::optional<Arrival> erased);
+  void changed(std::optional<Arrival> inserted, std::optional<Arrival> erased,
+               std::optional<Arrival> leaf = {});
   NodeId take_row(const Batch<Real>& batch, std::size_t i);
   void prepare(Real* row) const;
   Neighbours<Real>& index();
   void index_all_points();
   bool take_out(Arrival number);
+  bool leave(Arrival number);
   void close_holes_if_many();
   void compact();
   void close_holes();
@@ -174,7 +174,7 @@ class Live {
   std::size_t end_ = 0;                           // rows in slots below are in the tree, or holes
   std::uint64_t version_ = 0;
   std::vector<Change> changes_;
-  std::vector<Joined> joined_;
+  Members members_;  // if repeats are counted
   PathPrefetch prefetch_;
   SearchScratch search_;
   std::vector<Neighbour> found_;

@@ -53,10 +53,10 @@ def cluster_sets(core, leaves):
     return {tuple(c for i in cluster for c in leaves[i].leaves) for cluster in clusters(rows)}
 
 
-def recount(core, X, weights):
+def recount(core, X, weights, leaves=None):
     """Every weight, mean and ssd from scratch."""
     core.check()
-    numbers = core.numbers()
+    numbers = np.unique(core.leaf_of(core.numbers())) if leaves is None else leaves
     np.testing.assert_array_equal(core.points(), X[numbers])
     members = [np.array([i]) for i in range(len(numbers))]
     for a, b in core.snapshot()[0].tolist():
@@ -160,7 +160,7 @@ def test_who_has_no_weights_says_so():
     grinch = {"graft": "reference", "restructure": 1}
     grinch |= {"rotate_cap": None, "graft_cap": None, "restructure_cap": None}
     core = _core.LiveF64("grinch", 1, "sqeuclidean", "average", 1, grinch)
-    with pytest.raises(ValueError, match="has no weights"):
+    with pytest.raises(ValueError, match="takes no weights"):
         core.insert_many(np.array([[1.0]]), weights=np.array([2.0]))
 
 
@@ -198,8 +198,9 @@ def test_counting_repeats_gives_the_tree_of_all_rows(linkage):
             tuple(sorted({firsts[i] for i in cluster}))
             for cluster in clusters(from_children(every.snapshot()[0]))
         }
-        numbers = counted.numbers().tolist()
-        assert numbers == sorted(set(firsts))
+        assert counted.numbers().tolist() == list(range(len(X)))
+        assert counted.leaf_of(counted.numbers()).tolist() == firsts
+        numbers = sorted(set(firsts))
         ours = {
             tuple(numbers[i] for i in cluster)
             for cluster in clusters(from_children(counted.snapshot()[0]))
@@ -207,30 +208,68 @@ def test_counting_repeats_gives_the_tree_of_all_rows(linkage):
         assert ours == {cluster for cluster in whole if len(cluster) > 1}
         weights = np.bincount(firsts, minlength=len(X)).astype(float)
         recount(counted, X, weights)
-        joined = counted.take_joined().tolist()
-        assert joined == [[i, first] for i, first in enumerate(firsts) if first != i]
+        assert len(counted) == len(numbers)
+        assert counted.n_points == counted.next_arrival == len(X)
 
     check()
 
 
 @pytest.mark.parametrize("algorithm", sorted(set(WEIGHING) - {"naive_hac"}))
 def test_repeats_come_and_go(algorithm):
+    """Any point may leave: its leaf goes with the last of its points."""
     rng = np.random.default_rng(2)
-    pool = rng.normal(size=(60, 2))
+    pool, which = rng.normal(size=(60, 2)), rng.integers(60, size=800)
+    weights = rng.integers(1, 5, size=800).astype(float)
     core = live(algorithm, 2, count_repeats=True)
-    X, weights, living = np.empty((0, 2)), np.empty(0), {}
-    for step in range(600):
-        if living and rng.random() < 0.3:
-            row, number = living.popitem() if step % 2 else next(iter(living.items()))
-            living.pop(row, None)
-            assert core.erase(number)
-        row = int(rng.integers(60))
-        X, weights = np.vstack([X, pool[row]]), np.append(weights, 1.0)
-        core.insert_one(pool[row])
-        weights[living.setdefault(row, len(X) - 1)] += row in living and living[row] != len(X) - 1
-        assert len(core) == len(living)
-    assert sorted(living.values()) == core.numbers().tolist()
-    recount(core, X, weights)
+    living = []
+    for i, row in enumerate(which):
+        core.insert_many(pool[row][None], weights=weights[i : i + 1])
+        living.append(i)
+        while rng.random() < 0.45:
+            assert core.erase(gone := living.pop(int(rng.integers(len(living)))))
+            assert not core.erase(gone)
+            assert not core.has(gone)
+            if not living:
+                break
+        assert core.numbers().tolist() == living
+    rows = which[living]
+    assert core.n_points == len(living)
+    assert len(core) == len(set(rows.tolist()))
+    leaves = core.leaf_of(core.numbers())
+    assert len(set(leaves.tolist())) == len(core)
+    for leaf in set(leaves.tolist()):
+        assert len(set(rows[leaves == leaf].tolist())) == 1
+    totals = np.zeros(800)
+    np.add.at(totals, leaves, weights[living])
+    recount(core, pool[which], totals, np.unique(leaves))
+    labels = core.labels("n_clusters", 5)
+    assert len(labels) == len(living)
+    for leaf in set(leaves.tolist()):
+        assert len(set(labels[leaves == leaf].tolist())) == 1
+
+
+def test_a_tree_with_repeats_comes_back_from_its_arrays():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20, 2))[rng.integers(20, size=200)]
+    core = live("ohac", 2, count_repeats=True)
+    core.insert_many(X)
+    for number in range(0, 60):
+        assert core.erase(number)
+    state = core.state()
+    options = ("ohac", 2, "sqeuclidean", "average", 1, {"count_repeats": True})
+    again = _core.LiveF64.from_state(*options, state)
+    assert again.numbers().tolist() == core.numbers().tolist() == list(range(60, 200))
+    for tree in (core, again):
+        tree.insert_many(X)
+        for number in range(60, 120):
+            assert tree.erase(number)
+    for ours, theirs in zip(again.snapshot(), core.snapshot(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(again.labels("n_clusters", 4), core.labels("n_clusters", 4))
+    for array, damage in (("members", lambda found: found[::-1]), ("members", lambda x: x[1:])):
+        broken = {**state, array: np.ascontiguousarray(damage(state[array]))}
+        with pytest.raises(ValueError, match="do not fit"):
+            _core.LiveF64.from_state(*options, broken)
 
 
 def test_a_cluster_keeps_its_id_while_its_repeats_come():

@@ -25,6 +25,7 @@ struct Change {
 
   std::uint64_t version = 0;  // of the tree after it
   std::optional<Arrival> inserted, erased;
+  std::optional<Arrival> leaf;  // which that point joined, or left to others
   std::vector<PublicId> vanished;
   std::vector<Family> appeared;
   std::vector<Family> rewired;  // were there before, with other children

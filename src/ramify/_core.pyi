@@ -82,8 +82,19 @@ class LiveF32:
         Have a leaf stand for so many equal points; False if there is no such leaf.
         """
 
-    def take_joined(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]:
-        """Points, and the leaves that they have joined, since the last call."""
+    @property
+    def n_points(self) -> int:
+        """Points, of which a leaf may stand for several."""
+
+    @property
+    def next_arrival(self) -> int:
+        """The number of the next point."""
+
+    def has(self, number: int) -> bool:
+        """Whether there is such a point."""
+
+    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The numbers of the leaves that these points are in."""
 
     def record(self, on: bool) -> None:
         """Write down every change from now on."""
@@ -197,8 +208,19 @@ class LiveF64:
         Have a leaf stand for so many equal points; False if there is no such leaf.
         """
 
-    def take_joined(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]:
-        """Points, and the leaves that they have joined, since the last call."""
+    @property
+    def n_points(self) -> int:
+        """Points, of which a leaf may stand for several."""
+
+    @property
+    def next_arrival(self) -> int:
+        """The number of the next point."""
+
+    def has(self, number: int) -> bool:
+        """Whether there is such a point."""
+
+    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The numbers of the leaves that these points are in."""
 
     def record(self, on: bool) -> None:
         """Write down every change from now on."""

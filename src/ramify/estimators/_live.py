@@ -24,6 +24,13 @@ STATE_FORMAT = 2
 STATE_FORMATS = (1, STATE_FORMAT)
 
 
+#: Arrays of the core that files do not have where they say nothing.
+_OFTEN_EMPTY: Arrays = {
+    "standings": np.empty((0, 2)),
+    "members": np.empty((0, 3), np.uint64),
+    "shares": np.empty(0),
+}
+
 #: A cut: "n_clusters", "height" or "max_size", and its value.
 Cut: TypeAlias = tuple[str, float]
 
@@ -253,8 +260,9 @@ class Live:
         """Everything, as plain data."""
         ids = self.known_ids()
         arrays = dict(self._core.state())
-        if len(arrays["standings"]) == 0:  # every leaf is one point, which goes without saying
-            del arrays["standings"]
+        for name in _OFTEN_EMPTY:  # every leaf is one point, which goes without saying
+            if len(arrays[name]) == 0:
+                del arrays[name]
         return {
             "format": STATE_FORMAT,
             "settings": self.settings.plain(),
@@ -276,7 +284,7 @@ class Live:
         arrays = state["arrays"]
         if state["format"] == 1:  # when points could not go again
             arrays = {**arrays, **plain_arrivals(len(arrays["points"]))}
-        arrays = {"standings": np.empty((0, 2)), **arrays}
+        arrays = {**_OFTEN_EMPTY, **arrays}
         if len(arrays["points"]) > 0:
             live = Live(settings, dtype, _old_core(settings, dtype, arrays))
         else:

@@ -28,6 +28,7 @@ from ramify import (
     OTD,
     PERCH,
     Hierarchy,
+    NaiveNN,
     NoLabelsError,
 )
 from ramify.estimators import _live
@@ -80,10 +81,14 @@ def test_no_cut_of_an_otd_tree_into_three_matches_shuffled_blobs():
     assert max(scores) < 0.01  # check_clustering asks for 0.4
 
 
+LIMITS = {"window": None, "max_age": None, "duplicates": "keep"}
+
 OWN_OPTIONS = {
-    OTD: {"certify": False},
-    OHAC: {"n_neighbors": 1, "neighbors": "exact", "n_jobs": None},
+    OTD: {"certify": False, **LIMITS},
+    OHAC: {"n_neighbors": 1, "neighbors": "exact", "n_jobs": None, **LIMITS},
+    NaiveNN: LIMITS,
     PERCH: {
+        **LIMITS,
         "bounds": "reference",
         "balance": "reference",
         "exact_distance_threshold": 10,

@@ -322,12 +322,12 @@ def test_ctrl_c_anywhere(Estimator):
 def test_settling_twice_is_settling_once():
     ids = Ids()
     ids.expect(["a", "b", "c"])
-    ids.settle(2)
-    ids.settle(2)
+    ids.settle(2, bool)
+    ids.settle(2, bool)
     assert list(ids) == ["a", "b"]
     assert ids.index_of("c") is None
     ids.expect(["c"])
-    ids.settle(3)
+    ids.settle(3, bool)
     assert list(ids) == ["a", "b", "c"]
 
 
@@ -371,7 +371,7 @@ def test_pickles_from_before_there_were_ids():
 def test_packing(ids):
     checked = Ids()
     checked.expect(checked.read(ids, len(ids)))
-    checked.settle(len(ids))
+    checked.settle(len(ids), bool)
     assert checked.array().tolist() == ids
     arrays = pack(checked.array())
     assert all(array.dtype in (np.uint8, np.int64) for array in arrays.values())

@@ -10,8 +10,8 @@ are announced before its rows go in, and counted off afterwards by the number of
 points that are really there: whenever someone looks, ids and points are in step.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import islice, pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,19 +26,36 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class Ids:
-    """The ids of a growing stream: position by id, in order of arrival.
+    """The ids of a stream's points: arrival number by id, in order of arrival.
 
     Invariants:
 
-    1. The keys of ``_place`` are the ids of points 0, 1, ... in order, all of one type.
-    2. Points beyond those have the first of the ``_coming`` ids.
+    1. The keys of ``_place`` are ids of points before ``_next``, in order, all of one type,
+       and each of these points that is there has one.
+    2. Points from ``_next`` on have the first of the ``_coming`` ids.
+    3. Of points that are not there, only those in ``_leaving`` may have an id still.
+    4. ``_name`` is the inverse of ``_place``, or None: nobody has left yet.
     """
 
-    __slots__ = ("_coming", "_place")
+    __slots__ = ("_coming", "_leaving", "_name", "_next", "_place")
 
-    def __init__(self) -> None:
+    def __init__(self, begin: int = 0) -> None:
         self._place: dict[Id, int] = {}
         self._coming: list[Any] = []
+        self._next = begin
+        self._leaving: list[int] = []
+        self._name: dict[int, Id] | None = None
+
+    @classmethod
+    def of_points(cls, ids: list[Any], numbers: list[int], next_number: int) -> "Ids":
+        """The ids of a stored stream."""
+        known = cls(next_number)
+        if len(ids) != len(numbers):
+            raise ValueError(f"there are {len(ids)} ids for {len(numbers)} points")
+        known._place = dict(zip(known.read(ids, len(ids)), numbers, strict=True))
+        if len(numbers) < next_number:
+            known._name = dict(zip(numbers, known._place, strict=True))
+        return known
 
     def __len__(self) -> int:
         return len(self._place)
@@ -50,24 +67,45 @@ class Ids:
         """Announce checked ids for points that are about to be inserted."""
         self._coming = ids
 
-    def settle(self, n: int) -> None:
-        """Give the announced ids to the points that did arrive: there are n in all.
+    def expect_to_leave(self, numbers: list[int]) -> None:
+        """Announce points that are about to leave."""
+        if self._name is None:
+            self._name = {number: one for one, number in self._place.items()}
+        self._leaving = self._leaving + numbers
 
-        An interrupt in here does no harm: ``update`` runs in one piece, and what is
+    def settle(self, next_number: int, is_there: Callable[[int], bool]) -> None:
+        """Give the announced ids to the points that did arrive, and take those of who left.
+
+        An interrupt in here does no harm: each step runs in one piece, and what is
         left to do is worked out anew next time.
         """
-        done = len(self._place)
-        if n == done + 1:  # one by one, which should be fast
-            self._place[self._coming[0]] = done
-        elif n > done:
-            self._place.update(zip(islice(self._coming, n - done), range(done, n), strict=True))
+        done, n = self._next, next_number
+        if n > done:
+            ids, numbers = self._coming[: n - done], range(done, n)
+            if self._name is not None:
+                self._name.update(zip(numbers, ids, strict=True))
+            self._place.update(zip(ids, numbers, strict=True))
+            self._next = n
         self._coming = []
+        if self._leaving:
+            self._forget(is_there)
 
-    def first(self, n: int) -> list[Any]:
-        """Ids of the first n points, while a batch may be under way: nothing is settled."""
-        coming = self._coming  # first: whoever settles meanwhile moves them to the others
-        known = list(self._place)
-        return known[:n] + coming[: max(n - len(known), 0)]
+    def _forget(self, is_there: Callable[[int], bool]) -> None:
+        assert self._name is not None
+        for number in self._leaving:
+            if not is_there(number) and (one := self._name.get(number)) is not None:
+                self._place.pop(one, None)
+                self._name.pop(number, None)
+        self._leaving = []
+
+    def of(self, numbers: Sequence[int]) -> list[Any]:
+        """Ids of points, while a batch may be under way: nothing is settled."""
+        begin, coming = self._next, self._coming
+        known = self._name
+        if known is None:
+            known = dict(enumerate(self._place, begin - len(self._place)))
+        late = {begin + i: one for i, one in enumerate(coming)}
+        return [known[number] if number in known else late[number] for number in numbers]
 
     def index_of(self, wanted: object) -> int | None:
         """Arrival number of the point with this id, None if there is none."""

@@ -126,7 +126,10 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
 
     @alone
     def index_of(self, id: Id) -> int:
-        """Number of the point with this id: its place in ``labels_`` and in the tree.
+        """Place of the point with this id, in ``labels_`` and in the tree.
+
+        That is its arrival number as long as no point has left; :meth:`number_of` is it
+        always.
 
         Parameters
         ----------
@@ -149,10 +152,46 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         >>> model.index_of("oak")
         2
         """
-        index = self._known_ids().index_of(id)
-        if index is None:
+        number = self._number_of(id)
+        live = self._fitted()
+        if live.next_arrival == live.n_points:
+            return number
+        return int(np.searchsorted(live.numbers(), number))
+
+    @alone
+    def number_of(self, id: Id) -> int:
+        """Arrival number of the point with this id, which it has for ever.
+
+        Parameters
+        ----------
+        id : str or int
+            As given to ``fit``, ``partial_fit`` or ``insert``.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        KeyError
+            If no point has this id.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"])
+        >>> model.forget("ash")
+        1
+        >>> model.number_of("oak"), model.index_of("oak")
+        (2, 1)
+        """
+        return self._number_of(id)
+
+    def _number_of(self, id: Id) -> int:
+        number = self._known_ids().index_of(id)
+        if number is None:
             raise KeyError(f"no point has the id {id!r}")
-        return index
+        return number
 
     def _known_ids(self) -> Ids:
         known = self._fitted().known_ids()

@@ -6,12 +6,14 @@ core class fits the rows, keeps the last snapshot until the next insert, and
 turns itself into plain arrays and back. Who may use it when is the guard's affair.
 """
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
 
 from ramify import _core
+from ramify.estimators._leaving import Along, Clock, Oldest, Plan, plan_ages, plan_window
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids, as_array
@@ -43,14 +45,23 @@ class State(TypedDict):
     dtype: str
     arrays: Arrays
     ids: list[Id] | None
+    times: Any
 
 
 class _Core(Protocol):
     """What LiveF32 and LiveF64 have in common."""
 
     def __len__(self) -> int: ...
-    def insert_many(self, rows: Any, pulse: Any = ..., threads: int = ...) -> int: ...
+    def insert_many(self, rows: Any, pulse: Any = ..., threads: int = ..., **more: Any) -> int: ...
     def insert_one(self, row: Any) -> int: ...
+    def erase_many(self, numbers: Any) -> int: ...
+    def has(self, number: int) -> bool: ...
+    def numbers(self) -> Any: ...
+    def leaf_of(self, numbers: Any) -> Any: ...
+    @property
+    def n_points(self) -> int: ...
+    @property
+    def next_arrival(self) -> int: ...
     @property
     def version(self) -> int: ...
     def nearest(self, rows: Any, k: int, threads: int = ...) -> tuple[Any, Any]: ...
@@ -81,9 +92,11 @@ class Live:
     """
 
     __slots__ = (
+        "_clock",
         "_core",
         "_hierarchy",
         "_labels",
+        "_oldest",
         "accepted",
         "dtype",
         "ids",
@@ -102,9 +115,26 @@ class Live:
         self.ids: Ids | None = None
         self._hierarchy: tuple[int, Hierarchy] | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
+        self._oldest = Oldest()
+        self._clock: Clock | None = None
 
     def __len__(self) -> int:
         return len(self._core)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, of which a leaf may stand for several."""
+        return self._core.n_points
+
+    @property
+    def next_arrival(self) -> int:
+        """The number of the next point to come."""
+        return self._core.next_arrival
+
+    @property
+    def n_late(self) -> int:
+        """Number of rows that were too old when they came."""
+        return 0 if self._clock is None else self._clock.n_late
 
     def takes(self, x: object) -> TypeGuard[Rows]:
         """True for a row that needs no conversion: the fast case.
@@ -136,14 +166,67 @@ class Live:
             known.expect(known.read_one(id))
         return self.insert_one(row)
 
-    def insert_many(self, rows: Rows | SparseRows, pulse: Pulse | None, threads: int = 1) -> None:
+    def insert_many(
+        self,
+        rows: Rows | SparseRows,
+        pulse: Pulse | None,
+        threads: int = 1,
+        weights: FloatArray | None = None,
+        plan: Plan | None = None,
+    ) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
+        if plan is not None and self.ids is not None:
+            self.ids.expect_to_leave(plan.leaving.tolist())
         done = 0
-        for chunk in chunks(rows):
+        for chunk in chunks(rows) if plan is None else _short(chunks(rows)):
             if pulse is not None and done > 0:  # a chunk may be too short for a pulse inside
                 pulse(done)
-            self._core.insert_many(chunk, _later(pulse, done), threads)
-            done += len(chunk)
+            stop = done + len(chunk)
+            more: dict[str, Any] = {} if weights is None else {"weights": weights[done:stop]}
+            if plan is not None:
+                more["leaving"], more["before"], _ = plan.part(done, stop)
+            self._core.insert_many(chunk, _later(pulse, done), threads, **more)
+            done = stop
+
+    def plan(self, rows: int, along: Along) -> Plan | None:
+        """Who leaves when so many rows come."""
+        if along.max_age is None:
+            window = along.window
+            return None if window is None else plan_window(self._core, self._oldest, rows, window)
+        if self._clock is None:
+            if len(self) > 0:
+                raise ValueError(
+                    "max_age is new to this stream, and its points so far have no times; "
+                    "call fit to start anew"
+                )
+            self._clock = Clock()
+        return plan_ages(self._core, self._oldest, self._clock, along)
+
+    def carried_out(self) -> None:
+        """A plan has been carried out as a whole."""
+        if self._clock is not None:
+            self._clock.done()
+
+    def forget(self, numbers: IntArray) -> None:
+        """Take out points, which must be there."""
+        self.known_ids()
+        if self.ids is not None:
+            self.ids.expect_to_leave(numbers.tolist())
+        self._core.erase_many(numbers.astype(np.uint64))
+        self._hierarchy = self._labels = None  # what is forgotten is gone
+        self.known_ids()
+
+    def numbers(self) -> IntArray:
+        """Arrival numbers of the points, in order."""
+        return _plain(self._core.numbers())
+
+    def has(self, number: int) -> bool:
+        """Whether there is such a point."""
+        return self._core.has(number)
+
+    def leaf_of(self, numbers: IntArray) -> IntArray:
+        """The numbers of the leaves that points are in: of the first point of each."""
+        return _plain(self._core.leaf_of(numbers))
 
     def nearest(self, rows: Rows | SparseRows, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Number and distance of the stored point nearest to each row; ties: the earliest."""
@@ -206,7 +289,7 @@ class Live:
     def expect_ids(self, ids: list[Any] | None) -> None:
         """Announce ids as ``read_ids`` returned them, just before their rows go in."""
         if len(self) == 0:
-            self.ids = None if ids is None else Ids()
+            self.ids = None if ids is None else Ids(self._core.next_arrival)
         if self.ids is not None:
             assert ids is not None
             self.ids.expect(ids)
@@ -214,7 +297,7 @@ class Live:
     def known_ids(self) -> Ids | None:
         """The ids of all points so far, if this stream has any."""
         if self.ids is not None:
-            self.ids.settle(len(self))
+            self.ids.settle(self._core.next_arrival, self._core.has)
         return self.ids
 
     def id_array(self) -> IdArray | None:
@@ -227,10 +310,20 @@ class Live:
         kept = self._hierarchy
         if kept is None or kept[0] != self._core.version:
             version, numbers, arrays = self._core.versioned_snapshot()
-            ids = None if self.ids is None else as_array(self.ids.first(len(arrays[0]) + 1))
+            ids = None if self.ids is None else as_array(self._names(numbers, len(arrays[0]) + 1))
             kept = version, Hierarchy(*arrays, ids, numbers if len(numbers) else None)
             self._hierarchy = kept
         return kept[1]
+
+    def _names(self, numbers: Any, n: int) -> list[Any]:
+        """The ids of n leaves with these numbers, none: 0, 1, ...; of the first point in each."""
+        assert self.ids is not None
+        leaves = numbers.tolist() if len(numbers) else range(n)
+        if len(self._core) < self._core.n_points:  # whoever began a leaf may have left it
+            points = self._core.numbers()
+            of, first = np.unique(self._core.leaf_of(points), return_index=True)
+            leaves = points[first[np.searchsorted(of, np.asarray(leaves))]].tolist()
+        return self.ids.of(leaves)
 
     def points(self) -> Rows:
         """A copy of the rows as stored."""
@@ -269,7 +362,15 @@ class Live:
             "dtype": self.dtype.name,
             "arrays": arrays,
             "ids": None if ids is None else list(ids),
+            "times": self._times(),
         }
+
+    def _times(self) -> Any:
+        """When each point happened, and the newest one ever, if there is a limit to age."""
+        if self._clock is None:
+            return None
+        self._clock.settle(self._core)
+        return self._clock.state(self.numbers())
 
     @staticmethod
     def from_state(state: State, options: type[Options]) -> "Live":
@@ -293,8 +394,10 @@ class Live:
             core.owner = live
         ids = state.get("ids")
         if ids is not None:
-            live.ids = Ids()
-            live.ids.expect(live.ids.read(ids, len(live)))
+            live.ids = Ids.of_points(ids, live.numbers().tolist(), live._core.next_arrival)
+        times = state.get("times")
+        if times is not None:
+            live._clock = Clock.from_state(times, live.numbers())
         return live
 
 
@@ -316,15 +419,29 @@ class _NotBegun:
     def insert_one(self, row: Rows) -> int:
         return self._begin().insert_one(row)
 
-    def insert_many(self, rows: Rows, pulse: Pulse | None = None, threads: int = 1) -> int:
-        return self._begin().insert_many(rows, pulse, threads)
+    def insert_many(self, *batch: Any, **more: Any) -> int:
+        return self._begin().insert_many(*batch, **more)
 
     def state(self) -> Arrays:
         return self._arrays
 
+    @property
+    def n_points(self) -> int:
+        return 0
+
+    @property
+    def next_arrival(self) -> int:
+        return int(self._arrays["next_arrival"][0])
+
+    def has(self, number: int) -> bool:
+        return False
+
+    def numbers(self) -> IntArray:
+        return np.empty(0, np.int64)
+
     def _begin(self) -> _Core:
         live = self.owner
-        live._core = _new_core(live.settings, live.dtype)
+        live._core = _old_core(live.settings, live.dtype, self._arrays)
         return live._core
 
 
@@ -342,6 +459,17 @@ def whole(weights: FloatArray) -> IntArray:
 def plain_arrivals(n: int) -> Arrays:
     """The arrival numbers of n points that were the only ones ever, as the core stores them."""
     return {"arrivals": np.empty(0, np.uint64), "next_arrival": np.array([n], np.uint64)}
+
+
+#: A stretch of rows that come and go between two times that holes are closed.
+_STRETCH = 16_384
+
+
+def _short(long: Iterable[Rows]) -> Iterator[Rows]:
+    """Rows in stretches: what has left in one of them leaves the memory at its end."""
+    for rows in long:
+        for start in range(0, len(rows), _STRETCH):
+            yield rows[start : start + _STRETCH]
 
 
 def _later(pulse: Pulse | None, done: int) -> Pulse | None:

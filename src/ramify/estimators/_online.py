@@ -11,12 +11,15 @@ from operator import attrgetter
 from threading import get_ident
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from ramify.estimators._base import Batch, HierarchicalClusterer, IdsLike, explain
 from ramify.estimators._guard import AT_WORK, IDLE, alone, writes
+from ramify.estimators._leaving import Along, on_time, read_along
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
+from ramify.estimators._settings import Options
 from ramify.ids import Id
 from ramify.jobs import thread_count
 from ramify.points import Expected, Rows, by_name, read_row
@@ -65,11 +68,7 @@ class OnlineClusterer(HierarchicalClusterer):
         >>> len(ramify.OHAC().fit([[0.0], [1.0], [5.0]]))
         3
         """
-        check_progress(progress)
-        threads = thread_count(getattr(self, "n_jobs", None), none=1)
-        batch = self._read_first(X, ids)
-        self._require_enough(batch.rows)
-        self._begin(batch, progress, threads)
+        self._start(X, ids, progress)
         return self
 
     @writes
@@ -106,16 +105,7 @@ class OnlineClusterer(HierarchicalClusterer):
         >>> model.partial_fit([[1.0]]).labels_
         array([0, 1, 0])
         """
-        check_progress(progress)
-        threads = thread_count(getattr(self, "n_jobs", None), none=1)
-        live = self._live
-        if live is None:
-            self._begin(self._read_first(X, ids), progress, threads)
-            return self
-        self._require_same_options(live)
-        rows = self._read_more(X, live)
-        live.settings.options.check_rows(rows)
-        self._grow(live, rows, live.read_ids(ids, len(rows)), progress, threads)
+        self._continue(X, ids, progress)
         return self
 
     def insert_many(
@@ -187,28 +177,84 @@ class OnlineClusterer(HierarchicalClusterer):
         return self._insert_checked(x, id)
 
     def _insert_checked(self, x: object, id: Id | None) -> int:
-        owner = type(self).__name__
         live = self._live
-        known = getattr(self, "feature_names_in_", None)
-        x, names = by_name(x, known, first=live is None, owner=owner)
         if live is not None:
             self._require_same_options(live)
-            row = read_row(x, self._expected(live))
-            live.settings.options.check_rows(row)
-            return live.insert_named(row[0], id)
-        settings = self._settings()
-        row = read_row(x, Expected(owner, settings.metric))
-        settings.options.check_rows(row)
-        live = Live(settings._replace(width=row.shape[1]), row.dtype)
+            return live.insert_named(self._checked_row(x)[0][0], id)
+        row, names = self._checked_row(x)
+        live = self._begun(row, names)
         point = live.insert_named(row[0], id)
         self._adopt(live, names)
         return point
 
-    def _begin(self, batch: Batch, progress: Progress, threads: int) -> None:
+    def _checked_row(self, x: object) -> tuple[Rows, npt.NDArray[np.object_] | None]:
+        """One row that this model can take, and the names of its columns if it is the first."""
+        owner, live = type(self).__name__, self._live
+        known = getattr(self, "feature_names_in_", None)
+        x, names = by_name(x, known, first=live is None, owner=owner)
+        if live is not None:
+            row = read_row(x, self._expected(live))
+            live.settings.options.check_rows(row)
+            return row, known
+        settings = self._settings()
+        row = read_row(x, Expected(owner, settings.metric))
+        settings.options.check_rows(row)
+        return row, names
+
+    def _begun(self, row: Rows, names: npt.NDArray[np.object_] | None) -> Live:
+        """A tree for such rows, without any yet."""
+        return Batch(row, names, self._settings()._replace(width=row.shape[1]), None).begin()
+
+    # --- batches -------------------------------------------------------------------
+
+    def _start(
+        self,
+        X: object,
+        ids: object,
+        progress: Progress,
+        weights: object = None,
+        times: object = None,
+    ) -> None:
+        """Adopt a new tree of these rows."""
+        check_progress(progress)
+        threads = thread_count(getattr(self, "n_jobs", None), none=1)
+        batch = self._read_first(X, ids)
+        self._require_enough(batch.rows)
+        along = self._read_along(batch.settings.options, len(batch.rows), weights, times)
+        self._begin(batch, progress, threads, along)
+
+    def _continue(
+        self,
+        X: object,
+        ids: object,
+        progress: Progress,
+        weights: object = None,
+        times: object = None,
+    ) -> None:
+        """Insert rows into the tree that there is, or begin one."""
+        check_progress(progress)
+        threads = thread_count(getattr(self, "n_jobs", None), none=1)
+        live = self._live
+        if live is None:
+            batch = self._read_first(X, ids)
+            along = self._read_along(batch.settings.options, len(batch.rows), weights, times)
+            self._begin(batch, progress, threads, along)
+            return
+        self._require_same_options(live)
+        rows = self._read_more(X, live)
+        live.settings.options.check_rows(rows)
+        along = self._read_along(live.settings.options, len(rows), weights, times)
+        self._grow(live, rows, live.read_ids(ids, len(rows)), progress, threads, along)
+
+    def _read_along(self, options: Options, n: int, weights: object, times: object) -> Along:
+        """Check what comes along with n rows."""
+        return read_along(self, options, n, weights, times)
+
+    def _begin(self, batch: Batch, progress: Progress, threads: int, along: Along) -> None:
         """Adopt a new tree, then let it grow."""
         live = batch.begin()
         self._adopt(live, batch.names)
-        self._grow(live, batch.rows, batch.ids, progress, threads)
+        self._grow(live, batch.rows, batch.ids, progress, threads, along)
 
     @alone
     def _grow(
@@ -218,20 +264,25 @@ class OnlineClusterer(HierarchicalClusterer):
         ids: list[Any] | None,
         progress: Progress,
         threads: int,
+        along: Along,
     ) -> None:
         """Insert a batch, and when it is cut short say what the tree holds."""
+        plan = live.plan(len(rows), along)
+        if plan is not None and plan.late is not None:
+            rows, ids, along = on_time(~plan.late, rows, ids, along)
         live.expect_ids(ids)
-        before = len(live)
+        before = live.next_arrival
         try:
             with watch(progress, len(rows)) as pulse:
-                live.insert_many(rows, pulse, threads)
+                live.insert_many(rows, pulse, threads, along.weights, plan)
         except BaseException as error:
             story = (
-                f"interrupted after {len(live) - before:,} of {len(rows):,} rows; "
-                f"the tree is valid and holds {len(live):,} points"
+                f"interrupted after {live.next_arrival - before:,} of {len(rows):,} rows; "
+                f"the tree is valid and holds {live.n_points:,} points"
             )
             explain(error, story)
             raise
+        live.carried_out()
 
     def _require_same_options(self, live: Live) -> None:
         """A tree cannot change its metric half way; cut options may change freely."""
@@ -251,7 +302,7 @@ class OnlineClusterer(HierarchicalClusterer):
 
 def _reader(kind: Any) -> Callable[[object], tuple[object, ...]]:
     """Reads the options that shape the tree, not how it is cut or made, off such a model."""
-    free = ("n_clusters", "distance_threshold", "n_jobs")
+    free = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age")
     return attrgetter(*(name for name in kind._get_param_names() if name not in free), "__class__")
 
 

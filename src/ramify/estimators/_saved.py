@@ -68,6 +68,8 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     content["dtype"] = state["dtype"]
     content["feature_names"] = None if names is None else [str(name) for name in names]
     content["settings"] = dict(zip(_SETTINGS, live.settings.plain(), strict=True))
+    if state["times"] is not None:
+        arrays["times"] = state["times"]
     ids = live.id_array()
     if ids is not None and len(ids) > 0:
         content["ids"] = kind_of(ids)
@@ -158,6 +160,7 @@ def _live(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) ->
             "dtype": dtype.name,
             "arrays": arrays,
             "ids": unpack(arrays),
+            "times": arrays.get("times"),
         },
         kind._Options,
     )
@@ -202,10 +205,21 @@ def _check_arrays(
         "next_arrival": (np.uint64, (1,)),
         **settings.options.memory(slots, width, arrays),
     }
+    points = n
+    if "standings" in arrays:
+        expected["standings"] = np.float64, (n, 2)
+    if settings.options.counts_repeats and n > 0:
+        members = arrays["members"]
+        expected["members"] = np.uint64, (len(members), 3)
+        expected["shares"] = np.float64, (len(members),)
+        points = int(np.count_nonzero(members[:, -1]))
+    if "times" in arrays:
+        kind = np.int64 if arrays["times"].dtype == np.int64 else np.float64
+        expected["times"] = kind, (points + 1,)
     if content["ids"] == "int":
-        expected["ids"] = np.int64, (n,)
+        expected["ids"] = np.int64, (points,)
     elif content["ids"] == "str":
-        expected["ids_ends"] = np.int64, (n,)
+        expected["ids_ends"] = np.int64, (points,)
         expected["ids_text"] = np.uint8, arrays["ids_text"].shape
     if strange := set(arrays) ^ set(expected):
         _require(False, f"an array is missing, or one too many: {', '.join(sorted(strange))}")
@@ -227,6 +241,11 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     _check_node_ids(arrays["names"], int(arrays["next_name"][0]))
     _require(int(arrays["next_arrival"][0]) <= _LARGEST_ID, "it has had too many points")
     settings.options.check_memory(n, settings.width, arrays)
+    for name in ("standings", "shares", "times"):
+        _require(
+            name not in arrays or np.isfinite(arrays[name]).all(), "a weight or time is not finite"
+        )
+    _require("shares" not in arrays or (arrays["shares"] > 0).all(), "a weight is not above 0")
     if n == 0:
         return
     _require(_core.first_non_finite(points) is None, "a coordinate is not finite")
@@ -240,7 +259,8 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     inside = (mean >= low - room).all() and (mean <= high + room).all()
     _require(inside, "a mean lies outside its points")
     with np.errstate(over="ignore"):  # an infinite bound forbids nothing but infinity
-        widest = 1.01 * n * float(((high - low) ** 2).sum()) + float(np.finfo(float).tiny)
+        total = float(arrays["standings"][:, 0].sum()) if "standings" in arrays else n
+        widest = 1.01 * total * float(((high - low) ** 2).sum()) + float(np.finfo(float).tiny)
     possible = np.isfinite(ssd) & (ssd >= 0) & (ssd <= widest)
     _require(possible.all(), "a spread is impossible")
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ramify.checks import one_of
 from ramify.metric import METRICS, Metric
 from ramify.points import Rows
 from ramify.sparse import SparseRows
@@ -38,6 +39,21 @@ class Options:
             }
         )
 
+    @property
+    def unchangeable(self) -> str | None:
+        """Why such a tree takes no weights and loses no points, if that is so."""
+        return None
+
+    @property
+    def counts_repeats(self) -> bool:
+        """Whether rows that equal each other become one leaf."""
+        return False
+
+    def require_changeable(self, wanted: str) -> None:
+        """Refuse what only trees can do that lose points and have weights."""
+        if self.unchangeable is not None:
+            raise ValueError(f"{wanted}: {self.unchangeable}")
+
     def check_rows(self, rows: Rows | SparseRows) -> None:
         """Refuse rows that such a tree cannot take."""
 
@@ -54,6 +70,22 @@ class Options:
 
     def check_memory(self, points: int, width: int, arrays: Arrays) -> None:
         """Raise ValueError if what a file says to be the memory is impossible."""
+
+
+def _keep_or_count(name: str, found: object) -> str:
+    return one_of(name, found, ("keep", "count"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountingOptions(Options):
+    """Options of algorithms that may count rows that equal each other."""
+
+    duplicates: str = field(default="keep", metadata={"check": _keep_or_count})
+
+    @property
+    def counts_repeats(self) -> bool:
+        """Whether rows that equal each other become one leaf."""
+        return self.duplicates == "count"
 
 
 def checked(check: Callable[..., Any], *arguments: Any) -> Any:
@@ -89,7 +121,8 @@ class Settings(NamedTuple):
     def for_core(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
         """The settings as the core takes them."""
         if self.options.store is None:
-            return self.plain()
+            more = {**self.plain()[5], "count_repeats": self.options.counts_repeats}
+            return (*self.plain()[:5], more)
         return (self.options.store, *self.plain()[1:5], {})
 
     def by_name(self) -> dict[str, Any]:

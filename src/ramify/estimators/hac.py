@@ -5,14 +5,16 @@ from typing import ClassVar, Self
 
 import numpy.typing as npt
 
-from ramify.estimators._base import HierarchicalClusterer, IdsLike, explain
+from ramify.estimators._base import IdsLike, explain
+from ramify.estimators._changing import Forgetting
 from ramify.estimators._guard import writes
+from ramify.estimators._leaving import read_weights
 from ramify.estimators._options import TakesLinkage
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
 
 
-class HAC(TakesLinkage, HierarchicalClusterer):
+class HAC(TakesLinkage, Forgetting):
     """Offline hierarchical agglomerative clustering, exact and in O(n) memory.
 
     Starting from single points, the two closest clusters merge until one is left:
@@ -76,6 +78,7 @@ class HAC(TakesLinkage, HierarchicalClusterer):
         self,
         X: npt.ArrayLike,
         y: object = None,
+        sample_weight: npt.ArrayLike | None = None,
         *,
         ids: IdsLike = None,
         progress: Progress = False,
@@ -88,6 +91,9 @@ class HAC(TakesLinkage, HierarchicalClusterer):
             Also a frame of pandas or polars, an Arrow table, a CPU tensor, or a SciPy
             sparse matrix, which is made dense as a whole.
         y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How many points each row stands for, above 0; need not be whole. The tree is
+            that of so many copies of each row, with the copies as one leaf.
         ids : sequence of str or of int, optional
             What you call the points, one for each row, all strings or all integers, no
             two alike. Kept in ``ids_`` and as the names of ``hierarchy()``.
@@ -110,13 +116,14 @@ class HAC(TakesLinkage, HierarchicalClusterer):
         check_progress(progress)
         batch = self._read_first(X, ids)
         self._require_enough(batch.rows)
+        weights = None if sample_weight is None else read_weights(sample_weight, len(batch.rows))
         live = batch.begin()
         live.expect_ids(batch.ids)
         # In chunks, each would be a tree of its own.
         rows = batch.rows.dense() if isinstance(batch.rows, SparseRows) else batch.rows
         try:
             with watch(progress, len(rows)) as pulse:
-                live.insert_many(rows, pulse)
+                live.insert_many(rows, pulse, weights=weights)
         except BaseException as error:
             explain(error, "interrupted before the tree was complete; the model is as it was")
             raise

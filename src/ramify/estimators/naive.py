@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """naive.py: the paper's two baselines, Naïve₁ (NaiveHAC) and Naïve₂ (NaiveNN)."""
 
+from datetime import timedelta
 from typing import ClassVar
 
-from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._options import TakesLinkage
+from ramify.estimators._settings import CountingOptions, Options
 
 
-class NaiveHAC(TakesLinkage, OnlineClusterer):
+class NaiveHAC(TakesLinkage, ChangingClusterer):
     """The paper's Naïve₁: offline HAC of all points so far, after every call.
 
     The best tree an online method can be compared with, and the slowest to get: use
@@ -65,7 +67,7 @@ class NaiveHAC(TakesLinkage, OnlineClusterer):
     _algorithm: ClassVar[str] = "naive_hac"
 
 
-class NaiveNN(TakesLinkage, OnlineClusterer):
+class NaiveNN(ChangingClusterer):
     """The paper's Naïve₂: a new point becomes the sibling of its nearest leaf.
 
     Nothing else moves, so early mistakes stay; it shows what :class:`OHAC`'s
@@ -87,6 +89,13 @@ class NaiveNN(TakesLinkage, OnlineClusterer):
         Distance of two clusters: the mean over their pairs of points; between their
         means; or the growth of the squared distances to the mean if they merged
         (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    window : int, optional
+        Keep the last so many points: the oldest leaves just before a new one comes.
+    max_age : float or timedelta, optional
+        Keep points that are at most so much older than the latest, by ``times``.
+    duplicates : {"keep", "count"}, default="keep"
+        ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
+        of adding a leaf. ``labels_`` still has an entry for each point.
 
     Attributes
     ----------
@@ -117,3 +126,23 @@ class NaiveNN(TakesLinkage, OnlineClusterer):
     """
 
     _algorithm: ClassVar[str] = "naive_nn"
+    _Options: ClassVar[type[Options]] = CountingOptions
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: str = "sqeuclidean",
+        linkage: str = "average",
+        window: int | None = None,
+        max_age: float | timedelta | None = None,
+        duplicates: str = "keep",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.linkage = linkage
+        self.window = window
+        self.max_age = max_age
+        self.duplicates = duplicates

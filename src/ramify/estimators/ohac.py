@@ -2,12 +2,13 @@
 """ohac.py: online HAC, the paper's Algorithm 2."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from ramify.checks import one_of
+from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._hnsw import HnswTree, require_usearch
-from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._settings import Arrays, Options, Settings, checked
+from ramify.estimators._settings import Arrays, CountingOptions, Options, Settings, checked
 
 
 def _check_neighbors(name: str, found: object) -> str:
@@ -16,11 +17,16 @@ def _check_neighbors(name: str, found: object) -> str:
     return str(found)
 
 
-@dataclass(frozen=True)
-class OHACOptions(Options):
+@dataclass(frozen=True, kw_only=True)
+class OHACOptions(CountingOptions):
     """See :class:`OHAC`."""
 
     neighbors: str = checked(_check_neighbors)
+
+    @property
+    def unchangeable(self) -> str | None:
+        """The graph of neighbours only grows."""
+        return None if self.neighbors == "exact" else "a tree with neighbors='hnsw' only grows"
 
     def tree_over(self, store: Any, settings: Settings, arrays: Arrays | None = None) -> Any:
         """The core's tree, which knows exact neighbours, or one that is told approximate ones."""
@@ -29,7 +35,7 @@ class OHACOptions(Options):
         return HnswTree(store, settings.metric, settings.n_neighbors)
 
 
-class OHAC(OnlineClusterer):
+class OHAC(ChangingClusterer):
     """Online hierarchical agglomerative clustering: the one to start with.
 
     A new point finds its nearest leaf; the path from that leaf to the root is taken
@@ -70,6 +76,13 @@ class OHAC(OnlineClusterer):
     n_jobs : int, optional
         Threads that take part in a batch: None for one, -1 for one a processor. They
         look up the neighbours of rows to come; the tree is the same for any number.
+    window : int, optional
+        Keep the last so many points: the oldest leaves just before a new one comes.
+    max_age : float or timedelta, optional
+        Keep points that are at most so much older than the latest, by ``times``.
+    duplicates : {"keep", "count"}, default="keep"
+        ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
+        of adding a leaf. ``labels_`` still has an entry for each point.
 
     Attributes
     ----------
@@ -114,6 +127,9 @@ class OHAC(OnlineClusterer):
         n_neighbors: int = 1,
         neighbors: str = "exact",
         n_jobs: int | None = None,
+        window: int | None = None,
+        max_age: float | timedelta | None = None,
+        duplicates: str = "keep",
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
@@ -122,3 +138,6 @@ class OHAC(OnlineClusterer):
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
         self.n_jobs = n_jobs
+        self.window = window
+        self.max_age = max_age
+        self.duplicates = duplicates

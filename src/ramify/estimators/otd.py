@@ -2,20 +2,22 @@
 """otd.py: online top-down clustering, the paper's Algorithm 1."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, ClassVar, Self
 
+from ramify.checks import one_of
+from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._guard import alone
-from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import check_certify
-from ramify.estimators._settings import Arrays, Options, Shape, remembered
+from ramify.estimators._settings import Arrays, CountingOptions, Options, Shape, remembered
 from ramify.estimators.certificate import Certificate
 from ramify.metric import Metric
 from ramify.points import Rows, check_not_negative
 from ramify.sparse import SparseRows
 
 
-@dataclass(frozen=True)
-class OTDOptions(Options):
+@dataclass(frozen=True, kw_only=True)
+class OTDOptions(CountingOptions):
     """See :class:`OTD`."""
 
     certify: bool
@@ -23,7 +25,18 @@ class OTDOptions(Options):
     @classmethod
     def of(cls, model: Any, metric: Metric) -> Self:
         """Whether a certificate is kept, which depends on the metric."""
-        return cls(check_certify(model.certify, metric))
+        found = cls(
+            certify=check_certify(model.certify, metric),
+            duplicates=one_of("duplicates", model.duplicates, ("keep", "count")),
+        )
+        if found.certify and found.counts_repeats:
+            raise ValueError("duplicates='count': a certificate is for trees of single points")
+        return found
+
+    @property
+    def unchangeable(self) -> str | None:
+        """The proof is for streams that nothing is taken out of."""
+        return "a certificate is for streams of single points that stay" if self.certify else None
 
     def check_rows(self, rows: Rows | SparseRows) -> None:
         """Refuse negative numbers where a certificate forbids them."""
@@ -35,7 +48,7 @@ class OTDOptions(Options):
         return remembered(numbers=7 if self.certify else 0)
 
 
-class OTD(OnlineClusterer):
+class OTD(ChangingClusterer):
     """Online top-down clustering: the fastest insert, with a guarantee on revenue.
 
     A new point walks down from the root and stops at the first subtree whose points
@@ -62,6 +75,13 @@ class OTD(OnlineClusterer):
         Keep what :meth:`certificate` needs. Only for similarities that cannot be
         negative: ``metric="dot"`` or ``"cosine"``, and rows without negative numbers;
         others are refused.
+    window : int, optional
+        Keep the last so many points: the oldest leaves just before a new one comes.
+    max_age : float or timedelta, optional
+        Keep points that are at most so much older than the latest, by ``times``.
+    duplicates : {"keep", "count"}, default="keep"
+        ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
+        of adding a leaf. ``labels_`` still has an entry for each point.
 
     Attributes
     ----------
@@ -107,11 +127,17 @@ class OTD(OnlineClusterer):
         distance_threshold: float | None = None,
         metric: str = "sqeuclidean",
         certify: bool = False,
+        window: int | None = None,
+        max_age: float | timedelta | None = None,
+        duplicates: str = "keep",
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
         self.certify = certify
+        self.window = window
+        self.max_age = max_age
+        self.duplicates = duplicates
 
     @alone
     def certificate(self) -> Certificate:

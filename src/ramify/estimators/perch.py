@@ -2,16 +2,17 @@
 """perch.py: PERCH, a baseline that rotates its tree."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import ClassVar
 
 from ramify.checks import one_of, one_of_or_none, whole_number, whole_number_or_none
-from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._settings import Arrays, Options, Shape, checked, remembered
+from ramify.estimators._changing import ChangingClusterer
+from ramify.estimators._settings import Arrays, CountingOptions, Options, Shape, checked, remembered
 from ramify.metric import DISTANCES, Metric
 
 
-@dataclass(frozen=True)
-class PERCHOptions(Options):
+@dataclass(frozen=True, kw_only=True)
+class PERCHOptions(CountingOptions):
     """See :class:`PERCH`."""
 
     bounds: str = checked(one_of, ("reference", "sound"))
@@ -24,7 +25,7 @@ class PERCHOptions(Options):
         return remembered(marks=0 if self.max_leaves is None else min(arrays["marks"].size, slots))
 
 
-class PERCH(OnlineClusterer):
+class PERCH(ChangingClusterer):
     """PERCH: purity enhancing rotations for cluster hierarchies, a baseline.
 
     A new point becomes the sibling of its nearest leaf. Then, upwards from there, a
@@ -62,6 +63,13 @@ class PERCH(OnlineClusterer):
         closest together, by the same bounds, count as one leaf from then on. The
         points below stay in the hierarchy, in the shape that they had then; a later
         point becomes the sibling of the whole.
+    window : int, optional
+        Keep the last so many points: the oldest leaves just before a new one comes.
+    max_age : float or timedelta, optional
+        Keep points that are at most so much older than the latest, by ``times``.
+    duplicates : {"keep", "count"}, default="keep"
+        ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
+        of adding a leaf. ``labels_`` still has an entry for each point.
 
     Attributes
     ----------
@@ -112,6 +120,9 @@ class PERCH(OnlineClusterer):
         balance: str | None = "reference",
         exact_distance_threshold: int = 10,
         max_leaves: int | None = None,
+        window: int | None = None,
+        max_age: float | timedelta | None = None,
+        duplicates: str = "keep",
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
@@ -120,3 +131,6 @@ class PERCH(OnlineClusterer):
         self.balance = balance
         self.exact_distance_threshold = exact_distance_threshold
         self.max_leaves = max_leaves
+        self.window = window
+        self.max_age = max_age
+        self.duplicates = duplicates

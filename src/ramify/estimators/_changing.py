@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_changing.py: trees that lose points as well as gain them, and whose points have weights."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.checks import is_whole
+from ramify.estimators._base import HierarchicalClusterer, IdsLike
+from ramify.estimators._guard import alone, live, writes
+from ramify.estimators._live import Live
+from ramify.estimators._online import OnlineClusterer
+from ramify.hierarchy import IntArray
+from ramify.ids import Id
+from ramify.progress import Progress
+
+
+class Forgetting(HierarchicalClusterer):
+    """A clusterer whose tree can lose points again."""
+
+    @writes
+    def forget(self, points: Id | Sequence[Id] | npt.NDArray[Any]) -> int:
+        """Take points out of the tree, as if they had been deleted.
+
+        Their rows are overwritten, and nothing that is read or saved from now on knows of
+        them; files that were written before do. The tree is repaired as the algorithm has
+        it: see the class. Numbers of other points stay as they are.
+
+        Parameters
+        ----------
+        points : id or number, or a sequence of them
+            Ids if the stream has ids, else arrival numbers. All must be there, and each
+            once: otherwise nothing is forgotten.
+
+        Returns
+        -------
+        int
+            How many points were forgotten.
+
+        Raises
+        ------
+        KeyError
+            Naming a point that is not there.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(n_clusters=2).fit([[0.0], [1.0], [5.0], [6.0]])
+        >>> model.forget([0, 2])
+        2
+        >>> model.labels_, model.point_numbers_
+        (array([0, 1]), array([1, 3]))
+        """
+        tree = self._fitted()
+        tree.settings.options.require_changeable("forget")
+        numbers = _wanted(tree, points)
+        self._forget(tree, numbers)
+        return len(numbers)
+
+    @alone
+    def _forget(self, tree: Live, numbers: IntArray) -> None:
+        tree.forget(numbers)
+
+    @property
+    @live
+    def point_numbers_(self) -> IntArray:
+        """Arrival numbers of the points that are there, in order: those of ``labels_``."""
+        return self._fitted().numbers()
+
+    @live
+    def leaf_of(self, point: Id) -> int:
+        """The leaf that a point is in: the number of the point that the leaf began with.
+
+        Another one than its own only where leaves stand for several points, as with
+        ``duplicates="count"``.
+
+        Parameters
+        ----------
+        point : id or number
+            Its id if the stream has ids, else its arrival number.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(duplicates="count").fit([[0.0], [1.0], [0.0]])
+        >>> model.leaf_of(2), len(model), model.n_points_
+        (0, 2, 3)
+        """
+        tree = self._fitted()
+        return int(tree.leaf_of(_wanted(tree, point))[0])
+
+    @property
+    @live
+    def n_points_(self) -> int:
+        """Number of points that are there, of which a leaf may stand for several."""
+        return self._fitted().n_points
+
+
+class ChangingClusterer(Forgetting, OnlineClusterer):
+    """A clusterer whose points come with weights and times, and leave when theirs is up."""
+
+    @writes
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        ids: IdsLike = None,
+        times: npt.ArrayLike | None = None,
+        progress: Progress = False,
+    ) -> Self:
+        """Start anew with these rows; whatever was there before is forgotten.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Inserted in the order given; another order gives another tree. Also a frame
+            of pandas or polars, an Arrow table, a CPU tensor, or a SciPy sparse matrix,
+            which is made dense at most 32 MiB (or one row) at a time.
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            How many points each row stands for, above 0; need not be whole. All means,
+            linkages and sizes count it.
+        ids : sequence of str or of int, optional
+            What you call the points, one for each row, all strings or all integers, no
+            two alike. Kept in ``ids_`` and as the names of ``hierarchy()``. A stream
+            has ids from its first point or never.
+        times : array-like of shape (n,), optional
+            When each row happened, as numbers or as dates; needed with ``max_age``.
+        progress : bool or callable
+            True draws a bar if rich is installed. A callable is called as
+            ``f(done, total)`` now and then, the last time with ``done == total``; it
+            may raise to stop the batch. The rows inserted so far then stay, as they
+            do after Ctrl-C.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]], sample_weight=[1, 1, 10])
+        >>> model.clusters(n_clusters=2).sizes
+        array([ 2, 10])
+        """
+        self._start(X, ids, progress, sample_weight, times)
+        return self
+
+    @writes
+    def partial_fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        ids: IdsLike = None,
+        times: npt.ArrayLike | None = None,
+        progress: Progress = False,
+    ) -> Self:
+        """Insert these rows after all earlier ones. ``labels_`` then covers all of them.
+
+        With ``window`` or ``max_age``, points leave on the way, each just before the row
+        that it has to make way for; the tree does not depend on how rows are cut into
+        batches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Inserted in the order given. The first batch fixes the number type,
+            float32 or float64, and later ones are converted to it; metric, linkage
+            and ``n_neighbors`` are fixed then, too. Cut options may change any time, and
+            so may ``window`` and ``max_age``.
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            As in :meth:`fit`.
+        ids : sequence of str or of int, optional
+            As in :meth:`fit`; none of them may be the id of a point that is there.
+        times : array-like of shape (n,), optional
+            As in :meth:`fit`. They need not be in order: a row that is older than
+            ``max_age`` before the latest so far is not inserted, and counted in
+            ``n_late_``.
+        progress : bool or callable
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(n_clusters=2, window=3).partial_fit([[0.0], [5.0], [6.0]])
+        >>> model.partial_fit([[1.0]]).point_numbers_
+        array([1, 2, 3])
+        """
+        self._continue(X, ids, progress, sample_weight, times)
+        return self
+
+    def insert_many(
+        self,
+        X: npt.ArrayLike,
+        *,
+        ids: IdsLike = None,
+        sample_weight: npt.ArrayLike | None = None,
+        times: npt.ArrayLike | None = None,
+        progress: Progress = False,
+    ) -> Self:
+        """Insert rows: :meth:`partial_fit` under its own name.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        ids : sequence of str or of int, optional
+        sample_weight : array-like of shape (n,), optional
+        times : array-like of shape (n,), optional
+        progress : bool or callable
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OTD().insert_many([[0.0], [1.0]]).hierarchy()
+        <Hierarchy: 2 points, root height 1, split 1 | 1>
+        """
+        return self.partial_fit(X, None, sample_weight, ids=ids, times=times, progress=progress)
+
+    def insert(
+        self,
+        x: npt.ArrayLike | Mapping[str, float],
+        *,
+        id: Id | None = None,
+        sample_weight: float | None = None,
+        time: Any = None,
+        replace: bool = False,
+    ) -> int:
+        """Insert one point and return its number: 0 for the first, 1 for the second, ...
+
+        Fastest with a contiguous array of the model's own type.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,), or mapping
+            A mapping or pandas Series is read by column name, in any order.
+        id : str or int, optional
+            What you call the point; see :meth:`fit`.
+        sample_weight : float, optional
+            How many points it stands for.
+        time : number or date, optional
+            When it happened; needed with ``max_age``.
+        replace : bool, default=False
+            If a point with this id is there, forget it first.
+
+        Returns
+        -------
+        int
+            -1 for a row that comes too late for ``max_age``.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC()
+        >>> model.insert([0.0, 1.0], id="ash"), model.insert([2.0, 3.0], id="elm")
+        (0, 1)
+        >>> model.insert([0.0, 2.0], id="ash", replace=True)
+        2
+        >>> model.ids_.tolist()
+        ['elm', 'ash']
+        """
+        if sample_weight is None and time is None and not replace and not self._limited():
+            return super().insert(x, id=id)
+        return self._insert_along(x, id, sample_weight, time, replace)
+
+    def _limited(self) -> bool:
+        return getattr(self, "window", None) is not None or (
+            getattr(self, "max_age", None) is not None
+        )
+
+    @writes
+    def _insert_along(
+        self, x: object, id: Id | None, weight: object, time: object, replace: bool
+    ) -> int:
+        """Insert one row by the way of batches."""
+        tree = self._live
+        row, names = self._checked_row(x)
+        ids = None if id is None else [id]
+        one = (None if given is None else [given] for given in (weight, time))
+        if tree is None:
+            along = self._read_along(self._settings().options, 1, *one)
+            tree = self._begun(row, names)
+        else:
+            self._require_same_options(tree)
+            along = self._read_along(tree.settings.options, 1, *one)
+            if replace:
+                self._forget_id(tree, id)
+        before = tree.next_arrival
+        self._grow(tree, row, tree.read_ids(ids, 1), False, 1, along)
+        self._adopt(tree, names)
+        return before if tree.next_arrival > before else -1
+
+    def _forget_id(self, tree: Live, id: Id | None) -> None:
+        """Forget the point with this id, if there is one."""
+        known = tree.known_ids()
+        if known is None or (number := known.index_of(id)) is None:
+            return
+        tree.settings.options.require_changeable("replace=True")
+        self._forget(tree, np.array([number]))
+
+    @property
+    @live
+    def n_late_(self) -> int:
+        """Number of rows that came too late for ``max_age``, and were not inserted."""
+        return self._fitted().n_late
+
+
+def _wanted(tree: Live, points: object) -> IntArray:
+    """The arrival numbers of points that users speak of: by ids if there are any."""
+    if isinstance(points, str) or is_whole(points) or not isinstance(points, Iterable):
+        wanted: list[Any] = [points]
+    else:
+        wanted = points.tolist() if isinstance(points, np.ndarray) else list(points)
+    known = tree.known_ids()
+    numbers = []
+    for one in wanted:
+        number = known.index_of(one) if known is not None else _number(one)
+        if number is None or not tree.has(number):
+            what = "no point has the id" if known is not None else "there is no point"
+            raise KeyError(f"{what} {one!r}")
+        numbers.append(number)
+    if len(set(numbers)) < len(numbers):
+        raise ValueError("a point is named twice")
+    return np.array(numbers, dtype=np.int64)
+
+
+def _number(one: object) -> int | None:
+    if not is_whole(one):
+        raise TypeError(f"{one!r}: this stream has no ids, so points have numbers")
+    return int(one) if one >= 0 else None  # type: ignore[operator]

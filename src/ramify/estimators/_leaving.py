@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_leaving.py: who has to leave when others come: windows, ages.
+
+A batch goes into the core as a whole, and with it the plan of who leaves before which
+of its rows. So a plan is made before the first row is in: the numbers of points to come
+are known then, too. A batch may be cut short, and Ctrl-C may come anywhere; what was
+planned and did not happen is worked out from the tree when the next plan is made.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.checks import number_above_zero, whole_number
+
+_Numbers = npt.NDArray[np.uint64]
+
+
+class Along(NamedTuple):
+    """What comes along with the rows of a batch, and how much the model keeps; checked."""
+
+    weights: npt.NDArray[np.float64] | None
+    times: npt.NDArray[Any] | None
+    window: int | None
+    max_age: float | int | None
+
+
+class Plan(NamedTuple):
+    """What happens to a batch: which points leave before which row, which rows come too late."""
+
+    leaving: _Numbers
+    before: _Numbers
+    late: npt.NDArray[np.bool_] | None = None
+
+    def part(self, start: int, stop: int) -> Plan:
+        """The same for a stretch of the rows, counted from its first; ``late`` is settled."""
+        low, high = np.searchsorted(self.before, [start, stop]).tolist()
+        first = np.uint64(start)
+        return Plan(self.leaving[low:high], self.before[low:high] - first)
+
+
+def check_window(window: object) -> int | None:
+    """Return the number of points that stay, if that is limited."""
+    return None if window is None else whole_number("window", window)
+
+
+def check_max_age(max_age: object) -> float | int | None:
+    """Return the greatest age: a number, or for dates and times nanoseconds as an int."""
+    if max_age is None:
+        return None
+    if isinstance(max_age, timedelta | np.timedelta64):
+        age = int(np.timedelta64(max_age, "ns").astype(np.int64))
+        if age <= 0:
+            raise ValueError(f"max_age={max_age!r}: expected a time above 0")
+        return age
+    return number_above_zero("max_age", max_age)
+
+
+def read_times(times: object, n: int) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
+    """Event times of n rows: finite numbers, or dates as nanoseconds."""
+    found = np.asarray(times)
+    if found.dtype == object:  # of Python's own datetimes, say
+        try:
+            found = found.astype("datetime64[ns]")
+        except (ValueError, TypeError):
+            raise TypeError("times: expected numbers, or dates, one for each row") from None
+    if found.shape != (n,):
+        raise ValueError(f"times: expected {n}, one for each row, got shape {found.shape}")
+    if found.dtype.kind == "M":
+        if np.isnat(found).any():
+            raise ValueError(f"times: row {int(np.isnat(found).argmax())} has no time (NaT)")
+        return found.astype("datetime64[ns]").astype(np.int64)
+    if found.dtype.kind not in "iuf":
+        raise TypeError(f"times: expected numbers, or dates and times, got {found.dtype}")
+    plain = found.astype(np.float64)
+    if not np.isfinite(plain).all():
+        raise ValueError(f"times: row {int((~np.isfinite(plain)).argmax())} is not finite")
+    return plain
+
+
+def read_along(model: Any, options: Any, n: int, weights: object, times: object) -> Along:
+    """Check the weights and times of n rows, and the model's limits."""
+    window = check_window(getattr(model, "window", None))
+    max_age = check_max_age(getattr(model, "max_age", None))
+    if window is not None:
+        options.require_changeable("window")
+    if max_age is not None:
+        options.require_changeable("max_age")
+    if weights is not None:
+        options.require_changeable("sample_weight")
+    if times is None and max_age is not None:
+        raise ValueError("times: max_age is set, so every row needs its time")
+    if times is not None and max_age is None:
+        raise ValueError("times were given, and nothing asks for them: set max_age")
+    return Along(
+        None if weights is None else read_weights(weights, n),
+        None if times is None else read_times(times, n),
+        window,
+        max_age,
+    )
+
+
+def read_weights(weights: object, n: int) -> npt.NDArray[np.float64]:
+    """How many points each of n rows stands for."""
+    found = np.asarray(weights)
+    if found.dtype.kind not in "iufb":
+        raise TypeError(f"sample_weight: expected numbers, got {found.dtype}")
+    if found.shape != (n,):
+        raise ValueError(f"sample_weight: expected {n}, one for each row, got shape {found.shape}")
+    plain = np.ascontiguousarray(found, dtype=np.float64)
+    wrong = ~(np.isfinite(plain) & (plain > 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"sample_weight: row {row} is {plain[row]:g}; weights are above zero")
+    return plain
+
+
+def on_time(
+    kept: npt.NDArray[np.bool_], rows: Any, ids: list[Any] | None, along: Along
+) -> tuple[Any, list[Any] | None, Along]:
+    """A batch without the rows that come too late."""
+    rows = type(rows)(rows.matrix[kept]) if hasattr(rows, "matrix") else rows[kept]
+    ids = None if ids is None else [one for one, keep in zip(ids, kept, strict=True) if keep]
+    weights = None if along.weights is None else along.weights[kept]
+    return rows, ids, along._replace(weights=weights)
+
+
+class Clock:
+    """The times of the points that are there, and which of them is too old.
+
+    Invariant: while no plan is open, the heap has every point that is in the tree; it may
+    have others, which have left.
+    """
+
+    __slots__ = ("_dates", "_heap", "_newest", "_open", "n_late")
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int]] = []
+        self._newest: float | None = None
+        self._dates: bool | None = None
+        self._open: list[tuple[float, int]] | None = None  # what a plan took from the heap
+        self.n_late = 0
+
+    def settle(self, core: Any) -> None:
+        """After a plan that may have been carried out in part."""
+        if self._open is None:
+            return
+        known = {*self._heap, *self._open}
+        heap = [entry for entry in known if core.has(entry[1])]
+        heapq.heapify(heap)
+        self._heap, self._open = heap, None
+
+    def check(self, times: npt.NDArray[Any], max_age: float) -> None:
+        """Refuse dates among numbers, and numbers among dates."""
+        dates = times.dtype.kind == "i"
+        if self._dates not in (None, dates):
+            raise TypeError("times: this stream has had numbers and dates; use one of them")
+        if dates != isinstance(max_age, int):
+            raise TypeError(
+                "times are dates, and max_age is a number: give a timedelta"
+                if dates
+                else "max_age is a span of time: times must be dates (datetime64)"
+            )
+
+    def begin(self, core: Any, times: npt.NDArray[Any], max_age: float) -> None:
+        """A plan is about to be made."""
+        self.settle(core)
+        self.check(times, max_age)
+        self._dates = times.dtype.kind == "i"
+        self._open = []
+
+    def is_late(self, time: float, max_age: float) -> bool:
+        """A row of this time has come: is it too old already?"""
+        self._newest = time if self._newest is None else max(self._newest, time)
+        return time < self._newest - max_age
+
+    def add(self, time: float, number: int) -> None:
+        heapq.heappush(self._heap, (time, number))
+
+    def too_old(self, max_age: float) -> Iterator[int]:
+        """Points whose time is up, oldest first; they leave the heap."""
+        assert self._newest is not None
+        assert self._open is not None
+        while self._heap and self._heap[0][0] < self._newest - max_age:
+            self._open.append(entry := heapq.heappop(self._heap))
+            yield entry[1]
+
+    def done(self) -> None:
+        """The plan was carried out as a whole."""
+        self._open = None
+
+    def state(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """The times of these points, which are all that there are, and the newest of all."""
+        times = {number: time for time, number in self._heap}
+        kept = [times[number] for number in numbers.tolist()]
+        return np.array([*kept, self._newest], dtype=np.int64 if self._dates else np.float64)
+
+    @classmethod
+    def from_state(cls, times: npt.NDArray[Any], numbers: npt.NDArray[np.int64]) -> Clock:
+        """The inverse of :meth:`state`."""
+        clock = cls()
+        *kept, clock._newest = times.tolist()
+        clock._heap = list(zip(kept, numbers.tolist(), strict=True))
+        heapq.heapify(clock._heap)
+        clock._dates = times.dtype.kind == "i"
+        return clock
+
+
+class Oldest:
+    """Finds the points that came first, of those that are there.
+
+    Invariant: all points before ``_from`` have left.
+    """
+
+    __slots__ = ("_from",)
+
+    def __init__(self) -> None:
+        self._from = 0
+
+    def first(self, core: Any, count: int, coming: int) -> _Numbers:
+        """The numbers of the first points, where ``coming`` more are about to come."""
+        end = core.next_arrival
+        while self._from < end and not core.has(self._from):
+            self._from += 1
+        if core.n_points == end - self._from:  # as long as nobody else was forgotten
+            return np.arange(self._from, self._from + count, dtype=np.uint64)
+        there = (one for one in range(self._from, end + coming) if one >= end or core.has(one))
+        return np.fromiter(there, np.uint64, count)
+
+
+def plan_window(core: Any, oldest: Oldest, rows: int, window: int) -> Plan | None:
+    """The oldest points leave, so that at most ``window`` are there after each row."""
+    count = core.n_points + rows - window
+    if count <= 0:
+        return None
+    before = np.maximum(np.arange(count) - (count - rows), 0)
+    return Plan(oldest.first(core, count, rows), before.astype(np.uint64))
+
+
+def plan_ages(core: Any, oldest: Oldest, clock: Clock, along: Along) -> Plan:
+    """Points leave when they are too old, and then the earliest beyond the window."""
+    times, max_age, window = along.times, along.max_age, along.window
+    assert times is not None
+    assert max_age is not None
+    clock.begin(core, times, max_age)
+    late = np.zeros(len(times), dtype=bool)
+    leaving: list[int] = []
+    before: list[int] = []
+    gone: set[int] = set()
+    number, there = core.next_arrival, core.n_points
+    first = number + len(times)  # of those that may have to leave for the window
+    if window is not None and there + len(times) > window:
+        first = int(oldest.first(core, 1, 1)[0])
+    for i, time in enumerate(times.tolist()):
+        if clock.is_late(time, max_age):
+            late[i] = True
+            clock.n_late += 1
+            continue
+        now = list(clock.too_old(max_age))
+        if window is not None:
+            gone.update(now)
+            while there - len(now) >= window:
+                if first not in gone and (first >= core.next_arrival or core.has(first)):
+                    now.append(first)
+                    gone.add(first)
+                first += 1
+        leaving += now
+        row = number - core.next_arrival
+        before += [row] * len(now)
+        clock.add(time, number)
+        number, there = number + 1, there + 1 - len(now)
+    return Plan(
+        np.array(leaving, np.uint64), np.array(before, np.uint64), late if late.any() else None
+    )

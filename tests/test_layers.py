@@ -24,6 +24,7 @@ ORDER = [
     "math/sum.hpp",
     "algorithms/certificate.hpp",
     "pulse.hpp",
+    "helpers.hpp",
     "math/dispatch.hpp",
     "math/dispatch.cpp",
     "math/kernels.hpp",

@@ -78,7 +78,7 @@ class Agglomeration {
     friend bool operator<(const Entry& a, const Entry& b) { return b.key < a.key; }
   };
 
-  bool goes_on() { return !pulse_ || pulse_(merges_.size()); }
+  bool goes_on() { return pulse_(merges_.size()); }
 
   RAMIFY_INLINE void push(std::uint32_t c) {
     if (merges_.size() + 1 == m_) return;
@@ -110,11 +110,7 @@ class Agglomeration {
 template <class Space, class Rule, class Real>
 RAMIFY_INLINE bool run(std::span<const ForestItem<Real>> forest, std::size_t dim,
                        const Pulse& pulse, ForestScratch& scratch, std::vector<Merge>& merges) {
-  const Breathe breathe = pulse ? Breathe([&] {
-    if (!pulse(merges.size())) throw Stopped{};
-  })
-                                : Breathe{};
-  Space space(forest, dim, scratch, breathe);
+  Space space(forest, dim, scratch, pulse);
   Agglomeration<Space> work(space, scratch, forest.size(), pulse, merges);
   if constexpr (Rule::kReducible) return work.run_chain();
   return work.run_greedy();

@@ -4,8 +4,7 @@
 // Each space holds the clusters that are still apart and answers
 //   nearest(c)      the cluster with the smallest MergeKey to c
 //   merge(a, b, c)  a and b are gone, their union c has come
-// Spaces that take long to set up breathe (pulse.hpp). Used by forest_hac.cpp
-// alone.
+// Those that take long look at the pulse. Used by forest_hac.cpp alone.
 #pragma once
 
 #include <cstring>
@@ -59,7 +58,7 @@ template <class Real, class Rule>
 class MatrixSpace {
  public:
   RAMIFY_INLINE MatrixSpace(std::span<const ForestItem<Real>> forest, std::size_t dim,
-                            ForestScratch& scratch, const Breathe&)
+                            ForestScratch& scratch, const Pulse&)
       : m_(forest.size()), stride_((m_ + kWidth - 1) / kWidth * kWidth), s_(scratch) {
     s_.matrix.resize(m_ * stride_);
     s_.sizes.assign(stride_, 1);
@@ -255,11 +254,12 @@ template <class Real, class Rule>
 class BucketSpace {
  public:
   BucketSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch,
-              const Breathe& breathe)
+              const Pulse& pulse)
       : dim_(dim),
         ranks_(scratch.ranks),
         weights_(2 * forest.size() - 1, ranks_),
-        buckets_(dim, true, breathe),
+        pulse_(pulse),
+        buckets_(dim, true),
         mean_a_(dim),
         mean_b_(dim),
         one_in_(dim < 5 ? 2 : 16) {
@@ -270,7 +270,7 @@ class BucketSpace {
       weights[i] = weights_.weight<Rule>(i);
       std::copy_n(forest[i].summary.mean, dim, rows.begin() + static_cast<std::ptrdiff_t>(i * dim));
     }
-    buckets_.load(std::move(rows), std::move(weights), breathe);
+    buckets_.load(std::move(rows), std::move(weights), pulse);
     built_ = buckets_.size();
   }
 
@@ -287,9 +287,9 @@ class BucketSpace {
     weights_.unite(a, mean_a_.data(), b, mean_b_.data(), c, dim_, mean_a_.data());
     buckets_.remove(a);
     buckets_.remove(b);
-    buckets_.insert(c, mean_a_.data(), weights_.template weight<Rule>(c));
+    buckets_.insert(c, mean_a_.data(), weights_.template weight<Rule>(c), pulse_);
     if (buckets_.size() < built_ - built_ / one_in_) {
-      buckets_.rebuild();
+      buckets_.rebuild(pulse_);
       built_ = buckets_.size();
     }
   }
@@ -298,6 +298,7 @@ class BucketSpace {
   std::size_t dim_;
   const std::vector<Rank>& ranks_;
   Weights weights_;
+  const Pulse& pulse_;
   BucketTree<Real, Rule> buckets_;
   typename BucketTree<Real, Rule>::Stack stack_;
   std::vector<Real> mean_a_, mean_b_;
@@ -313,7 +314,7 @@ template <class Real, class Rule>
 class ScanSpace {
  public:
   ScanSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch,
-            const Breathe& breathe)
+            const Pulse& pulse)
       : dim_(dim),
         live_(forest.size()),
         ranks_(scratch.ranks),
@@ -325,7 +326,7 @@ class ScanSpace {
         at_row_(live_),
         scan_(dim) {
     for (std::uint32_t i = 0; i < live_; ++i) {
-      if (breathe && i % 1024 == 0) breathe();
+      if (i % 1024 == 0) pulse.check();
       std::copy_n(forest[i].summary.mean, dim, mean(i));
       weights_.set_ssd(i, forest[i].summary.ssd);
       rule_weights_[i] = weights_.weight<Rule>(i);

@@ -48,11 +48,9 @@ class BucketTree {
   /// Where a search has yet to look. The caller keeps it between searches.
   using Stack = PendingNodes;
 
-  /// `removable` trees remember where each item is, four bytes an item. `breathe`
-  /// is called while large parts are built; if it throws, so does the operation,
-  /// and the tree is good for nothing but destruction.
-  explicit BucketTree(std::size_t dim, bool removable = false, Breathe breathe = {})
-      : dim_(dim), removable_(removable), breathe_(std::move(breathe)) {
+  /// `removable` trees remember where each item is, four bytes an item. If a pulse that
+  /// is given to an operation throws, the tree is good for nothing but destruction.
+  explicit BucketTree(std::size_t dim, bool removable = false) : dim_(dim), removable_(removable) {
     nodes_.resize(2);  // the root, and a twin that keeps pairs aligned
     boxes_.resize(4 * dim_);
     least_weight_.resize(2, std::numeric_limits<double>::infinity());
@@ -64,7 +62,7 @@ class BucketTree {
   std::size_t levels() const { return levels_; }
 
   /// Add an item. Amortised O(log n * dim) plus rebuilding.
-  void insert(Item item, const Real* row, double weight = 0) {
+  void insert(Item item, const Real* row, double weight = 0, const Pulse& pulse = {}) {
     ++size_;
     std::uint32_t v = 0, tilted = kNil;
     std::size_t level = 0, tilted_level = 0;
@@ -80,30 +78,30 @@ class BucketTree {
         tilted_level = level;
       }
     }
-    add_to_leaf(v, level, item, row, weight);
-    if (tilted != kNil) rebuild(tilted, tilted_level);
+    add_to_leaf(v, level, item, row, weight, pulse);
+    if (tilted != kNil) rebuild(tilted, tilted_level, pulse);
   }
 
   /// Fill an empty tree with items 0, 1, 2, ... at once. O(n log n * dim).
-  void load(BigVector<Real> rows, BigVector<double> weights, const Breathe& breathe) {
+  void load(BigVector<Real> rows, BigVector<double> weights, const Pulse& pulse) {
     BigVector<Item> items(rows.size() / dim_);
     std::iota(items.begin(), items.end(), Item{0});
-    load_items(std::move(items), std::move(rows), std::move(weights), breathe);
+    load_items(std::move(items), std::move(rows), std::move(weights), pulse);
   }
   /// The same with other items, in ascending order.
   void load_items(BigVector<Item> items, BigVector<Real> rows, BigVector<double> weights,
-                  const Breathe& breathe) {
+                  const Pulse& pulse) {
     Load load{std::move(items), std::move(rows), std::move(weights)};
     size_ = load.items.size();
     free_blocks_.push_back(nodes_[0].head);
     reserve(size_);
-    build(0, 0, load, breathe);
+    build(0, 0, load, pulse);
   }
 
   /// Forget everything.
   void clear() {
     const bool in_order = in_order_;
-    *this = BucketTree(dim_, removable_, std::move(breathe_));
+    *this = BucketTree(dim_, removable_);
     in_order_ = in_order;
   }
 
@@ -158,7 +156,7 @@ class BucketTree {
   }
 
   /// Build the whole tree anew from the items it holds. O(n log n * dim).
-  void rebuild() { rebuild(0, 0); }
+  void rebuild(const Pulse& pulse) { rebuild(0, 0, pulse); }
 
   /// Copy the coordinates of an item of a removable tree.
   void row_of(Item item, Real* out) const {
@@ -206,7 +204,7 @@ class BucketTree {
  private:
   static constexpr std::uint32_t kNil = 0xFFFFFFFFU;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-  static constexpr std::size_t kLarge = 4096;  // entries worth a breath
+  static constexpr std::size_t kLarge = 4096;  // entries worth a look at the pulse
   static constexpr std::size_t kSample = 65;   // entries whose median splits a node
   static constexpr std::size_t kExact = 512;   // entries that are few enough to look at all
   static constexpr std::size_t kFilled = 28;   // entries a leaf gets, of kBlock
@@ -378,14 +376,15 @@ class BucketTree {
   }
 
   /// The leaf's box and count already include the item.
-  void add_to_leaf(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight) {
+  void add_to_leaf(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight,
+                   const Pulse& pulse) {
     const std::uint32_t before = nodes_[v].count - 1;
     // A single block does not mind in which order its items lie, and remove() leaves them
     // in any; a chain of blocks does. Building sorts them.
     const bool becomes_a_chain = in_order_ && before == kBlock;
     if (before >= kBlock && (becomes_a_chain || !is_flat(v))) {
       --nodes_[v].count;
-      rebuild(v, level, item, row, weight);
+      rebuild(v, level, item, row, weight, pulse);
       return;
     }
     append(v, before, item, row, weight);
@@ -427,19 +426,20 @@ class BucketTree {
   }
 
   // --- building ----------------------------------------------------------------
-  void rebuild(std::uint32_t v, std::size_t level) {
+  void rebuild(std::uint32_t v, std::size_t level, const Pulse& pulse) {
     Load load;
     collect(v, load);
-    build(v, level, load, breathe_);
+    build(v, level, load, pulse);
   }
 
-  void rebuild(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight) {
+  void rebuild(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight,
+               const Pulse& pulse) {
     Load load;
     collect(v, load);
     load.items.push_back(item);
     load.rows.append(row, row + dim_);
     if constexpr (Rule::kWeighted) load.weights.push_back(weight);
-    build(v, level, load, breathe_);
+    build(v, level, load, pulse);
   }
 
   /// Move all items below v into `load`, and free what lies below v.
@@ -490,12 +490,12 @@ class BucketTree {
     std::size_t size() const { return end - begin; }
   };
 
-  void build(std::uint32_t v, std::size_t level, Load& load, const Breathe& breathe) {
+  void build(std::uint32_t v, std::size_t level, Load& load, const Pulse& pulse) {
     std::vector<Range> todo{{v, 0, load.items.size(), level}};
     while (!todo.empty()) {
       const Range range = todo.back();
       todo.pop_back();
-      if (breathe && range.size() > kLarge) breathe();
+      if (range.size() > kLarge) pulse.check();
       levels_ = std::max(levels_, range.level + 1);
       make_box(range, load);
       const std::uint32_t u = range.node;
@@ -602,7 +602,6 @@ class BucketTree {
 
   std::size_t dim_;
   bool removable_, in_order_ = false;
-  Breathe breathe_;
   std::size_t size_ = 0;
   std::size_t levels_ = 1;  // that there have ever been since the tree was empty
   BigVector<Node> nodes_;

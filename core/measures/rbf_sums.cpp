@@ -169,7 +169,7 @@ PairSums RbfSums<Real>::block(std::size_t index, const Pulse& pulse) const {
   tile.columns.resize(dim_ * kTile);
   Sum total, revenue, cost;
   for (std::size_t from = first; from < n; from += kTile) {
-    if (pulse && (from - first) % (256 * kTile) == 0 && !pulse(first)) return {};
+    if ((from - first) % (256 * kTile) == 0) pulse.check();
     load_tile(from, tile);
     Lanes sums;
     for (std::size_t i = 0; i < count && first + i < from + kTile; ++i) {

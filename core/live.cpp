@@ -64,16 +64,16 @@ struct Live<Real>::Unattached {
 
 template <class Real>
 std::size_t Live<Real>::insert_many(const Real* rows, std::size_t count, const Pulse& pulse,
-                                    Helpers& helpers, const Pause& pause) {
+                                    Helpers& helpers) {
   tree_.make_room(count);
   const Unattached unattached{*this};
   if (options_.algorithm == Algorithm::kNaiveHac) return rebuild_with(rows, count, pulse);
-  if (gains_by_looking_ahead(count)) return insert_looked_up(rows, count, pulse, helpers, pause);
+  if (gains_by_looking_ahead(count)) return insert_looked_up(rows, count, pulse, helpers);
   // OTD inserts in a tenth of a microsecond: ask less often than the others.
   const std::size_t stride = options_.algorithm == Algorithm::kOtd ? 256 : 1;
   for (std::size_t i = 0; i < count; ++i) {
     if (pulse && i % stride == 0 && !pulse(i)) return i;
-    if (pause && i % stride == 0) pause();
+    if (i % stride == 0) pulse.rest();
     if (!insert(rows + i * tree_.dim(), pulse ? [&, i](std::size_t) { return pulse(i); } : Pulse{}))
       return i;
   }
@@ -96,7 +96,7 @@ bool Live<Real>::gains_by_looking_ahead(std::size_t count) {
 
 template <class Real>
 std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
-                                         Helpers& helpers, const Pause& pause) {
+                                         Helpers& helpers) {
   const std::size_t begin = end_, end = begin + count;
   // An index that may hold points which the tree lacks, or half of a change.
   struct Discard {
@@ -111,23 +111,19 @@ std::size_t Live<Real>::insert_looked_up(const Real* rows, std::size_t count, co
   const auto fetch = [&](std::size_t to) {
     for (std::size_t i = points().slots(); i < to; ++i) take_row(rows + (i - begin) * tree_.dim());
   };
-  const auto goes_on = [&] { return !pulse || pulse(end_ - begin); };
-  const Breathe breathe = [&] {
-    if (!goes_on()) throw Stopped{};
-  };
-  const Pulse within = pulse ? Pulse([&](std::size_t) { return goes_on(); }) : Pulse{};
+  const Pulse within([&](std::size_t) { return pulse(end_ - begin); }, [&] { pulse.rest(); });
   const std::size_t wanted = options_.algorithm == Algorithm::kOhac ? options_.n_neighbors : 1;
   const std::size_t k = std::min(wanted, size() + count - 1);  // the last row has no more
   try {
     Lookahead<Real> ahead(index(), tree_.points(), fetch, begin, end, k, helpers);
     for (std::size_t i = begin; i < end; ++i) {
       if (i == ahead.slice_end() || i == begin) {
-        ahead.advance(breathe, pause);
+        ahead.advance(within);
         prefetch_.clear();
       }
       if (i % kStride == 0) {
-        breathe();
-        if (pause) pause();
+        within.check();
+        within.rest();
       }
       for (std::size_t next = std::max(i + 1, prefetch_.sent());
            next < ahead.slice_end() && prefetch_.has_room(i); ++next)

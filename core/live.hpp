@@ -83,13 +83,13 @@ class Live {
   /// negative numbers if there is a certificate. Throws std::invalid_argument at one
   /// that is not, with those before it inserted or some of them.
   /// Returns how many were inserted before the pulse, if any, said stop. Helpers
-  /// make it quicker and change nothing else. `pause` is called between two inserts now
+  /// make it quicker and change nothing else. The pulse rests between two inserts now
   /// and then: readers may come in then.
-  std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse, Helpers& helpers,
-                          const Pause& pause);
+  std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse,
+                          Helpers& helpers);
   std::size_t insert_many(const Real* rows, std::size_t count, const Pulse& pulse) {
     Alone alone;
-    return insert_many(rows, count, pulse, alone, {});
+    return insert_many(rows, count, pulse, alone);
   }
 
   /// Under kOhac: insert one such row as if its nearest points were these. There must
@@ -145,7 +145,7 @@ class Live {
   bool hang_up(NodeId leaf, const Pulse& pulse);
   bool gains_by_looking_ahead(std::size_t count);
   std::size_t insert_looked_up(const Real* rows, std::size_t count, const Pulse& pulse,
-                               Helpers& helpers, const Pause& pause);
+                               Helpers& helpers);
   NodeId take_row(const Real* row);
   void prepare(Real* row) const;
   Neighbours<Real>& index();

@@ -4,7 +4,9 @@
 #include <limits>
 #include <queue>
 
-#include "algorithms/forest_spaces.hpp"
+#include "algorithms/bucket_space.hpp"
+#include "algorithms/matrix_space.hpp"
+#include "algorithms/scan_space.hpp"
 
 namespace ramify {
 namespace {

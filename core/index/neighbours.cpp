@@ -268,7 +268,7 @@ class BucketNeighbours final : public Neighbours<Real> {
       items.push_back(row);
       rows.append(points.row(row), points.row(row) + points.dim());
     }
-    buckets_.load_items(std::move(items), std::move(rows), {}, pulse);
+    buckets_.load(std::move(items), std::move(rows), {}, pulse);
     end_ = end;
   }
   BigVector<RowSlot> by_place(std::size_t begin) const override {

@@ -48,15 +48,20 @@ class BucketBlocks {
     places_.resize(std::size_t{most} + 1 + most / 2);
     remembers_ = true;
   }
-  void renumber(std::uint32_t at, Item item) { items_[at] = item; }
+  void renumber(std::uint32_t at, Item item) {
+    items_[at] = item;
+    if (remembers_) remember(at);
+  }
 
   void put(std::uint32_t at, Item item, const Real* row, double weight) {
     for (std::size_t j = 0; j < dim_; ++j) columns_[number(at, j)] = row[j];
-    finish(at, item, weight);
+    if constexpr (Rule::kWeighted) weights_[at] = weight;
+    renumber(at, item);
   }
   void copy(std::uint32_t from, std::uint32_t to) {
     for (std::size_t j = 0; j < dim_; ++j) columns_[number(to, j)] = columns_[number(from, j)];
-    finish(to, items_[from], weight(from));
+    if constexpr (Rule::kWeighted) weights_[to] = weights_[from];
+    renumber(to, items_[from]);
   }
 
   /// A block for a leaf, after its last one so far (kNil: the first).
@@ -98,11 +103,6 @@ class BucketBlocks {
  private:
   std::size_t number(std::uint32_t at, std::size_t j) const {
     return (at / kBlock * dim_ + j) * kBlock + at % kBlock;
-  }
-  void finish(std::uint32_t at, Item item, double weight) {
-    items_[at] = item;
-    if constexpr (Rule::kWeighted) weights_[at] = weight;
-    if (remembers_) remember(at);
   }
 
   std::size_t dim_;

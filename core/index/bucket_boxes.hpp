@@ -70,8 +70,8 @@ class BucketBoxes {
       largest_products(x, corners, dim_, gaps);
     else
       smallest_gaps(x, corners, dim_, gaps);
-    constexpr double kNone[2] = {0, 0};
-    const double* least = Rule::kWeighted ? &least_weight_[child] : kNone;
+    constexpr double kNothing[2] = {0, 0};
+    const double* least = Rule::kWeighted ? &least_weight_[child] : kNothing;
     return {Rule::bound(gaps[0], weight, least[0]), Rule::bound(gaps[1], weight, least[1])};
   }
 

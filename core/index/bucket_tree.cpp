@@ -117,8 +117,6 @@ void BucketTree<Real, Rule>::remove(Item item) {
   if (leaf.count % kBlock == 0 && is_chain) leaf.tail = blocks_.give_back_last(leaf.tail);
 }
 
-// --- building --------------------------------------------------------------------
-
 template <class Real, class Rule>
 void BucketTree<Real, Rule>::rebuild(std::uint32_t v, std::size_t level, const Pulse& pulse) {
   Load load{{}, {}, {}, dim_};

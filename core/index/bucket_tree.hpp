@@ -101,7 +101,6 @@ class BucketTree {
     for_each_place([&](std::uint32_t at) { blocks_.renumber(at, new_item[blocks_.item(at)]); });
     for (Node& node : nodes_)
       if (node.first < new_item.size()) node.first = new_item[node.first];
-    if (blocks_.remembers()) for_each_place([&](std::uint32_t at) { blocks_.remember(at); });
   }
 
   /// Build the whole tree anew from the items it holds. O(n log n * dim).

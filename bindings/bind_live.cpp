@@ -16,10 +16,10 @@
 #include <utility>
 
 #include "bind.hpp"
-#include "breath.hpp"
-#include "helpers.hpp"
 #include "live.hpp"
 #include "live_options.hpp"
+#include "python_pulse.hpp"
+#include "threads.hpp"
 #include "turn_lock.hpp"
 
 namespace ramify::bindings {
@@ -61,7 +61,7 @@ class PyLive {
                           const std::optional<Vector<std::uint64_t>>& before) {
     require_width(rows.shape(1));
     const Batch<Real> batch = batch_of(rows, weights, leaving, before);
-    Breath breath(std::move(pulse));
+    PythonPulse python(std::move(pulse));
     std::size_t done = 0;
     {
       const Turn turn(*this);
@@ -75,9 +75,9 @@ class PyLive {
         turn_.pass_on();
         since = std::chrono::steady_clock::now();
       };
-      done = live_.insert_many(batch, std::ref(breath), helpers, let_readers_in);
+      done = live_.insert_many(batch, Pulse(std::ref(python), let_readers_in), helpers);
     }
-    breath.rethrow();
+    python.rethrow();
     return done;
   }
 
@@ -432,7 +432,7 @@ class PyLive {
   /// tree, so that a batch under way is never held up for long.
   template <class Begin, class Use>
   void for_each_row(std::size_t rows, std::size_t threads, const Begin& begin, const Use& use) {
-    Breath breath{nb::none()};
+    PythonPulse python{nb::none()};
     {
       const nb::gil_scoped_release release;
       Threads helpers(threads);
@@ -442,7 +442,7 @@ class PyLive {
           begin();
           live_.have_ready();
           to = std::min(from + kBlockOfRows, rows);
-          const auto piece = [&](std::size_t number, const Breathe&) {
+          const auto piece = [&](std::size_t number, const Pulse&) {
             typename Live<Real>::Reading reading;
             std::vector<Neighbour> found;
             const std::size_t last = std::min(from + (number + 1) * kPiece, to);
@@ -451,10 +451,10 @@ class PyLive {
           helpers.begin((to - from + kPiece - 1) / kPiece, piece);
           helpers.finish({});
         }
-        if (to == 0 || !breath(to)) break;
+        if (to == 0 || !python(to)) break;
       }
     }
-    breath.rethrow();
+    python.rethrow();
   }
 
   static Batch<Real> batch_of(const Rows<Real>& rows, const std::optional<Vector<double>>& weights,

@@ -3,35 +3,22 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <functional>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 
 #include "bind.hpp"
-#include "breath.hpp"
-#include "crew.hpp"
 #include "measures/measures.hpp"
 #include "measures/rbf_sums.hpp"
 #include "measures/triplets.hpp"
+#include "python_pulse.hpp"
+#include "threads.hpp"
 
 namespace ramify::bindings {
 namespace {
 
 using Sums = std::tuple<double, double, double>;
-
-/// Without the GIL, `work` with a pulse that breathes; what Python raised meanwhile
-/// is raised again.
-template <class Work>
-auto breathing(nb::object report, const Work& work) {
-  Breath breath(std::move(report));
-  const auto result = [&] {
-    const nb::gil_scoped_release release;
-    return work(breath);
-  }();
-  breath.rethrow();
-  return result;
-}
 
 template <class Real>
 Children tree_over(const Pairs& children, const Rows<Real>& rows) {
@@ -58,8 +45,8 @@ void bind_sums_of(nb::module_& m) {
          nb::object pulse) -> Sums {
         const Children tree = tree_over(children, rows);
         const MomentSimilarity chosen = similarity_of(similarity);
-        return breathing(std::move(pulse), [&](Breath& breath) {
-          return as_tuple(moment_sums(tree, rows.data(), rows.shape(1), chosen, std::ref(breath)));
+        return with_pulse(std::move(pulse), [&](const Pulse& own) {
+          return as_tuple(moment_sums(tree, rows.data(), rows.shape(1), chosen, own));
         });
       },
       nb::arg("children"), nb::arg("rows").noconvert(), nb::arg("similarity"),
@@ -70,15 +57,16 @@ void bind_sums_of(nb::module_& m) {
       [](const Pairs& children, const Rows<Real>& rows, double gamma, std::size_t threads,
          nb::object pulse) -> Sums {
         const Children tree = tree_over(children, rows);
-        return breathing(std::move(pulse), [&](Breath& breath) {
+        return with_pulse(std::move(pulse), [&](const Pulse& own) {
           const RbfSums<Real> sums(tree, rows.data(), rows.shape(1), gamma);
           std::vector<PairSums> blocks(sums.blocks());
-          Crew().run(
-              blocks.size(), threads, breath,
-              [&](std::size_t block, const auto& keep_going) {
-                blocks[block] = sums.block(block, [&](std::size_t) { return keep_going(); });
-              },
-              [&](std::size_t done) { return sums.rows_before(done); });
+          std::atomic<std::size_t> done = 0;
+          Threads helpers(threads);
+          helpers.begin(blocks.size(), [&](std::size_t block, const Pulse& within) {
+            blocks[block] = sums.block(block, within);
+            ++done;
+          });
+          helpers.finish([&](std::size_t) { return own(sums.rows_before(done)); });
           return as_tuple(add_up(blocks));
         });
       },
@@ -103,8 +91,8 @@ void bind_measures(nb::module_& m) {
         if (*low < 0 || *high >= static_cast<std::int64_t>(of_leaves.size()))
           throw std::invalid_argument("classes must be numbers from 0 to the number of leaves - 1");
         const auto count = static_cast<std::size_t>(*high) + 1;
-        return breathing(std::move(pulse), [&](Breath& breath) {
-          return dendrogram_purity(tree, of_leaves, count, std::ref(breath));
+        return with_pulse(std::move(pulse), [&](const Pulse& own) {
+          return dendrogram_purity(tree, of_leaves, count, own);
         });
       },
       nb::arg("children"), nb::arg("classes"), nb::arg("pulse") = nb::none(),
@@ -117,9 +105,8 @@ void bind_measures(nb::module_& m) {
           throw std::invalid_argument("the trees must have the same number of leaves");
         if (leaf_count(one) > kMaxTripletLeaves)
           throw std::invalid_argument("too many leaves: triples could not be counted in 64 bits");
-        return breathing(std::move(pulse), [&](Breath& breath) {
-          return agreeing_triplets(one, other, std::ref(breath));
-        });
+        return with_pulse(std::move(pulse),
+                          [&](const Pulse& own) { return agreeing_triplets(one, other, own); });
       },
       nb::arg("first"), nb::arg("second"), nb::arg("pulse") = nb::none(),
       "Number of triples of leaves that two trees resolve alike.");

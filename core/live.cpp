@@ -84,23 +84,22 @@ void Live<Real>::make_room(const Batch<Real>& batch) {
 }
 
 template <class Real>
-std::size_t Live<Real>::insert_many(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers,
-                                    const Pause& pause) {
+std::size_t Live<Real>::insert_many(const Batch<Real>& batch, const Pulse& pulse,
+                                    Helpers& helpers) {
   make_room(batch);
   const Unattached unattached{*this};
   if (algorithm_->rebuilds()) return rebuild_with(batch, pulse);
-  if (gains_by_looking_ahead(batch)) return insert_looked_up(batch, pulse, helpers, pause);
-  return insert_each(batch, pulse, pause);
+  if (gains_by_looking_ahead(batch)) return insert_looked_up(batch, pulse, helpers);
+  return insert_each(batch, pulse);
 }
 
 template <class Real>
-std::size_t Live<Real>::insert_each(const Batch<Real>& batch, const Pulse& pulse,
-                                    const Pause& pause) {
+std::size_t Live<Real>::insert_each(const Batch<Real>& batch, const Pulse& pulse) {
   Leaving leaving(*this, batch);
   const std::size_t stride = algorithm_->stride();
   for (std::size_t i = 0; i < batch.count; ++i) {
     if (pulse && i % stride == 0 && !pulse(i)) return i;
-    if (pause && i % stride == 0) pause();
+    if (i % stride == 0) pulse.rest();
     leaving.make_way_for(i);
     close_holes_if_many();
     if (!insert(batch, i, pulse ? [&, i](std::size_t) { return pulse(i); } : Pulse{})) return i;
@@ -123,7 +122,7 @@ bool Live<Real>::gains_by_looking_ahead(const Batch<Real>& batch) {
 
 template <class Real>
 std::size_t Live<Real>::insert_looked_up(const Batch<Real>& batch, const Pulse& pulse,
-                                         Helpers& helpers, const Pause& pause) {
+                                         Helpers& helpers) {
   const std::size_t begin = end_, end = begin + batch.count;
   // An index that may hold points which the tree lacks, or half of a change.
   struct Discard {
@@ -138,11 +137,7 @@ std::size_t Live<Real>::insert_looked_up(const Batch<Real>& batch, const Pulse& 
   const auto fetch = [&](std::size_t to) {
     for (std::size_t i = points().slots(); i < to; ++i) take_row(batch, i - begin);
   };
-  const auto goes_on = [&] { return !pulse || pulse(end_ - begin); };
-  const Breathe breathe = [&] {
-    if (!goes_on()) throw Stopped{};
-  };
-  const Pulse within = pulse ? Pulse([&](std::size_t) { return goes_on(); }) : Pulse{};
+  const Pulse within([&](std::size_t) { return pulse(end_ - begin); }, [&] { pulse.rest(); });
   const std::size_t k =
       std::min(algorithm_->neighbours(), size() + batch.count - 1);  // the last row has no more
   Leaving leaving(*this, batch);
@@ -153,12 +148,12 @@ std::size_t Live<Real>::insert_looked_up(const Batch<Real>& batch, const Pulse& 
     Lookahead<Real> ahead(index(), tree_.points(), fetch, begin, end, k, those);
     for (std::size_t i = begin; i < end; ++i) {
       if (i == ahead.slice_end() || i == begin) {
-        ahead.advance(breathe, pause);
+        ahead.advance(within);
         prefetch_.clear();
       }
       if (i % kStride == 0) {
-        breathe();
-        if (pause) pause();
+        within.check();
+        within.rest();
       }
       leaving.make_way_for(i - begin);
       const NodeId leaf = NodeId::leaf(static_cast<RowSlot>(i));

@@ -80,13 +80,12 @@ class Live {
   /// Before row before[i] comes, point leaving[i] is erased, if it is there; `before`
   /// is ascending.
   /// Returns how many were inserted before the pulse, if any, said stop. Helpers
-  /// make it quicker and change nothing else. `pause` is called between two inserts now
+  /// make it quicker and change nothing else. The pulse rests between two inserts now
   /// and then: readers may come in then.
-  std::size_t insert_many(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers,
-                          const Pause& pause);
+  std::size_t insert_many(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
   std::size_t insert_many(const Batch<Real>& batch, const Pulse& pulse) {
     Alone alone;
-    return insert_many(batch, pulse, alone, {});
+    return insert_many(batch, pulse, alone);
   }
 
   /// Insert such rows as if each one's nearest points were these: `k` for each row, of
@@ -142,9 +141,8 @@ class Live {
   struct Unattached;
   class Leaving;
   void make_room(const Batch<Real>& batch);
-  std::size_t insert_each(const Batch<Real>& batch, const Pulse& pulse, const Pause& pause);
-  std::size_t insert_looked_up(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers,
-                               const Pause& pause);
+  std::size_t insert_each(const Batch<Real>& batch, const Pulse& pulse);
+  std::size_t insert_looked_up(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
   std::size_t rebuild_with(const Batch<Real>& batch, const Pulse& pulse);
   bool gains_by_looking_ahead(const Batch<Real>& batch);
   bool insert(const Batch<Real>& batch, std::size_t i, const Pulse& pulse);

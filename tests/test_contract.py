@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import shuffle
 from sklearn.utils.estimator_checks import check_estimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 import ramify
 from ramify import (
@@ -52,7 +52,20 @@ X = np.random.default_rng(0).normal(size=(30, 3))
 # check_clustering wants 3 clusters of 50 shuffled blob points to match the blobs. An
 # OTD tree cannot: its top is a chain of single points. The next test proves that no
 # cut of that tree into 3 could pass, so this is Algorithm 1, not its labels.
-CANNOT_PASS = {OTD: {"check_clustering": "no cut of an OTD tree into 3 matches shuffled blobs"}}
+#
+# The checks of weights take a weight of 0 for a row that is not there, and the order of
+# rows for nothing. A row without a point has no label; and another order is another tree.
+NO_ZEROS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "a weight is above zero"
+    for kind in ("dense", "sparse")
+}
+CANNOT_PASS = {
+    Estimator: NO_ZEROS for Estimator in ESTIMATORS if has_fit_parameter(Estimator, "sample_weight")
+}
+CANNOT_PASS[OTD] = {
+    **NO_ZEROS,
+    "check_clustering": "no cut of an OTD tree into 3 matches shuffled blobs",
+}
 
 
 @every_estimator

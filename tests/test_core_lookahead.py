@@ -41,10 +41,10 @@ class Stream:
         self.came += 1
         return found
 
-    def batch(self, count, k, threads, breaths=None):
+    def batch(self, count, k, threads, pulses=None):
         rows = self.X[self.came : self.came + count]
         k = min(k, self.points.living + count - 1)  # the last row has no more
-        found = parts.look_ahead(self.index, self.points, rows, k, threads, breaths)
+        found = parts.look_ahead(self.index, self.points, rows, k, threads, pulses)
         self.came += count
         return found
 
@@ -105,13 +105,13 @@ def test_inner_products_are_looked_up_ahead_too(index):
 
 
 @pytest.mark.parametrize("threads", [0, 1, 4])
-def test_a_batch_may_be_interrupted_at_any_breath(threads):
+def test_a_batch_may_be_interrupted_at_any_pulse(threads):
     """What was found until then is right, and nobody is left at work."""
     X = np.random.default_rng(2).normal(size=(2000, 33))
     whole = Stream(X, "projected").batch(2000, 128, threads)
     lengths = set()
-    for breaths in (0, 1, 2, 5, 20, 60, 200):
-        found = Stream(X, "projected").batch(2000, 128, threads, breaths)
+    for pulses in (0, 1, 2, 5, 20, 60, 200):
+        found = Stream(X, "projected").batch(2000, 128, threads, pulses)
         assert found == whole[: len(found)]
         lengths.add(len(found))
     assert len(lengths) > 1

@@ -109,7 +109,7 @@ def test_turns_come_in_the_order_of_asking():
     run_machine(TurnMachine, runs=20, steps=25)
 
 
-# --- a pool -----------------------------------------------------------------------------
+# --- pieces of work -----------------------------------------------------------------------------
 
 
 @settings(max_examples=examples(30))
@@ -118,21 +118,21 @@ def test_every_piece_is_done_once_by_however_many(threads, batches):
     pool = parts.Threads(threads)
     for pieces in batches:
         done = []
-        pool.begin(pieces, lambda piece, breathe, done=done: done.append(piece))
+        pool.begin(pieces, lambda piece, check, done=done: done.append(piece))
         pool.finish()
         assert Counter(done) == Counter(range(pieces))
 
 
 def test_others_begin_before_anybody_waits_for_them():
     pool, done = parts.Threads(3), []
-    pool.begin(2, lambda piece, breathe: done.append(piece))
+    pool.begin(2, lambda piece, check: done.append(piece))
     wait_until(lambda: len(done) == 2, "others do nothing in the background")
     pool.finish()
 
 
 def test_one_thread_is_the_caller():
     pool, done = parts.Threads(1), []
-    pool.begin(3, lambda piece, breathe: done.append((piece, threading.get_ident())))
+    pool.begin(3, lambda piece, check: done.append((piece, threading.get_ident())))
     time.sleep(0.01)
     assert done == []
     pool.finish()
@@ -145,7 +145,7 @@ def test_what_a_piece_raises_reaches_the_caller_and_the_pool_goes_on(threads, pi
     bad = data.draw(st.sets(st.integers(0, pieces - 1), min_size=1), label="pieces that fail")
     pool = parts.Threads(threads)
 
-    def work(piece, breathe):
+    def work(piece, check):
         if piece in bad:
             raise KeyError(piece)
 
@@ -153,7 +153,7 @@ def test_what_a_piece_raises_reaches_the_caller_and_the_pool_goes_on(threads, pi
     with pytest.raises(KeyError):
         pool.finish()
     done = []
-    pool.begin(pieces, lambda piece, breathe: done.append(piece))
+    pool.begin(pieces, lambda piece, check: done.append(piece))
     pool.finish()
     assert Counter(done) == Counter(range(pieces))
 
@@ -165,7 +165,7 @@ def test_nobody_works_on_after_the_caller_has_been_told_of_a_failure(who):
     caller = threading.get_ident()
     pool, at_work, begun, failed = parts.Threads(4), set(), [], threading.Event()
 
-    def work(piece, breathe):
+    def work(piece, check):
         begun.append(piece)
         if (threading.get_ident() == caller) == (who == "caller") and not failed.is_set():
             failed.set()
@@ -174,7 +174,7 @@ def test_nobody_works_on_after_the_caller_has_been_told_of_a_failure(who):
         try:
             for _ in range(20):
                 time.sleep(0.001)
-                breathe()
+                check()
         finally:
             at_work.remove(piece)
 
@@ -187,14 +187,14 @@ def test_nobody_works_on_after_the_caller_has_been_told_of_a_failure(who):
     assert len(begun) == until_then
 
 
-def test_what_breathing_raises_reaches_the_caller():
+def test_what_the_pulse_raises_reaches_the_caller():
     pool = parts.Threads(2)
     go_on = threading.Event()
 
-    def work(piece, breathe):
+    def work(piece, check):
         while not go_on.is_set():
             time.sleep(0.001)
-            breathe()
+            check()
 
     def impatient():
         raise TimeoutError
@@ -205,19 +205,52 @@ def test_what_breathing_raises_reaches_the_caller():
     go_on.set()
     pool.abandon()
     done = []
-    pool.begin(4, lambda piece, breathe: done.append(piece))
+    pool.begin(4, lambda piece, check: done.append(piece))
     pool.finish()
     assert sorted(done) == [0, 1, 2, 3]
+
+
+def test_a_pulse_may_say_stop():
+    pool = parts.Threads(3)
+
+    def work(piece, check):
+        while True:  # for ever, but for the pulse
+            time.sleep(0.001)
+            check()
+
+    pool.begin(10, work)
+    with pytest.raises(InterruptedError):
+        pool.finish(lambda: False)
+
+
+def test_a_failure_tells_the_others_to_stop():
+    pool, at_work, told = parts.Threads(2), threading.Barrier(2), []
+
+    def work(piece, check):
+        at_work.wait(PATIENCE)
+        if piece == 0:
+            raise KeyError(piece)
+        try:
+            while True:  # for ever, but for the failure
+                time.sleep(0.001)
+                check()
+        finally:
+            told.append(piece)
+
+    pool.begin(2, work)
+    with pytest.raises(KeyError):
+        pool.finish()
+    assert told == [1]
 
 
 def test_abandoned_work_is_stopped_and_forgotten():
     pool, begun = parts.Threads(3), []
 
-    def work(piece, breathe):
+    def work(piece, check):
         begun.append(piece)
-        while True:  # for ever, but for a breath
+        while True:  # for ever, but for the pulse
             time.sleep(0.001)
-            breathe()
+            check()
 
     pool.begin(50, work)
     wait_until(lambda: len(begun) == 2, "others do not begin")
@@ -230,70 +263,12 @@ def test_abandoned_work_is_stopped_and_forgotten():
 def test_a_pool_may_go_while_work_is_under_way():
     pool, begun = parts.Threads(4), []
 
-    def work(piece, breathe):
+    def work(piece, check):
         begun.append(piece)
         while True:
             time.sleep(0.001)
-            breathe()
+            check()
 
     pool.begin(3, work)
     wait_until(lambda: begun, "others do not begin")
     del pool
-
-
-# --- a crew -----------------------------------------------------------------------------
-
-
-@settings(max_examples=examples(20))
-@given(blocks=st.integers(0, 30), threads=st.integers(0, 6))
-def test_a_crew_does_every_block_once(blocks, threads):
-    done = []
-    parts.run_crew(blocks, threads, lambda block, keep_going: done.append(block))
-    assert Counter(done) == Counter(range(blocks))
-
-
-@settings(max_examples=examples(20))
-@given(blocks=st.integers(1, 30), threads=st.integers(1, 6), data=st.data())
-def test_what_a_block_raises_reaches_the_caller(blocks, threads, data):
-    bad = data.draw(st.integers(0, blocks - 1), label="block that fails")
-
-    def work(block, keep_going):
-        if block == bad:
-            raise KeyError(block)
-
-    with pytest.raises(KeyError, match=str(bad)):
-        parts.run_crew(blocks, threads, work)
-
-
-def test_a_failure_tells_the_others_to_stop():
-    told = []
-
-    def work(block, keep_going):
-        if block == 0:
-            raise KeyError(block)
-        end = time.monotonic() + PATIENCE
-        while keep_going() and time.monotonic() < end:
-            time.sleep(0.001)
-        told.append(not keep_going())
-
-    with pytest.raises(KeyError):
-        parts.run_crew(100, 3, work)
-    assert all(told)
-    assert len(told) <= 2
-
-
-def test_news_of_a_crew_may_raise_and_stop_it():
-    news = []
-
-    def report(done):
-        news.append(done)
-        raise KeyboardInterrupt
-
-    def work(block, keep_going):
-        end = time.monotonic() + PATIENCE
-        while keep_going() and time.monotonic() < end:
-            time.sleep(0.001)
-
-    with pytest.raises(KeyboardInterrupt):
-        parts.run_crew(10, 2, work, report)
-    assert news == [0]

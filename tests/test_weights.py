@@ -253,7 +253,7 @@ def test_a_tree_with_repeats_comes_back_from_its_arrays():
     X = rng.normal(size=(20, 2))[rng.integers(20, size=200)]
     core = live("ohac", 2, count_repeats=True)
     core.insert_many(X)
-    for number in range(0, 60):
+    for number in range(60):
         assert core.erase(number)
     state = core.state()
     options = ("ohac", 2, "sqeuclidean", "average", 1, {"count_repeats": True})

@@ -4,7 +4,9 @@
 #include <limits>
 #include <queue>
 
-#include "algorithms/forest_spaces.hpp"
+#include "algorithms/bucket_space.hpp"
+#include "algorithms/matrix_space.hpp"
+#include "algorithms/scan_space.hpp"
 
 namespace ramify {
 namespace {
@@ -78,7 +80,7 @@ class Agglomeration {
     friend bool operator<(const Entry& a, const Entry& b) { return b.key < a.key; }
   };
 
-  bool goes_on() { return !pulse_ || pulse_(merges_.size()); }
+  bool goes_on() { return pulse_(merges_.size()); }
 
   RAMIFY_INLINE void push(std::uint32_t c) {
     if (merges_.size() + 1 == m_) return;
@@ -110,11 +112,7 @@ class Agglomeration {
 template <class Space, class Rule, class Real>
 RAMIFY_INLINE bool run(std::span<const ForestItem<Real>> forest, std::size_t dim,
                        const Pulse& pulse, ForestScratch& scratch, std::vector<Merge>& merges) {
-  const Breathe breathe = pulse ? Breathe([&] {
-    if (!pulse(merges.size())) throw Stopped{};
-  })
-                                : Breathe{};
-  Space space(forest, dim, scratch, breathe);
+  Space space(forest, dim, scratch, pulse);
   Agglomeration<Space> work(space, scratch, forest.size(), pulse, merges);
   if constexpr (Rule::kReducible) return work.run_chain();
   return work.run_greedy();
@@ -123,31 +121,10 @@ RAMIFY_INLINE bool run(std::span<const ForestItem<Real>> forest, std::size_t dim
 /// Small forests are all of OHAC's work: compiled for each set of instructions,
 /// and over before anybody could want to stop.
 template <class Rule, class Real>
-struct OnMatrix {
-  using Forest = std::span<const ForestItem<Real>>;
-  using Space = MatrixSpace<Real, Rule>;
-
-  static bool baseline(Forest forest, std::size_t dim, ForestScratch& s, std::vector<Merge>& out) {
-    return run<Space, Rule>(forest, dim, {}, s, out);
-  }
-#ifdef RAMIFY_X86
-  RAMIFY_AVX2 static bool avx2(Forest forest, std::size_t dim, ForestScratch& s,
-                               std::vector<Merge>& out) {
-    return run<Space, Rule>(forest, dim, {}, s, out);
-  }
-  RAMIFY_AVX512 static bool avx512(Forest forest, std::size_t dim, ForestScratch& s,
-                                   std::vector<Merge>& out) {
-    return run<Space, Rule>(forest, dim, {}, s, out);
-  }
-#endif
-  static bool best(Forest forest, std::size_t dim, ForestScratch& s, std::vector<Merge>& out) {
-#ifdef RAMIFY_X86
-    if (level() == Level::kAvx512) return avx512(forest, dim, s, out);
-    if (level() == Level::kAvx2) return avx2(forest, dim, s, out);
-#endif
-    return baseline(forest, dim, s, out);
-  }
-};
+RAMIFY_INLINE bool run_on_matrix(std::span<const ForestItem<Real>> forest, std::size_t dim,
+                                 ForestScratch& scratch, std::vector<Merge>& merges) {
+  return run<MatrixSpace<Real, Rule>, Rule>(forest, dim, {}, scratch, merges);
+}
 
 }  // namespace
 
@@ -167,7 +144,7 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
   return with_rule(metric, linkage, [&](auto rule) {
     using Rule = decltype(rule);
     if (space == ForestSpace::kMatrix)
-      return OnMatrix<Rule, Real>::best(forest, dim, scratch, merges);
+      return chosen<run_on_matrix<Rule, Real>>()(forest, dim, scratch, merges);
     try {
       if (space == ForestSpace::kBuckets)
         return run<BucketSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);

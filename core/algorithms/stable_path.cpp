@@ -127,20 +127,6 @@ RAMIFY_INLINE std::size_t highest_unstable(const Pairs& p) {
   return unstable;
 }
 
-std::size_t highest_baseline(const Pairs& p) { return highest_unstable(p); }
-#ifdef RAMIFY_X86
-RAMIFY_AVX2 std::size_t highest_avx2(const Pairs& p) { return highest_unstable(p); }
-RAMIFY_AVX512 std::size_t highest_avx512(const Pairs& p) { return highest_unstable(p); }
-#endif
-
-std::size_t highest(const Pairs& p) {
-#ifdef RAMIFY_X86
-  if (level() == Level::kAvx512) return highest_avx512(p);
-  if (level() == Level::kAvx2) return highest_avx2(p);
-#endif
-  return highest_baseline(p);
-}
-
 }  // namespace
 
 /// Sizes and variances, and arrays of the right length.
@@ -188,8 +174,9 @@ std::size_t StablePath<Real>::narrow_level(std::span<const ForestItem<Real>> for
     sizes_[i] = 1;
   }
   for (std::size_t j = 0; j < dim_; ++j) x_[j] = static_cast<double>(forest.back().summary.mean[j]);
-  return highest({items_, stride_, dim_, reach_, columns_.data(), x_.data(), sizes_.data(),
-                  variances_.data(), open_variances_.data(), sums_.data(), rows_.data()});
+  return chosen<highest_unstable>()({items_, stride_, dim_, reach_, columns_.data(), x_.data(),
+                                     sizes_.data(), variances_.data(), open_variances_.data(),
+                                     sums_.data(), rows_.data()});
 }
 
 /// The same with lower bounds in `rows_` and `sums_`, and the doubts that have

@@ -12,16 +12,6 @@ constexpr std::size_t kFirstWindow = 4096;            // points
 
 }  // namespace
 
-void Alone::begin(std::size_t pieces, Work work) {
-  pieces_ = pieces;
-  work_ = std::move(work);
-}
-
-void Alone::finish(const Breathe& breathe) {
-  for (std::size_t piece = 0; piece < pieces_; ++piece) work_(piece, breathe);
-  pieces_ = 0;
-}
-
 template <class Real>
 Lookahead<Real>::Lookahead(Neighbours<Real>& index, const RowStore<Real>& points, Fetch fetch,
                            std::size_t begin, std::size_t end, std::size_t k, Helpers& helpers)
@@ -39,32 +29,33 @@ Lookahead<Real>::Lookahead(Neighbours<Real>& index, const RowStore<Real>& points
 }
 
 template <class Real>
-void Lookahead<Real>::advance(const Breathe& breathe, const Pause& pause) {
-  if (coming_.begin == coming_.end) start(breathe);
-  helpers_.finish([&] {
-    breathe();
-    if (pause) pause();
+void Lookahead<Real>::advance(const Pulse& pulse) {
+  if (coming_.begin == coming_.end) start(pulse);
+  helpers_.finish([&](std::size_t) {
+    pulse.check();
+    pulse.rest();  // nobody changes the index
+    return true;
   });
   std::swap(ready_, coming_);
   coming_.begin = coming_.end = ready_.end;
-  if (coming_.begin < end_) start(breathe);
+  if (coming_.begin < end_) start(pulse);
 }
 
 /// Begin to look up the slice after the one that came last.
 template <class Real>
-void Lookahead<Real>::start(const Breathe& breathe) {
-  if (coming_.end == window_end_) load_window(breathe);
+void Lookahead<Real>::start(const Pulse& pulse) {
+  if (coming_.end == window_end_) load_window(pulse);
   coming_.begin = coming_.end;
   coming_.end = std::min(coming_.begin + slice_, window_end_);
   const auto from = by_slice_.begin() + static_cast<std::ptrdiff_t>(coming_.begin - window_begin_);
   coming_.queries.assign(from, from + static_cast<std::ptrdiff_t>(coming_.end - coming_.begin));
   coming_.found.resize((coming_.end - coming_.begin) * k_);
   helpers_.begin((coming_.queries.size() + kPiece - 1) / kPiece,
-                 [this](std::size_t piece, const Breathe& rest) { look_up(piece, rest); });
+                 [this](std::size_t piece, const Pulse& own) { look_up(piece, own); });
 }
 
 template <class Real>
-void Lookahead<Real>::load_window(const Breathe& breathe) {
+void Lookahead<Real>::load_window(const Pulse& pulse) {
   window_begin_ = window_end_;
   // Many windows cost loading, few cost searches among points from the future: the
   // more so the more neighbouring places there are.
@@ -72,7 +63,7 @@ void Lookahead<Real>::load_window(const Breathe& breathe) {
   window_end_ = std::min(end_, std::max(growth * window_begin_, kFirstWindow));
   if (end_ - window_end_ < window_end_ / 8 || !index_.minds_the_future()) window_end_ = end_;
   fetch_(window_end_);
-  index_.load(points_, window_end_, breathe);
+  index_.load(points_, window_end_, pulse);
   // A stable sort of the window's points by slice, by counting.
   const std::size_t slices = (window_end_ - window_begin_ + slice_ - 1) / slice_;
   std::vector<std::size_t> next(slices);
@@ -83,12 +74,12 @@ void Lookahead<Real>::load_window(const Breathe& breathe) {
 }
 
 template <class Real>
-void Lookahead<Real>::look_up(std::size_t piece, const Breathe& breathe) {
+void Lookahead<Real>::look_up(std::size_t piece, const Pulse& pulse) {
   const std::size_t from = piece * kPiece;
   const std::size_t count = std::min(kPiece, coming_.queries.size() - from);
   const std::span<const RowSlot> queries(coming_.queries.data() + from, count);
   std::vector<RowSlot> found(count * k_);
-  index_.nearest_before(points_, queries, k_, found.data(), breathe);
+  index_.nearest_before(points_, queries, k_, found.data(), pulse);
   for (std::size_t q = 0; q < count; ++q)
     std::copy_n(
         found.begin() + static_cast<std::ptrdiff_t>(q * k_), k_,

@@ -16,38 +16,10 @@
 #include <span>
 #include <vector>
 
+#include "helpers.hpp"
 #include "index/neighbours.hpp"
-#include "pulse.hpp"
 
 namespace ramify {
-
-/// Who does pieces of work that are independent of each other. The core has no
-/// threads; whoever calls it may have some (bindings/crew.hpp).
-class Helpers {
- public:
-  /// A piece of work breathes now and then, and may be thrown out of (pulse.hpp).
-  using Work = std::function<void(std::size_t piece, const Breathe& breathe)>;
-  virtual ~Helpers() = default;
-  /// Start on pieces 0 .. pieces-1 in the background, if there is one.
-  virtual void begin(std::size_t pieces, Work work) = 0;
-  /// Have all pieces done, with the caller's help; `breathe` may throw. However this ends,
-  /// nobody is at work afterwards.
-  virtual void finish(const Breathe& breathe) = 0;
-  /// Forget pieces not yet begun, and stop those that are.
-  virtual void abandon() noexcept = 0;
-};
-
-/// Nobody but the caller.
-class Alone final : public Helpers {
- public:
-  void begin(std::size_t pieces, Work work) override;
-  void finish(const Breathe& breathe) override;
-  void abandon() noexcept override { pieces_ = 0; }
-
- private:
-  std::size_t pieces_ = 0;
-  Work work_;
-};
 
 template <class Real>
 class Lookahead {
@@ -63,10 +35,9 @@ class Lookahead {
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
 
-  /// Have the next slice of points ready. `breathe` may throw, and then the index is
-  /// good for nothing but destruction. `pause` (pulse.hpp) is called when nobody changes
-  /// the index.
-  void advance(const Breathe& breathe, const Pause& pause);
+  /// Have the next slice of points ready. `pulse` may throw, and then the index is
+  /// good for nothing but destruction.
+  void advance(const Pulse& pulse);
   /// The points that are ready: from slice_begin() to slice_end()-1.
   std::size_t slice_begin() const { return ready_.begin; }
   std::size_t slice_end() const { return ready_.end; }
@@ -83,9 +54,9 @@ class Lookahead {
     std::vector<RowSlot> found;    // k a point, in order of arrival
   };
 
-  void load_window(const Breathe& breathe);
-  void start(const Breathe& breathe);
-  void look_up(std::size_t piece, const Breathe& breathe);
+  void load_window(const Pulse& pulse);
+  void start(const Pulse& pulse);
+  void look_up(std::size_t piece, const Pulse& pulse);
 
   Neighbours<Real>& index_;
   const RowStore<Real>& points_;

@@ -93,15 +93,15 @@ class ScanNeighbours final : public Neighbours<Real> {
 
   bool gains_by_loading(std::size_t) const override { return true; }
   bool minds_the_future() const override { return false; }
-  void load(const RowStore<Real>&, std::size_t end, const Breathe&) override { end_ = end; }
+  void load(const RowStore<Real>&, std::size_t end, const Pulse&) override { end_ = end; }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, end_);
   }
   void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
-                      RowSlot* out, const Breathe& breathe) const override {
+                      RowSlot* out, const Pulse& pulse) const override {
     std::vector<Neighbour> found;
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      if (breathe) breathe();
+      pulse.check();
       Nearest best(k, found);
       scan(points, points.row(queries[q]), queries[q], best);
       for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].row;
@@ -170,14 +170,14 @@ class ProjectedNeighbours final : public Neighbours<Real> {
 
   bool gains_by_loading(std::size_t) const override { return true; }
   bool minds_the_future() const override { return false; }
-  void load(const RowStore<Real>& points, std::size_t end, const Breathe& breathe) override {
-    scan_.extend(end, [&](std::size_t i) { return points.row(static_cast<RowSlot>(i)); }, breathe);
+  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
+    scan_.extend(end, [&](std::size_t i) { return points.row(static_cast<RowSlot>(i)); }, pulse);
   }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, end());
   }
   void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
-                      RowSlot* out, const Breathe& breathe) const override {
+                      RowSlot* out, const Pulse& pulse) const override {
     std::vector<std::vector<Neighbour>> found(queries.size());
     std::vector<Nearest> best;
     best.reserve(queries.size());
@@ -190,10 +190,10 @@ class ProjectedNeighbours final : public Neighbours<Real> {
     if (scan_.can_sweep()) {
       typename ProjectedScan<Real>::Batch batch;
       scan_.search_before(
-          queries, batch, offer, [&](std::size_t q) { return best[q].limit(); }, breathe);
+          queries, batch, offer, [&](std::size_t q) { return best[q].limit(); }, pulse);
     } else {
       for (std::size_t q = 0; q < queries.size(); ++q) {
-        if (breathe) breathe();
+        pulse.check();
         for (std::size_t i = 0; i < queries[q]; ++i) offer(q, i);
       }
     }
@@ -257,7 +257,7 @@ class BucketNeighbours final : public Neighbours<Real> {
     return count >= kFew && count >= buckets_.size() / 3;
   }
   bool minds_the_future() const override { return true; }
-  void load(const RowStore<Real>& points, std::size_t end, const Breathe& breathe) override {
+  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
     buckets_.clear();
     BigVector<RowSlot> items;
     BigVector<Real> rows;
@@ -268,7 +268,7 @@ class BucketNeighbours final : public Neighbours<Real> {
       items.push_back(row);
       rows.append(points.row(row), points.row(row) + points.dim());
     }
-    buckets_.load_items(std::move(items), std::move(rows), {}, breathe);
+    buckets_.load(std::move(items), std::move(rows), {}, pulse);
     end_ = end;
   }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
@@ -280,8 +280,8 @@ class BucketNeighbours final : public Neighbours<Real> {
     return out;
   }
   void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
-                      RowSlot* out, const Breathe& breathe) const override {
-    if (breathe) breathe();
+                      RowSlot* out, const Pulse& pulse) const override {
+    pulse.check();
     std::vector<Neighbour> found;
     PendingNodes pending;
     for (std::size_t q = 0; q < queries.size(); ++q) {

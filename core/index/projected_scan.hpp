@@ -53,16 +53,16 @@ class ProjectedScan {
 
   /// Take in rows up to `end` at once.
   template <class RowOf>
-  void extend(std::size_t end, RowOf&& row, const Breathe& breathe) {
+  void extend(std::size_t end, RowOf&& row, const Pulse& pulse) {
     const std::size_t from = size_;
     size_ = end;
     if (size_ >= next_fit_) {
-      fit(row, breathe);
+      fit(row, pulse);
       return;
     }
     if (!projection_.fitted()) return;
     make_space(size_);
-    set_from(from, row, breathe);
+    set_from(from, row, pulse);
   }
 
   bool can_sweep() const { return projection_.fitted(); }
@@ -178,7 +178,7 @@ class ProjectedScan {
   ///   limit(q)     squared distances above it are of no use to queries[q] any more
   template <class Id, class Offer, class Limit>
   void search_before(std::span<const Id> queries, Batch& batch, Offer&& offer, Limit&& limit,
-                     const Breathe& breathe) const {
+                     const Pulse& pulse) const {
     const ProductKernels& kernels = product_kernels();
     const std::size_t tiles = (queries.size() + kTile - 1) / kTile;
     const std::size_t stretch =
@@ -192,7 +192,7 @@ class ProjectedScan {
     const std::size_t end = *std::max_element(queries.begin(), queries.end());
     // From the last rows backwards: streams tend to resemble what came just before.
     for (std::size_t s = (end + stretch - 1) / stretch; s-- > 0;) {
-      if (breathe) breathe();
+      pulse.check();
       const std::size_t from = s * stretch, to = std::min(from + stretch, end);
       for (std::size_t tile = 0; tile < tiles; ++tile) {
         for (std::size_t block = from / kBlock; block * kBlock < to; ++block)
@@ -296,21 +296,21 @@ class ProjectedScan {
   }
 
   template <class RowOf>
-  void set_from(std::size_t from, RowOf&& row, const Breathe& breathe) {
+  void set_from(std::size_t from, RowOf&& row, const Pulse& pulse) {
     for (std::size_t i = from; i < size_; ++i) {
-      if (breathe && i % kBlock == 0) breathe();
+      if (i % kBlock == 0) pulse.check();
       set(i, row(i));
     }
   }
 
   template <class RowOf>
-  void fit(RowOf&& row, const Breathe& breathe) {
+  void fit(RowOf&& row, const Pulse& pulse) {
     const std::size_t sample = std::min(size_, kFirstFit);
-    projection_.fit([&](std::size_t i) { return row(i * size_ / sample); }, sample, breathe);
+    projection_.fit([&](std::size_t i) { return row(i * size_ / sample); }, sample, pulse);
     centred_.resize(projection_.dim());
     for (std::vector<float>* old : {&columns_, &fine_, &slack_, &offset_}) old->clear();
     make_space(size_);
-    set_from(0, row, breathe);
+    set_from(0, row, pulse);
     next_fit_ = 8 * size_;
   }
 

@@ -83,81 +83,26 @@ RAMIFY_INLINE float pair_gap(const float* a, const float* b, std::size_t dim) {
   return lanes[0];
 }
 
-#define RAMIFY_GAP_SET(Name, TARGET)                                                   \
-  struct Name {                                                                        \
-    TARGET static void of_block(const float* x, const float* columns, std::size_t dim, \
-                                float* out) {                                          \
-      block_gaps(x, columns, dim, out);                                                \
-    }                                                                                  \
-    TARGET static float of_pair(const float* a, const float* b, std::size_t dim) {     \
-      return pair_gap(a, b, dim);                                                      \
-    }                                                                                  \
-    static constexpr GapKernels kTable{&of_block, &of_pair};                           \
-  }
+template <Level kLevel>
+constexpr GapKernels kGapKernels{compiled<block_gaps, kLevel>, compiled<pair_gap, kLevel>};
 
-RAMIFY_GAP_SET(BaselineGaps, );
-#ifdef RAMIFY_X86
-RAMIFY_GAP_SET(Avx2Gaps, RAMIFY_AVX2);
-RAMIFY_GAP_SET(Avx512Gaps, RAMIFY_AVX512);
-#endif
-#undef RAMIFY_GAP_SET
-
-// Each set below is the same six functions under another target. A target
-// attribute cannot be a template argument, hence the three spellings.
-#define RAMIFY_KERNEL_SET(Name, TARGET)                                                          \
-  template <class Real>                                                                          \
-  struct Name {                                                                                  \
-    TARGET static double squared_distance(const Real* a, const Real* b, std::size_t dim) {       \
-      return pair_sum<SquaredGap<Real>>(a, b, dim);                                              \
-    }                                                                                            \
-    TARGET static double dot(const Real* a, const Real* b, std::size_t dim) {                    \
-      return pair_sum<Product<Real>>(a, b, dim);                                                 \
-    }                                                                                            \
-    TARGET static void squared_distances(const Real* x, const Real* rows, std::size_t count,     \
-                                         std::size_t dim, double* out) {                         \
-      row_sums<SquaredGap<Real>>(x, rows, count, dim, out);                                      \
-    }                                                                                            \
-    TARGET static void dots(const Real* x, const Real* rows, std::size_t count, std::size_t dim, \
-                            double* out) {                                                       \
-      row_sums<Product<Real>>(x, rows, count, dim, out);                                         \
-    }                                                                                            \
-    TARGET static void block_squared_distances(const Real* x, const Real* columns,               \
-                                               std::size_t dim, double* out) {                   \
-      block_sums<SquaredGap<Real>>(x, columns, dim, out);                                        \
-    }                                                                                            \
-    TARGET static void block_dots(const Real* x, const Real* columns, std::size_t dim,           \
-                                  double* out) {                                                 \
-      block_sums<Product<Real>>(x, columns, dim, out);                                           \
-    }                                                                                            \
-    static constexpr Kernels<Real> kTable{&squared_distance,        &dot,                        \
-                                          &squared_distances,       &dots,                       \
-                                          &block_squared_distances, &block_dots};                \
-  }
-
-RAMIFY_KERNEL_SET(Baseline, );
-#ifdef RAMIFY_X86
-RAMIFY_KERNEL_SET(Avx2, RAMIFY_AVX2);
-RAMIFY_KERNEL_SET(Avx512, RAMIFY_AVX512);
-#endif
-#undef RAMIFY_KERNEL_SET
+template <class Real, Level kLevel>
+constexpr Kernels<Real> kKernels{compiled<pair_sum<SquaredGap<Real>, Real>, kLevel>,
+                                 compiled<pair_sum<Product<Real>, Real>, kLevel>,
+                                 compiled<row_sums<SquaredGap<Real>, Real>, kLevel>,
+                                 compiled<row_sums<Product<Real>, Real>, kLevel>,
+                                 compiled<block_sums<SquaredGap<Real>, Real>, kLevel>,
+                                 compiled<block_sums<Product<Real>, Real>, kLevel>};
 
 }  // namespace
 
 template <class Real>
 const Kernels<Real>& kernels() {
-#ifdef RAMIFY_X86
-  if (level() == Level::kAvx512) return Avx512<Real>::kTable;
-  if (level() == Level::kAvx2) return Avx2<Real>::kTable;
-#endif
-  return Baseline<Real>::kTable;
+  return with_level([](auto set) -> const auto& { return kKernels<Real, set.value>; });
 }
 
 const GapKernels& gap_kernels() {
-#ifdef RAMIFY_X86
-  if (level() == Level::kAvx512) return Avx512Gaps::kTable;
-  if (level() == Level::kAvx2) return Avx2Gaps::kTable;
-#endif
-  return BaselineGaps::kTable;
+  return with_level([](auto set) -> const auto& { return kGapKernels<set.value>; });
 }
 
 template const Kernels<float>& kernels();

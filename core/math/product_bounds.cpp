@@ -133,40 +133,15 @@ RAMIFY_INLINE float largest_of(const float* values, std::size_t count) {
   return most;
 }
 
-#define RAMIFY_PRODUCT_SET(Name, TARGET)                                                          \
-  struct Name {                                                                                   \
-    TARGET static void products(const float* queries, const float* columns, const float* offsets, \
-                                std::size_t dim, float* out, std::size_t stride) {                \
-      tile_products(queries, columns, offsets, dim, out, stride);                                 \
-    }                                                                                             \
-    TARGET static std::size_t at_least(const float* values, std::size_t count, float least,       \
-                                       std::uint32_t* places) {                                   \
-      return places_at_least(values, count, least, places);                                       \
-    }                                                                                             \
-    TARGET static void gram(const float* rows, std::size_t count, std::size_t dim, float* out) {  \
-      gram_of(rows, count, dim, out);                                                             \
-    }                                                                                             \
-    TARGET static float largest(const float* values, std::size_t count) {                         \
-      return largest_of(values, count);                                                           \
-    }                                                                                             \
-    static constexpr ProductKernels kTable{&products, &at_least, &gram, &largest};                \
-  }
-
-RAMIFY_PRODUCT_SET(Baseline, );
-#ifdef RAMIFY_X86
-RAMIFY_PRODUCT_SET(Avx2, RAMIFY_AVX2);
-RAMIFY_PRODUCT_SET(Avx512, RAMIFY_AVX512);
-#endif
-#undef RAMIFY_PRODUCT_SET
+template <Level kLevel>
+constexpr ProductKernels kProductKernels{compiled<tile_products, kLevel>,
+                                         compiled<places_at_least, kLevel>,
+                                         compiled<gram_of, kLevel>, compiled<largest_of, kLevel>};
 
 }  // namespace
 
 const ProductKernels& product_kernels() {
-#ifdef RAMIFY_X86
-  if (level() == Level::kAvx512) return Avx512::kTable;
-  if (level() == Level::kAvx2) return Avx2::kTable;
-#endif
-  return Baseline::kTable;
+  return with_level([](auto set) -> const auto& { return kProductKernels<set.value>; });
 }
 
 }  // namespace ramify

@@ -32,7 +32,7 @@ void orthonormalise(std::vector<double>& rows, std::size_t dim) {
 
 template <class Real>
 void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, std::size_t count,
-                           const Breathe& breathe) {
+                           const Pulse& pulse) {
   std::vector<double> rows(count * dim_);
   centre_.assign(dim_, 0);
   for (std::size_t i = 0; i < count; ++i)
@@ -44,17 +44,17 @@ void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, s
   sweep_ = kCoarse;
   has_fine_ = dim_ >= kVeryLongRow;
   directions_ = (has_fine_ ? kFine : kCoarse) - 1;
-  fit_basis(rows, count, breathe);
+  fit_basis(rows, count, pulse);
   if (coarse_will_do(row, count)) return;
   sweep_ = std::min(kBroad, dim_ + 1);
   has_fine_ = false;
   directions_ = sweep_ - 1;
-  fit_basis(rows, count, breathe);
+  fit_basis(rows, count, pulse);
 }
 
 template <class Real>
 void Projection<Real>::fit_basis(const std::vector<double>& rows, std::size_t count,
-                                 const Breathe& breathe) {
+                                 const Pulse& pulse) {
   // Start from rows spread over the sample; each round multiplies by the
   // covariance, which turns the span towards the leading directions.
   basis_.assign(directions_ * dim_, 0);
@@ -66,7 +66,7 @@ void Projection<Real>::fit_basis(const std::vector<double>& rows, std::size_t co
   for (int round = 0; round < 3; ++round) {
     std::fill(next.begin(), next.end(), 0.0);
     for (std::size_t i = 0; i < count; ++i) {
-      if (breathe && i % kBlock == 0) breathe();
+      if (i % kBlock == 0) pulse.check();
       const double* x = rows.data() + i * dim_;
       for (std::size_t b = 0; b < directions_; ++b) {
         const double along = dot(x, basis_.data() + b * dim_, dim_);

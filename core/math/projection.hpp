@@ -56,9 +56,9 @@ class Projection {
   /// Fit centre and basis to `count` rows by a few subspace iterations: near to
   /// their leading principal directions. The sweep vector is coarse, or broad if
   /// a coarse one would tell too few of the rows apart. O(count * dim * directions).
-  /// If `breathe` throws, the projection is good for nothing but destruction.
+  /// If `pulse` throws, the projection is good for nothing but destruction.
   void fit(const std::function<const Real*(std::size_t)>& row, std::size_t count,
-           const Breathe& breathe);
+           const Pulse& pulse);
 
   /// Shorten a row; `centred` is room for dim numbers. O(dim * directions).
   void apply(const Real* row, double* centred, ShortRow& out) const;
@@ -68,7 +68,7 @@ class Projection {
   static float slack(double radius) { return static_cast<float>(1e-4 * radius); }
 
  private:
-  void fit_basis(const std::vector<double>& rows, std::size_t count, const Breathe& breathe);
+  void fit_basis(const std::vector<double>& rows, std::size_t count, const Pulse& pulse);
   bool coarse_will_do(const std::function<const Real*(std::size_t)>& row, std::size_t count) const;
 
   std::size_t dim_;

@@ -61,16 +61,16 @@ class ClimbNews {
         share_(static_cast<double>(paths.leaves()) /
                static_cast<double>(std::max<std::uint64_t>(paths.light_leaves(), 1))) {}
 
-  /// Some more leaves of light subtrees are done. False: stop now.
-  bool more(std::size_t leaves) {
+  /// Some more leaves of light subtrees are done.
+  void more(std::size_t leaves) {
     const std::uint64_t before = done_;
     done_ += leaves;
-    if (!pulse_ || before / kStride == done_ / kStride) return true;
-    return pulse_(static_cast<std::size_t>(static_cast<double>(done_) * share_));
+    if (before / kStride != done_ / kStride)
+      pulse_.check(static_cast<std::size_t>(static_cast<double>(done_) * share_));
   }
 
  private:
-  static constexpr std::uint64_t kStride = 1024;  // leaves between two pulses
+  static constexpr std::uint64_t kStride = 1024;  // leaves between two looks at the pulse
   const Pulse& pulse_;
   double share_;
   std::uint64_t done_ = 0;

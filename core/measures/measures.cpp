@@ -11,7 +11,7 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kStride = 1024;  // leaves between two pulses
+constexpr std::size_t kStride = 1024;  // leaves between two looks at the pulse
 
 // Summaries of the subtrees that are complete but not yet merged. Leaves come
 // heavy child first, so there are never more than 1 + log2(n) of them.
@@ -84,7 +84,7 @@ PairSums moment_sums(Children children, const Real* rows, std::size_t dim,
   SummaryStack stack(dim, similarity);
   Sum revenue, cost;
   for (std::size_t position = 0; position < paths.leaves(); ++position) {
-    if (pulse && position % kStride == 0 && !pulse(position)) return {};
+    if (position % kStride == 0) pulse.check(position);
     std::size_t v = paths.leaf_at(position);
     read_row(rows + v * dim, rows, dim, similarity, stack.push());
     // A light child comes last: with it, its parent is complete.
@@ -125,7 +125,7 @@ double dendrogram_purity(Children children, std::span<const std::int64_t> classe
         pairs.add(across);
         purity.add(across * (below[c] / leaves));
       }
-      if (!news.more(to - from)) return 0;
+      news.more(to - from);
     }
     for (std::size_t i = bottom; i < bottom + paths.size(v); ++i) below[class_at(i)] = 0;
   }

@@ -94,22 +94,6 @@ RAMIFY_INLINE void add_row(const TileArguments& at, Lanes& sums) {
     }
 }
 
-using AddRow = void (*)(const TileArguments&, Lanes&);
-
-void add_row_baseline(const TileArguments& at, Lanes& sums) { add_row(at, sums); }
-#ifdef RAMIFY_X86
-RAMIFY_AVX2 void add_row_avx2(const TileArguments& at, Lanes& sums) { add_row(at, sums); }
-RAMIFY_AVX512 void add_row_avx512(const TileArguments& at, Lanes& sums) { add_row(at, sums); }
-#endif
-
-AddRow add_row_here() {
-#ifdef RAMIFY_X86
-  if (level() == Level::kAvx512) return add_row_avx512;
-  if (level() == Level::kAvx2) return add_row_avx2;
-#endif
-  return add_row_baseline;
-}
-
 }  // namespace
 
 template <class Real>
@@ -172,7 +156,7 @@ void RbfSums<Real>::own_columns(std::size_t p, const Tile& tile, double* prefix,
 template <class Real>
 PairSums RbfSums<Real>::block(std::size_t index, const Pulse& pulse) const {
   static_assert(kTile == kTileWidth && kRows % kTile == 0);
-  const AddRow add_row_to = add_row_here();
+  const auto add_row_to = chosen<add_row>();
   const std::size_t n = order_.size();
   const std::size_t first = index * kRows, count = std::min(kRows, n - first);
   std::vector<double> x(count * dim_);
@@ -185,7 +169,7 @@ PairSums RbfSums<Real>::block(std::size_t index, const Pulse& pulse) const {
   tile.columns.resize(dim_ * kTile);
   Sum total, revenue, cost;
   for (std::size_t from = first; from < n; from += kTile) {
-    if (pulse && (from - first) % (256 * kTile) == 0 && !pulse(first)) return {};
+    if ((from - first) % (256 * kTile) == 0) pulse.check();
     load_tile(from, tile);
     Lanes sums;
     for (std::size_t i = 0; i < count && first + i < from + kTile; ++i) {

@@ -32,8 +32,7 @@ class RbfSums {
   std::size_t rows_before(std::size_t block) const {
     return block * kRows < order_.size() ? block * kRows : order_.size();
   }
-  /// Sums over the pairs (p, q), p < q, with p in this block. Thread-safe. Asks
-  /// the pulse now and then, and returns early with nothing of worth when told to.
+  /// Sums over the pairs (p, q), p < q, with p in this block. Thread-safe.
   PairSums block(std::size_t index, const Pulse& pulse) const;
 
  private:

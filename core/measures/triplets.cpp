@@ -239,7 +239,7 @@ std::uint64_t agreeing_triplets(Children first, Children second, const Pulse& pu
       for (std::size_t i = from; i < to; ++i) sums.paint_red(paths.leaf_at(i));
       agreements += sums.agreements();
       blue_from = from;
-      if (!news.more(to - from)) return 0;
+      news.more(to - from);
     }
     for (std::size_t i = bottom; i < bottom + paths.size(v); ++i) sums.clear(paths.leaf_at(i));
   }

@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxTripletLeaves = std::size_t{1} << 22;
 
 /// Number of triples of leaves that both trees resolve alike. The trees must have
 /// the same number of leaves, at most kMaxTripletLeaves. The pulse is told of
-/// leaves of `first` done; when it says stop, the result is worth nothing.
+/// leaves of `first` done.
 std::uint64_t agreeing_triplets(Children first, Children second, const Pulse& pulse);
 
 }  // namespace ramify

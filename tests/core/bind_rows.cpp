@@ -2,10 +2,10 @@
 // bind_rows.cpp: rows, the indexes over them, and whole batches looked up ahead.
 #include <memory>
 
-#include "helpers.hpp"
 #include "index/lookahead.hpp"
 #include "index/neighbours.hpp"
 #include "parts.hpp"
+#include "threads.hpp"
 #include "tree/row_store.hpp"
 
 namespace ramify::parts {
@@ -102,11 +102,11 @@ class Index {
 };
 
 /// Look up a batch as Live does: neighbours of each row, slice by slice. No threads: the
-/// caller alone. Ends early, as if interrupted, after `breaths` of them.
+/// caller alone. Ends early, as if interrupted, after so many looks at the pulse.
 template <class Real>
 std::vector<Numbers> look_ahead(Index<Real>& index, RowStore<Real>& points, const Rows<Real>& rows,
                                 std::size_t k, std::size_t threads,
-                                std::optional<std::size_t> breaths) {
+                                std::optional<std::size_t> pulses) {
   const nb::gil_scoped_release release;
   const std::size_t begin = points.slots(), end = begin + rows.shape(0);
   points.make_room(rows.shape(0));
@@ -114,18 +114,16 @@ std::vector<Numbers> look_ahead(Index<Real>& index, RowStore<Real>& points, cons
     for (std::size_t i = points.slots(); i < to; ++i)
       points.append(rows.data() + (i - begin) * points.dim());
   };
-  const Breathe breathe = [&] {
-    if (breaths && (*breaths)-- == 0) throw Stopped{};
-  };
+  const Pulse pulse = [&](std::size_t) { return !pulses || (*pulses)-- > 0; };
   Alone alone;
-  std::optional<bindings::Threads> crew;
-  if (threads > 0) crew.emplace(threads);
-  Helpers& helpers = crew ? static_cast<Helpers&>(*crew) : alone;
+  std::optional<bindings::Threads> others;
+  if (threads > 0) others.emplace(threads);
+  Helpers& helpers = others ? static_cast<Helpers&>(*others) : alone;
   std::vector<Numbers> out;
   try {
     Lookahead<Real> ahead(index.index(), points, fetch, begin, end, k, helpers);
     while (begin + out.size() < end) {
-      ahead.advance(breathe, {});
+      ahead.advance(pulse);
       for (std::size_t i = ahead.slice_begin(); i < ahead.slice_end(); ++i) {
         const auto found = ahead.neighbours(i);
         out.emplace_back(found.begin(), found.end());
@@ -163,7 +161,7 @@ void bind_index(nb::module_& m) {
       .def("nearest_before", &Self::nearest_before);
   m.def("look_ahead", &look_ahead<Real>, nb::arg("index"), nb::arg("points"),
         nb::arg("rows").noconvert(), nb::arg("k"), nb::arg("threads") = 0,
-        nb::arg("breaths") = nb::none());
+        nb::arg("pulses") = nb::none());
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bind_threads.cpp: the threads of the bindings, doing pieces of work written in Python.
-#include "breath.hpp"
-#include "crew.hpp"
-#include "helpers.hpp"
 #include "parts.hpp"
+#include "threads.hpp"
 #include "turn_lock.hpp"
 
 namespace ramify::parts {
@@ -25,21 +23,21 @@ class PyThreads {
     work_ = std::move(work);
     const nb::handle call = work_;  // the threads' copies of their work must not own it
     const nb::gil_scoped_release release;
-    threads_->begin(pieces, [call](std::size_t piece, const Breathe& breathe) {
+    threads_->begin(pieces, [call](std::size_t piece, const Pulse& pulse) {
       const nb::gil_scoped_acquire gil;
-      call(piece, nb::cpp_function([&breathe] {
+      call(piece, nb::cpp_function([&pulse] {
              const nb::gil_scoped_release without;
-             if (breathe) breathe();
+             pulse.check();
            }));
     });
   }
-  void finish(nb::object breathe) {
-    const nb::handle call = breathe;
-    const bool quiet = breathe.is_none();
+  void finish(nb::object pulse) {
+    const nb::handle call = pulse;
+    const bool quiet = pulse.is_none();
     const nb::gil_scoped_release release;
-    threads_->finish(quiet ? Breathe{} : Breathe([call] {
+    threads_->finish(quiet ? Pulse{} : Pulse([call](std::size_t) {
       const nb::gil_scoped_acquire gil;
-      call();
+      return nb::cast<bool>(call());
     }));
   }
   void abandon() {
@@ -72,24 +70,6 @@ class PyTurnLock {
   bindings::TurnLock lock_;
 };
 
-/// Call work(block, keep_going) for each block; report(blocks done) may raise.
-void run_crew(std::size_t blocks, std::size_t threads, nb::callable work, nb::object report) {
-  bindings::Breath breath(std::move(report));
-  {
-    const nb::handle call = work;
-    const nb::gil_scoped_release release;
-    bindings::Crew crew;
-    crew.run(
-        blocks, threads, breath,
-        [&](std::size_t block, const auto& keep_going) {
-          const nb::gil_scoped_acquire gil;
-          call(block, nb::cpp_function([&keep_going] { return keep_going(); }));
-        },
-        [](std::size_t done) { return done; });
-  }
-  breath.rethrow();
-}
-
 }  // namespace
 
 void bind_threads(nb::module_& m) {
@@ -103,7 +83,7 @@ void bind_threads(nb::module_& m) {
   nb::class_<PyThreads>(m, "Threads")
       .def(nb::init<std::size_t>())
       .def("begin", &PyThreads::begin)
-      .def("finish", &PyThreads::finish, nb::arg("breathe") = nb::none())
+      .def("finish", &PyThreads::finish, nb::arg("pulse") = nb::none())
       .def("abandon", &PyThreads::abandon);
   nb::class_<PyTurnLock>(m, "TurnLock")
       .def(nb::init<>())
@@ -112,8 +92,6 @@ void bind_threads(nb::module_& m) {
       .def("unlock", &PyTurnLock::unlock)
       .def("pass_on", &PyTurnLock::pass_on)
       .def_prop_ro("in_line", &PyTurnLock::in_line);
-  m.def("run_crew", &run_crew, nb::arg("blocks"), nb::arg("threads"), nb::arg("work"),
-        nb::arg("report") = nb::none());
 }
 
 }  // namespace ramify::parts

@@ -250,31 +250,32 @@ def plan_ages(core: Any, oldest: Oldest, clock: Clock, along: Along) -> Plan:
     assert max_age is not None
     clock.begin(core, times, max_age)
     late = np.zeros(len(times), dtype=bool)
-    leaving: list[int] = []
-    before: list[int] = []
-    gone: set[int] = set()
-    number, there = core.next_arrival, core.n_points
-    first = number + len(times)  # of those that may have to leave for the window
-    if window is not None and there + len(times) > window:
-        first = int(oldest.first(core, 1, 1)[0])
+    leaving: dict[int, int] = {}  # point: the row that it leaves before
+    begin = next_number = core.next_arrival
+    there = core.n_points
+    earliest = begin if window is None or there == 0 else int(oldest.first(core, 1, 0)[0])
+
+    def is_there(one: int) -> bool:
+        return one not in leaving and (one >= begin or core.has(one))
+
     for i, time in enumerate(times.tolist()):
         if clock.is_late(time, max_age):
             late[i] = True
-            clock.n_late += 1
             continue
-        now = list(clock.too_old(max_age))
-        if window is not None:
-            gone.update(now)
-            while there - len(now) >= window:
-                if first not in gone and (first >= core.next_arrival or core.has(first)):
-                    now.append(first)
-                    gone.add(first)
-                first += 1
-        leaving += now
-        row = number - core.next_arrival
-        before += [row] * len(now)
-        clock.add(time, number)
-        number, there = number + 1, there + 1 - len(now)
+        row = next_number - begin
+        for one in filter(is_there, clock.too_old(max_age)):
+            leaving[one] = row
+            there -= 1
+        while window is not None and there >= window:
+            if is_there(earliest):
+                leaving[earliest] = row
+                there -= 1
+            earliest += 1
+        clock.add(time, next_number)
+        next_number, there = next_number + 1, there + 1
+    clock.n_late += int(late.sum())
     return Plan(
-        np.array(leaving, np.uint64), np.array(before, np.uint64), late if late.any() else None
+        np.fromiter(leaving, np.uint64, len(leaving)),
+        np.fromiter(leaving.values(), np.uint64, len(leaving)),
+        late if late.any() else None,
     )

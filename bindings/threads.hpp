@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// helpers.hpp: threads that do the core's independent pieces of work while it
-// goes on with something else (core/lookahead.hpp).
+// threads.hpp: threads that do independent pieces of work, while the caller goes on with
+// something else or does pieces of its own.
+//
+// Threads live here and not in the core, like all that belongs to the world outside.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "index/lookahead.hpp"
+#include "helpers.hpp"
 
 namespace ramify::bindings {
 
 /// Up to `threads` in all, the caller among them; the others come when there is
 /// work for them. Which of them does which piece is chance; what a piece computes
-/// is not.
+/// is not, so results kept by number do not depend on how many threads there are.
 class Threads final : public Helpers {
  public:
   explicit Threads(std::size_t threads) : others_(std::max<std::size_t>(threads, 1) - 1) {}
@@ -47,42 +49,56 @@ class Threads final : public Helpers {
     something_to_do_.notify_all();
   }
 
-  /// When this throws, nobody is at work any more: pieces refer to what the caller owns.
-  void finish(const Breathe& breathe) override {
+  /// Throws the first failure. Nobody is at work any more then: pieces refer to what the
+  /// caller owns.
+  void finish(const Pulse& pulse) override {
     try {
-      help(breathe);
+      help([&](std::size_t) {
+        pulse.check();
+        return !stop_;
+      });
     } catch (...) {
-      abandon();  // whoever catches this may change what the others are still reading
-      throw;
+      fail(std::current_exception());
     }
+    const std::exception_ptr failed = abandon_all();
+    if (failed) std::rethrow_exception(failed);
   }
 
-  void abandon() noexcept override {
-    std::unique_lock lock(mutex_);
-    next_ = pieces_ = 0;
-    stop_ = true;
-    all_done_.wait(lock, [&] { return at_work_ == 0; });
-    stop_ = false;
-    failed_ = nullptr;
-  }
+  void abandon() noexcept override { abandon_all(); }
 
  private:
   static constexpr std::chrono::milliseconds kPatience{20};
 
-  void help(const Breathe& breathe) {
+  void help(const Pulse& pulse) {
     std::unique_lock lock(mutex_);
     while (next_ < pieces_ && !failed_) {
       const std::size_t piece = next_++;
       lock.unlock();
-      work_(piece, breathe);
+      work_(piece, pulse);
       lock.lock();
     }
-    while (!all_done_.wait_for(lock, kPatience, [&] { return at_work_ == 0; })) {
+    while (!somebody_left_.wait_for(lock, kPatience, [&] { return at_work_ == 0 || failed_; })) {
       lock.unlock();
-      if (breathe) breathe();
+      pulse.check();
       lock.lock();
     }
-    if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
+  }
+
+  /// Also stops whoever is at work: of several failures, the first counts.
+  void fail(const std::exception_ptr& failed) {
+    const std::lock_guard lock(mutex_);
+    if (!failed_) failed_ = failed;
+    stop_ = true;
+  }
+
+  /// Have nobody at work and nothing left to do; what had failed until then.
+  std::exception_ptr abandon_all() noexcept {
+    std::unique_lock lock(mutex_);
+    next_ = pieces_ = 0;
+    stop_ = true;
+    somebody_left_.wait(lock, [&] { return at_work_ == 0; });
+    stop_ = false;
+    return std::exchange(failed_, nullptr);
   }
 
   void hire(std::size_t wanted) {
@@ -94,9 +110,7 @@ class Threads final : public Helpers {
   }
 
   void serve() {
-    const Breathe breathe = [this] {
-      if (stop_.load(std::memory_order_relaxed)) throw Stopped{};
-    };
+    const Pulse pulse = [this](std::size_t) { return !stop_.load(std::memory_order_relaxed); };
     std::unique_lock lock(mutex_);
     for (;;) {
       something_to_do_.wait(lock, [&] { return closing_ || (next_ < pieces_ && !failed_); });
@@ -104,15 +118,14 @@ class Threads final : public Helpers {
       const std::size_t piece = next_++;
       ++at_work_;
       lock.unlock();
-      std::exception_ptr failed;
       try {
-        work_(piece, breathe);
+        work_(piece, pulse);
       } catch (...) {
-        failed = std::current_exception();
+        fail(std::current_exception());
       }
       lock.lock();
-      if (failed) failed_ = failed;
-      if (--at_work_ == 0) all_done_.notify_all();
+      --at_work_;
+      somebody_left_.notify_all();
     }
   }
 
@@ -120,7 +133,7 @@ class Threads final : public Helpers {
   std::vector<std::thread> threads_;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;  // guards what follows
-  std::condition_variable something_to_do_, all_done_;
+  std::condition_variable something_to_do_, somebody_left_;
   Work work_;  // changed only while nobody is at work
   std::size_t pieces_ = 0, next_ = 0, at_work_ = 0;
   bool closing_ = false;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// breath.hpp: how long work without the GIL stays polite.
+// python_pulse.hpp: who listens to the pulse of work that runs without the GIL.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include "bind.hpp"
+#include "pulse.hpp"
 
 namespace ramify::bindings {
 
-/// Lets a long batch breathe: about every 50 ms it takes the GIL, looks for
-/// Ctrl-C and reports progress. What Python raises is kept, and stops the batch.
-class Breath {
+/// About every 50 ms it takes the GIL, looks for Ctrl-C and reports progress. What
+/// Python raises is kept, and stops the work.
+class PythonPulse {
  public:
-  explicit Breath(nb::object report) : report_(std::move(report)), last_(Clock::now()) {}
+  explicit PythonPulse(nb::object report) : report_(std::move(report)), last_(Clock::now()) {}
 
   bool operator()(std::size_t done) {
     const auto now = Clock::now();
@@ -42,5 +44,18 @@ class Breath {
   Clock::time_point last_;
   std::exception_ptr raised_;
 };
+
+/// work(pulse) without the GIL; raises what Python raised meanwhile.
+template <class Work>
+auto with_pulse(nb::object report, const Work& work) {
+  PythonPulse python(std::move(report));
+  try {
+    const nb::gil_scoped_release release;
+    return work(Pulse(std::ref(python)));
+  } catch (const Stopped&) {
+    python.rethrow();
+    throw;
+  }
+}
 
 }  // namespace ramify::bindings

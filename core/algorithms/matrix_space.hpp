@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// matrix_space.hpp: all linkages of a small forest at once, kept up to date by
+// Lance-Williams in O(m) a merge.
+//
+// A union takes over the row of one of its parts. Only rows of unions are ever
+// rewritten: the row of a single forest item goes stale in the columns of items
+// that have been merged, and those columns are closed (infinite in `closed`).
+// Whoever searches looks along its own row at the open columns, and asks each
+// union, of which there are few, for its entry. Rows are padded to whole vectors.
+#pragma once
+
+#include <cstring>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "algorithms/forest_spaces.hpp"
+#include "math/dispatch.hpp"
+
+namespace ramify {
+
+template <class Real, class Rule>
+class MatrixSpace {
+ public:
+  RAMIFY_INLINE MatrixSpace(std::span<const ForestItem<Real>> forest, std::size_t dim,
+                            ForestScratch& scratch, const Pulse&)
+      : m_(forest.size()), stride_((m_ + kWidth - 1) / kWidth * kWidth), s_(scratch) {
+    s_.matrix.resize(m_ * stride_);
+    s_.sizes.assign(stride_, 1);
+    s_.closed.assign(stride_, kClosed);
+    std::fill_n(s_.closed.begin(), m_, 0.0);
+    s_.unions.clear();
+    s_.linkages.clear();
+    s_.row_of.resize(2 * m_ - 1);
+    s_.at_row.resize(m_);
+    for (std::uint32_t i = 0; i < m_; ++i) {
+      s_.row_of[i] = s_.at_row[i] = i;
+      s_.sizes[i] = forest[i].summary.n;
+    }
+    if (dim < kLanes)
+      fill_by_column(forest, dim);
+    else
+      fill_by_pair(forest, dim);
+  }
+
+  RAMIFY_INLINE Found nearest(std::uint32_t c) const {
+    const std::uint32_t row = s_.row_of[c];
+    Best best = nearest_open(row);
+    for (const std::uint32_t other : s_.unions)
+      if (other != row) consider(best, other, s_.matrix[other * stride_ + row]);
+    return {s_.at_row[best.row], best.linkage};
+  }
+
+  RAMIFY_INLINE void merge(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    const std::uint32_t row_a = s_.row_of[a], row_b = s_.row_of[b];
+    forget_union(row_a);
+    forget_union(row_b);
+    double* to_a = &s_.matrix[row_a * stride_];
+    const double* to_b = &s_.matrix[row_b * stride_];
+    const double* sizes = s_.sizes.data();
+    const bool a_was_item = s_.closed[row_a] == 0;
+    const double n_a = sizes[row_a], n_b = sizes[row_b];
+    // A single item's row is right in the columns of items, a union's everywhere.
+    const double l_ab = a_was_item && s_.closed[row_b] != 0 ? to_b[row_a] : to_a[row_b];
+    s_.linkages.push_back(l_ab);
+    for (std::size_t i = 0; i < stride_; ++i)
+      to_a[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
+    for (const std::uint32_t other : s_.unions) {
+      double* to_other = &s_.matrix[other * stride_];
+      to_a[other] = to_other[row_a] =
+          Rule::update({n_a, n_b, sizes[other], to_other[row_a], to_other[row_b], l_ab});
+    }
+    s_.closed[row_a] = s_.closed[row_b] = kClosed;
+    s_.sizes[row_a] = n_a + n_b;
+    s_.unions.push_back(row_a);
+    s_.at_row[row_a] = c;
+    s_.row_of[c] = row_a;
+  }
+
+ private:
+  static constexpr std::size_t kWidth = 8;
+  static constexpr double kClosed = std::numeric_limits<double>::infinity();
+  static constexpr double kFar = 1e300;  // of an item to itself; finite, so that sums stay so
+
+  struct Best {
+    std::uint32_t row;
+    double linkage;
+  };
+
+  RAMIFY_INLINE void consider(Best& best, std::uint32_t row, double linkage) const {
+    if (linkage < best.linkage ||
+        (linkage == best.linkage &&
+         comes_first(s_.ranks[s_.at_row[row]], s_.ranks[s_.at_row[best.row]])))
+      best = {row, linkage};
+  }
+
+  /// The nearest item among the open columns; infinitely far if there is none.
+  RAMIFY_INLINE Best nearest_open(std::uint32_t row) const {
+    const double* linkages = &s_.matrix[row * stride_];
+    const double* closed = s_.closed.data();
+#if defined(__GNUC__) || defined(__clang__)
+    // Each lane keeps its least entry, where it was, and whether it came twice.
+    typedef double Lanes __attribute__((vector_size(8 * kWidth)));
+    typedef std::int64_t Marks __attribute__((vector_size(8 * kWidth)));
+    Lanes least, shut, next;
+    Marks at = {0, 1, 2, 3, 4, 5, 6, 7}, where = at, twice = {};
+    std::memcpy(&least, linkages, sizeof least);
+    std::memcpy(&shut, closed, sizeof shut);
+    least += shut;
+    for (std::size_t i = kWidth; i < stride_; i += kWidth) {
+      std::memcpy(&next, linkages + i, sizeof next);
+      std::memcpy(&shut, closed + i, sizeof shut);
+      next += shut;
+      at += static_cast<std::int64_t>(kWidth);
+      const Marks less = next < least, same = next == least;
+      least = less ? next : least;
+      where = less ? at : where;
+      twice = ~less & (twice | same);
+    }
+    Best best{static_cast<std::uint32_t>(where[0]), least[0]};
+    bool tied = twice[0] != 0;
+    for (std::size_t j = 1; j < kWidth; ++j) {
+      if (least[j] > best.linkage) continue;
+      tied = least[j] == best.linkage || twice[j] != 0;
+      best = {static_cast<std::uint32_t>(where[j]), least[j]};
+    }
+    if (!tied || best.linkage == kClosed) return best;
+#else
+    Best best{0, kClosed};
+#endif
+    for (std::uint32_t i = 0; i < m_; ++i)
+      if (closed[i] == 0 && i != row) consider(best, i, linkages[i]);
+    return best;
+  }
+
+  RAMIFY_INLINE void forget_union(std::uint32_t row) {
+    for (std::uint32_t& other : s_.unions)
+      if (other == row) {
+        other = s_.unions.back();
+        s_.unions.pop_back();
+        return;
+      }
+  }
+
+  RAMIFY_INLINE void fill_by_column(std::span<const ForestItem<Real>> forest, std::size_t dim) {
+    // Column by column, so that one row of linkages is a few flat loops.
+    s_.columns.assign((dim + 1) * stride_, 1);  // padding is computed like the rest
+    double* columns = s_.columns.data();
+    double* weights = columns + dim * stride_;
+    for (std::size_t i = 0; i < m_; ++i) {
+      const SummaryView<Real>& summary = forest[i].summary;
+      for (std::size_t j = 0; j < dim; ++j)
+        columns[j * stride_ + i] = static_cast<double>(summary.mean[j]);
+      weights[i] = Rule::weight(summary.n, summary.variance());
+    }
+    for (std::size_t i = 0; i < m_; ++i) {
+      double* row = &s_.matrix[i * stride_];
+      const double weight = weights[i];
+      for (std::size_t from = 0; from < stride_; from += kWidth) {
+        double sums[kWidth] = {};
+        for (std::size_t j = 0; j < dim; ++j) {
+          const double* column = columns + j * stride_;
+          const double here = column[i];
+          for (std::size_t k = 0; k < kWidth; ++k) {
+            const double gap = here - column[from + k];
+            sums[k] += Rule::kProduct ? here * column[from + k] : gap * gap;
+          }
+        }
+        for (std::size_t k = 0; k < kWidth; ++k)
+          row[from + k] = Rule::score(sums[k], weight, weights[from + k]);
+      }
+      row[i] = kFar;
+    }
+  }
+
+  void fill_by_pair(std::span<const ForestItem<Real>> forest, std::size_t dim) {
+    std::fill(s_.matrix.begin(), s_.matrix.end(), kFar);
+    for (std::size_t i = 0; i + 1 < m_; ++i)
+      for (std::size_t k = i + 1; k < m_; ++k)
+        s_.matrix[i * stride_ + k] = s_.matrix[k * stride_ + i] =
+            linkage_of<Rule>(forest[i].summary, forest[k].summary, dim);
+  }
+
+  std::size_t m_, stride_;
+  ForestScratch& s_;
+};
+
+}  // namespace ramify

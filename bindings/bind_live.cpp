@@ -297,7 +297,7 @@ class PyLive {
     auto [snapshot, version, numbers] = take_snapshot();
     return {version, to_numpy(std::move(numbers)),
             Arrays{to_numpy(std::move(snapshot.children), 2), to_numpy(std::move(snapshot.heights)),
-                   to_numpy(std::move(snapshot.names))}};
+                   to_numpy(std::move(snapshot.ids))}};
   }
 
   Out2<Real> points(std::size_t first) {
@@ -376,8 +376,8 @@ class PyLive {
     State out;
     out["points"] = to_numpy(copy(tree.points().values()), dim_);
     out["links"] = to_numpy(tree.link_array(), 3);
-    out["names"] = to_numpy(tree.names());
-    out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_name()});
+    out["names"] = to_numpy(tree.ids());
+    out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_id()});
     out["mean"] = to_numpy(tree.means(), dim_);
     out["ssd"] = to_numpy(tree.ssds());
     out["arrivals"] = to_numpy(tree.points().numbers());

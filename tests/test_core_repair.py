@@ -71,7 +71,7 @@ class RepairMachine(RuleBasedStateMachine):
             children = [self.tree.left(v), self.tree.right(v)]
             if all(child in made for child in children):
                 made[todo.pop()] = merge(*(made[child] for child in children))
-                names[made[v].leaves] = self.tree.name(v)
+                names[made[v].leaves] = self.tree.id(v)
             else:
                 todo += children
         return made[self.tree.root], names
@@ -192,7 +192,7 @@ def shape(tree):
     found, todo = [], [tree.root]
     while todo:
         v = todo.pop()
-        found.append((v, tree.name(v) if v % 2 else None, tree.count(v)))
+        found.append((v, tree.id(v) if v % 2 else None, tree.count(v)))
         if v % 2:
             todo += [tree.left(v), tree.right(v)]
     return found

@@ -51,7 +51,7 @@ class TreeMachine(RuleBasedStateMachine):
                 assert v == 2 * self.rows.find(node.number)
                 continue
             assert v % 2 == 1
-            assert self.tree.name(v) == node.name
+            assert self.tree.id(v) == node.name
             children = [self.tree.left(v), self.tree.right(v)]
             for child, w in zip(node.children, children, strict=True):
                 assert self.tree.parent(w) == v
@@ -186,7 +186,7 @@ class TreeMachine(RuleBasedStateMachine):
                 assert v == w
                 continue
             assert self.tree.heights(v) == again.heights(w)
-            assert self.tree.name(v) == again.name(w)
+            assert self.tree.id(v) == again.id(w)
             todo += [(self.tree.left(v), again.left(w)), (self.tree.right(v), again.right(w))]
 
     @precondition(lambda self: self.model.root)

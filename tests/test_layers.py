@@ -40,6 +40,8 @@ ORDER = [
     "math/linkage.hpp",
     "tree/tree.hpp",
     "tree/tree.cpp",
+    "tree/tree_check.cpp",
+    "tree/tree_storage.cpp",
     "tree/members.hpp",
     "tree/frontier.hpp",
     "tree/frontier.cpp",

@@ -168,7 +168,7 @@ void Grinch<Real>::move_beside(Tree<Real>& tree, NodeId c, NodeId n) {
   const NodeId z = tree.sibling(c), old_parent = tree.parent(n);
   const NodeId left_behind = tree.parent(old_parent);
   const NodeId joined = tree.move(n, c);
-  tree.rename(joined.slot(), tree.new_name());
+  tree.set_id(joined.slot(), tree.new_id());
   tell_upwards(tree, left_behind);
   tell_upwards(tree, joined);
   if (options_.restructure && old_parent != z) restructure(tree, z);

@@ -40,7 +40,7 @@ void build_group_tree(Tree<Real>& tree, Metric metric, std::span<const std::uint
     merges.clear();
     forest_hac<Real>(forest, tree.dim(), metric, Linkage::kAverage, {}, scratch, merges);
     for (const auto [a, b] : merges)
-      nodes.push_back(tree.join(nodes[a], nodes[b], tree.new_slot(tree.new_name())));
+      nodes.push_back(tree.join(nodes[a], nodes[b], tree.new_slot(tree.new_id())));
     if (g + 1 < above.size())
       members[above[g]].push_back(nodes.back());
     else

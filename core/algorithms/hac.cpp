@@ -136,8 +136,7 @@ bool build_hac(Tree<Real>& tree, Metric metric, Linkage linkage, const Pulse& pu
   const auto node = [&](std::uint32_t c) {
     return c < n ? NodeId::leaf(c) : NodeId::inner(static_cast<Slot>(c - n));
   };
-  for (const auto [a, b] : work.merges())
-    tree.join(node(a), node(b), tree.new_slot(tree.new_name()));
+  for (const auto [a, b] : work.merges()) tree.join(node(a), node(b), tree.new_slot(tree.new_id()));
   tree.set_root(node(static_cast<std::uint32_t>(2 * n - 2)));
   return true;
 }

@@ -53,7 +53,7 @@ void Ohac<Real>::weigh(Tree<Real>& tree, NodeId leaf, Standing standing) {
   if (gone == kNone) return;
   if (gone == tree.root()) return tree.summarise(gone.slot());
   const NodeId beside = tree.sibling(leaf);
-  const std::uint64_t name = tree.name(gone.slot());
+  const std::uint64_t id = tree.id(gone.slot());
   split_path(tree, beside, gone);
   try {
     repair_(tree, leaf, leaf, {}, old.weight);
@@ -61,7 +61,7 @@ void Ohac<Real>::weigh(Tree<Real>& tree, NodeId leaf, Standing standing) {
     tree.weigh(leaf, old);
     throw;
   }
-  if (tree.sibling(leaf) == beside) tree.rename(tree.parent(leaf).slot(), name);
+  if (tree.sibling(leaf) == beside) tree.set_id(tree.parent(leaf).slot(), id);
 }
 
 /// Collect the nodes above `below`, to be taken out, and what hangs off them, first of

@@ -239,11 +239,11 @@ bool Perch<Real>::can_balance(const Tree<Real>& tree, NodeId v) const {
 }
 
 /// v's sibling and aunt change places. The node above v is a new one: it keeps
-/// its name only if v was most of it.
+/// its id only if v was most of it.
 template <class Real>
 void Perch<Real>::rotate(Tree<Real>& tree, NodeId v) {
   const NodeId p = tree.parent(v), aunt = tree.sibling(p);
-  if (2 * std::uint64_t{tree.count(v)} <= tree.count(p)) tree.rename(p.slot(), tree.new_name());
+  if (2 * std::uint64_t{tree.count(v)} <= tree.count(p)) tree.set_id(p.slot(), tree.new_id());
   tree.swap(tree.sibling(v), aunt);
   tree.recount(p);
   make_box(tree, p);

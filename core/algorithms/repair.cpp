@@ -6,8 +6,8 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kWorthAsking = 6;                // smaller forests are merged as quickly
-constexpr std::uint64_t kUnnamed = ~std::uint64_t{0};  // until inherit_names()
+constexpr std::size_t kWorthAsking = 6;             // smaller forests are merged as quickly
+constexpr std::uint64_t kNoId = ~std::uint64_t{0};  // until inherit_ids()
 
 }  // namespace
 
@@ -28,7 +28,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   make_room_to_rebuild();
   if (going != kNone) tree.detach(going);
   rebuild(tree);
-  inherit_names(tree, comes, known);
+  inherit_ids(tree, comes, known);
   if (kept_.empty()) {
     tree.set_root(cut_.trees.back());
     return true;
@@ -99,9 +99,9 @@ void Repair<Real>::make_room_to_rebuild() {
   cut_.trees.reserve(cut_.trees.size() + merges_.size());
   cut_.owner.reserve(cut_.owner.size() + merges_.size());
   old_weight_.clear();
-  old_name_.clear();
+  old_id_.clear();
   old_weight_.reserve(cut_.taken.size());
-  old_name_.reserve(cut_.taken.size());
+  old_id_.reserve(cut_.taken.size());
   heirs_.assign(cut_.taken.size(), {});
 }
 
@@ -111,12 +111,12 @@ template <class Real>
 void Repair<Real>::rebuild(Tree<Real>& tree) {
   for (const Slot slot : cut_.taken) {
     old_weight_.push_back(tree.weight(NodeId::inner(slot)));
-    old_name_.push_back(tree.name(slot));
+    old_id_.push_back(tree.id(slot));
   }
   const std::size_t old = cut_.taken.size();
   for (std::uint32_t t = 0; t < merges_.size(); ++t) {
     const auto [a, b] = merges_[t];
-    const Slot slot = t < old ? cut_.taken[t] : tree.new_slot(kUnnamed);
+    const Slot slot = t < old ? cut_.taken[t] : tree.new_slot(kNoId);
     cut_.trees.push_back(tree.join(cut_.trees[a], cut_.trees[b], slot));
     cut_.owner.push_back(lowest_common(cut_.owner[a], cut_.owner[b]));
   }
@@ -133,14 +133,14 @@ std::uint32_t Repair<Real>::lowest_common(std::uint32_t a, std::uint32_t b) cons
 
 /// Of x, `known` of its points were below the taken-out nodes before.
 template <class Real>
-void Repair<Real>::inherit_names(Tree<Real>& tree, bool has_x_last, double known) {
+void Repair<Real>::inherit_ids(Tree<Real>& tree, bool has_x_last, double known) {
   const std::size_t m = cut_.trees.size() - merges_.size();
   std::size_t with_x = has_x_last ? m - 1 : CutForest::kNowhere;  // the cluster that x is in so far
   const double of_x = has_x_last ? tree.weight(cut_.trees[m - 1]) - known : 0;
   for (std::uint32_t t = 0; t < merges_.size(); ++t) {
     const bool has_x = merges_[t].a == with_x || merges_[t].b == with_x;
     if (has_x) with_x = m + t;
-    tree.rename(cut_.trees[m + t].slot(), kUnnamed);
+    tree.set_id(cut_.trees[m + t].slot(), kNoId);
     if (cut_.owner[m + t] == CutForest::kNowhere) continue;
     Heir& heir = heirs_[cut_.owner[m + t]];
     const double kept = tree.weight(cut_.trees[m + t]) - (has_x ? of_x : 0);
@@ -148,10 +148,10 @@ void Repair<Real>::inherit_names(Tree<Real>& tree, bool has_x_last, double known
   }
   for (std::size_t i = 0; i < heirs_.size(); ++i)
     if (2 * heirs_[i].kept > old_weight_[i])
-      tree.rename(cut_.trees[m + heirs_[i].merge].slot(), old_name_[i]);
+      tree.set_id(cut_.trees[m + heirs_[i].merge].slot(), old_id_[i]);
   for (std::size_t t = 0; t < merges_.size(); ++t) {
     const Slot slot = cut_.trees[m + t].slot();
-    if (tree.name(slot) == kUnnamed) tree.rename(slot, tree.new_name());
+    if (tree.id(slot) == kNoId) tree.set_id(slot, tree.new_id());
   }
 }
 

@@ -5,11 +5,11 @@
 // new point it is an insert, without a leaf that goes it is an erasure. Whoever calls
 // chooses what is cut out; what happens then is here, once.
 //
-// Taken-out nodes come back under the name they had: of the new nodes whose
+// Taken-out nodes come back under the id they had: of the new nodes whose
 // points all lay below old node u (the new point aside) and no lower, the first made
-// that holds the most of them inherits u's name, if that is more than half of u. The
-// others get new names. So a cluster that merely gains or loses a point, or stays as it
-// was, keeps its name.
+// that holds the most of them inherits u's id, if that is more than half of u. The
+// others get new ids. So a cluster that merely gains or loses a point, or stays as it
+// was, keeps its id.
 #pragma once
 
 #include <vector>
@@ -56,7 +56,7 @@ class Repair {
   void make_room_to_rebuild();
   void rebuild(Tree<Real>& tree);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;
-  void inherit_names(Tree<Real>& tree, bool has_x_last, double known);
+  void inherit_ids(Tree<Real>& tree, bool has_x_last, double known);
 
   Metric metric_;
   Linkage linkage_;
@@ -64,9 +64,9 @@ class Repair {
   StablePath<Real> stable_path_;
 
   // Of the repair at hand; kept to spare allocations.
-  CutForest cut_;                        // trees: with x last, then each merge
-  std::vector<double> old_weight_;       // of each taken-out node, how many points
-  std::vector<std::uint64_t> old_name_;  // and its name
+  CutForest cut_;                      // trees: with x last, then each merge
+  std::vector<double> old_weight_;     // of each taken-out node, how many points
+  std::vector<std::uint64_t> old_id_;  // and its id
   std::vector<ForestItem<Real>> forest_, low_forest_;
   std::vector<Slot> kept_;  // path nodes that stay, lowest first
   NodeId kept_child_;       // the first one's child on the path

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // change.hpp: what one mutation did to a tree, for whoever keeps a copy of it.
 //
-// In public terms only, which mean the same for ever: inner nodes by their names,
+// In public terms only, which mean the same for ever: inner nodes by their ids,
 // points by their arrival numbers. Of every inner node that is new or has other
 // children it says which: applied to the tree before, that gives the tree after, and
 // all else (sizes, parents, the root) follows from it.
@@ -15,7 +15,7 @@
 
 namespace ramify {
 
-/// A node's public id: an inner one's name, -1 - the arrival number of a leaf's point.
+/// A node's public id: an inner one's id, -1 - the arrival number of a leaf's point.
 using PublicId = std::int64_t;
 
 struct Change {

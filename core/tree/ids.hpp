@@ -5,7 +5,7 @@
 //   RowSlot  where its row lies now (row_store.hpp)
 //   Slot     where an inner node lies now, in the tree's arena; reused
 //   NodeId   a node as a link: the leaf of a row slot (even) or an inner slot (odd)
-//   name     an inner node's public id (tree.hpp)
+//   id       an inner node's public id (tree.hpp)
 #pragma once
 
 #include <cstddef>

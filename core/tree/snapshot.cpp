@@ -17,7 +17,7 @@ FlatTree flatten(const Tree<Real>& tree) {
     if (tree.is_free(slot)) continue;
     const NodeId v = NodeId::inner(slot);
     out.entries.push_back({tree.heights(v), tree.count(v), tree.first_leaf(v), tree.left(v),
-                           tree.right(v), slot, tree.name(slot)});
+                           tree.right(v), slot, tree.id(slot)});
   }
   return out;
 }
@@ -90,7 +90,7 @@ Snapshot number(const FlatTree& tree) {
   };
   out.children.reserve(2 * (n - 1));
   out.heights.reserve(n - 1);
-  out.names.reserve(n - 1);
+  out.ids.reserve(n - 1);
   for (const std::uint32_t at : order) {
     const FlatTree::Entry& entry = tree.entries[at];
     Numbered a = look(entry.left), b = look(entry.right);
@@ -98,7 +98,7 @@ Snapshot number(const FlatTree& tree) {
     out.children.push_back(a.number);
     out.children.push_back(b.number);
     out.heights.push_back(entry.heights.own);
-    out.names.push_back(static_cast<std::int64_t>(entry.name));
+    out.ids.push_back(static_cast<std::int64_t>(entry.id));
   }
   return out;
 }

@@ -21,7 +21,7 @@ struct FlatTree {
     RowSlot first_leaf;
     NodeId left, right;
     Slot slot;
-    std::uint64_t name;
+    std::uint64_t id;
   };
   std::vector<Entry> entries;
   std::size_t slots = 0;  // of inner nodes, free ones included
@@ -34,7 +34,7 @@ struct FlatTree {
 struct Snapshot {
   std::vector<std::int64_t> children;
   std::vector<double> heights;
-  std::vector<std::int64_t> names;
+  std::vector<std::int64_t> ids;
   std::vector<NodeId> nodes;  // all 2n-1, by number
 };
 

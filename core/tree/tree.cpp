@@ -60,12 +60,12 @@ void Tree<Real>::clear_inner() {
 }
 
 template <class Real>
-Slot Tree<Real>::new_slot(std::uint64_t name) {
+Slot Tree<Real>::new_slot(std::uint64_t id) {
   if (!free_.empty()) {
     const Slot slot = free_.back();
     free_.pop_back();
     touch(slot, false);
-    inner(slot) = Inner{.name = name};
+    inner(slot) = Inner{.id = id};
     return slot;
   }
   ramify::make_room(records_, record_);
@@ -74,7 +74,7 @@ Slot Tree<Real>::new_slot(std::uint64_t name) {
     weights_.push_back(0);
   }
   records_.resize(records_.size() + record_);
-  new (records_.data() + slots_ * record_) Inner{.name = name};
+  new (records_.data() + slots_ * record_) Inner{.id = id};
   touch(static_cast<Slot>(slots_), false);
   return static_cast<Slot>(slots_++);
 }
@@ -166,8 +166,7 @@ void Tree<Real>::record(bool on) {
 template <class Real>
 void Tree<Real>::write_down(Slot slot, bool used) noexcept {
   try {
-    if (!lost_track_)
-      touched_.push_back({slot, touched_.size(), used, used ? inner(slot).name : 0});
+    if (!lost_track_) touched_.push_back({slot, touched_.size(), used, used ? inner(slot).id : 0});
   } catch (const std::bad_alloc&) {
     lost_track_ = true;  // the tree comes first
   }
@@ -190,9 +189,9 @@ Change Tree<Real>::take_change() {
   touched_.erase(std::unique(touched_.begin(), touched_.end(), same), touched_.end());
   std::vector<PublicId> before, after;
   for (const Touched& one : touched_) {
-    if (one.used) before.push_back(static_cast<PublicId>(one.name));
+    if (one.used) before.push_back(static_cast<PublicId>(one.id));
     if (one.slot < slots_ && !is_free(one.slot))
-      after.push_back(static_cast<PublicId>(name(one.slot)));
+      after.push_back(static_cast<PublicId>(id(one.slot)));
   }
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
@@ -281,7 +280,7 @@ NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
 template <class Real>
 NodeId Tree<Real>::attach(NodeId leaf, NodeId at) {
   const NodeId above = parent(at);
-  const Slot slot = new_slot(new_name());
+  const Slot slot = new_slot(new_id());
   replace_child(above, at, NodeId::inner(slot));
   return join(at, leaf, slot);
 }
@@ -345,7 +344,7 @@ void Tree<Real>::absorb(NodeId v, NodeId leaf, double gap) {
 
 template <class Real>
 Tree<Real>::Remake::Remake(Tree& tree)
-    : tree_(tree), slots_(tree.slots_), next_name_(tree.next_name_), root_(tree.root_) {
+    : tree_(tree), slots_(tree.slots_), next_id_(tree.next_id_), root_(tree.root_) {
   records_.reserve(tree.points().slots() * tree.record_);
   tree.touch_all();
   if (tree.points().weighted()) weights_.reserve(tree.points().slots());
@@ -362,7 +361,7 @@ Tree<Real>::Remake::~Remake() {
   std::swap(weights_, tree_.weights_);
   std::swap(free_, tree_.free_);
   tree_.slots_ = slots_;
-  tree_.next_name_ = next_name_;
+  tree_.next_id_ = next_id_;
   tree_.for_each_slot([&](Slot slot) {  // free ones have no children
     for (const NodeId child : {tree_.inner(slot).left, tree_.inner(slot).right})
       tree_.set_parent(child, NodeId::inner(slot));
@@ -381,237 +380,6 @@ std::vector<Slot> Tree<Real>::bottom_up() const {
       if (!child.is_leaf()) order.push_back(child.slot());
   std::reverse(order.begin(), order.end());
   return order;
-}
-
-template <class Real>
-std::vector<Slot> Tree<Real>::numbering() const {
-  std::vector<Slot> out(slots_);
-  Slot next = 0;
-  for_each_slot([&](Slot slot) { out[slot] = next++; });
-  return out;
-}
-
-template <class Real>
-std::vector<std::uint32_t> Tree<Real>::link_array() const {
-  const std::vector<Slot> place = numbering();
-  std::vector<std::uint32_t> out;
-  out.reserve(3 * slots_);
-  for_each_slot([&](Slot slot) {
-    const Inner& node = inner(slot);
-    for (const NodeId v : {node.parent, node.left, node.right})
-      out.push_back((v == kNone || v.is_leaf() ? v : NodeId::inner(place[v.slot()])).raw());
-  });
-  return out;
-}
-
-template <class Real>
-std::vector<std::uint64_t> Tree<Real>::names() const {
-  std::vector<std::uint64_t> out;
-  out.reserve(slots_);
-  for_each_slot([&](Slot slot) { out.push_back(inner(slot).name); });
-  return out;
-}
-
-template <class Real>
-std::vector<double> Tree<Real>::ssds() const {
-  std::vector<double> out;
-  out.reserve(slots_);
-  for_each_slot([&](Slot slot) { out.push_back(inner(slot).ssd); });
-  return out;
-}
-
-template <class Real>
-std::vector<Real> Tree<Real>::means() const {
-  std::vector<Real> out;
-  out.reserve(slots_ * dim());
-  for_each_slot([&](Slot slot) { out.insert(out.end(), mean_at(slot), mean_at(slot) + dim()); });
-  return out;
-}
-
-template <class Real>
-Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
-  const std::size_t n = arrays.points.size() / dim;
-  const std::size_t slots = arrays.links.size() / 3;
-  const std::size_t expected = n > 0 ? n - 1 : 0;
-  if (arrays.points.size() != n * dim || arrays.links.size() != 3 * slots || slots != expected ||
-      arrays.names.size() != slots || arrays.ssd.size() != slots ||
-      arrays.mean.size() != slots * dim || n > kMaxPoints ||
-      (!arrays.standings.empty() && arrays.standings.size() != 2 * n))
-    throw std::invalid_argument("the arrays of a stored tree do not fit each other");
-  const bool plain = arrays.arrivals.empty();
-  if (plain ? n > 0 && arrays.next_arrival != n  // all may have left
-            : arrays.arrivals.size() != n || arrays.arrivals.back() >= arrays.next_arrival ||
-                  std::adjacent_find(arrays.arrivals.begin(), arrays.arrivals.end(),
-                                     std::greater_equal<>{}) != arrays.arrivals.end())
-    throw std::invalid_argument("the arrival numbers of a stored tree do not fit its points");
-  Tree tree(dim);
-  tree.make_room(n);
-  for (std::size_t i = 0; i < n; ++i) tree.add_leaf(arrays.points.data() + i * dim);
-  if (arrays.next_arrival != n) tree.points_.number(arrays.arrivals, arrays.next_arrival);
-  if (!arrays.standings.empty()) tree.make_room_to_weigh();
-  for (std::size_t i = 0; i < arrays.standings.size(); i += 2) {
-    const Standing standing{arrays.standings[i], arrays.standings[i + 1]};
-    if (!(std::isfinite(standing.weight) && standing.weight > 0 && std::isfinite(standing.ssd) &&
-          standing.ssd >= 0))
-      throw std::invalid_argument("a stored tree has a leaf without a weight");
-    tree.weigh(NodeId::leaf(static_cast<RowSlot>(i / 2)), standing);
-  }
-  for (std::size_t i = 0; i < slots; ++i) tree.new_slot(arrays.names[i]);
-  if (n == 1) tree.set_root(NodeId::leaf(0));
-  for (std::size_t i = 0; i < slots; ++i) {
-    const NodeId node = NodeId::inner(static_cast<Slot>(i));
-    const auto link = [&](std::size_t k) { return NodeId::from_raw(arrays.links[3 * i + k]); };
-    for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
-      const NodeId child = link(k);
-      if (child.is_leaf() ? child.row() >= n : child.slot() >= slots)
-        throw std::invalid_argument("a stored tree links to a node that does not exist");
-      tree.set_parent(child, node);
-    }
-    tree.inner(i).left = link(1);
-    tree.inner(i).right = link(2);
-    if (link(0) == kNone) tree.root_ = node;
-  }
-  if (tree.root_ != kNone && !tree.root_.is_leaf()) tree.inner(tree.root_.slot()).parent = kNone;
-  if (n > 0) {
-    try {
-      tree.check_links();
-    } catch (const std::logic_error& broken) {
-      throw std::invalid_argument(std::string("a stored tree is damaged: ") + broken.what());
-    }
-  }
-  for (const Slot slot : tree.bottom_up()) tree.summarise(slot);
-  for (std::size_t i = 0; i < slots; ++i) {
-    tree.inner(i).ssd = arrays.ssd[i];
-    std::copy_n(arrays.mean.data() + i * dim, dim, tree.mean_at(i));
-  }
-  tree.next_name_ = arrays.next_name;
-  return tree;
-}
-
-namespace {
-
-void require(bool holds, int invariant, const std::string& what) {
-  if (!holds)
-    throw std::logic_error("tree invariant " + std::to_string(invariant) + " broken: " + what);
-}
-
-}  // namespace
-
-template <class Real>
-void Tree<Real>::check_links() const {
-  const std::size_t n = points_.living();
-  if (n == 0) {
-    require(root_ == kNone && slots_ == free_.size(), 1, "an empty tree has a node");
-    return;
-  }
-  require(root_ != kNone, 1, "no root");
-  require(parent(root_) == kNone, 1, "the root has a parent");
-  require(attached() == n, 2, "inner nodes are not points - 1");
-  std::vector<bool> met_slot(slots_), met_point(points_.slots());
-  std::vector<NodeId> stack{root_};
-  std::size_t met = 0;
-  while (!stack.empty()) {
-    const NodeId v = stack.back();
-    stack.pop_back();
-    const bool again = v.is_leaf() ? met_point[v.row()] : met_slot[v.slot()];
-    require(!again, 2, "a node is met twice");
-    (v.is_leaf() ? met_point[v.row()] : met_slot[v.slot()]) = true;
-    ++met;
-    if (v.is_leaf()) continue;
-    for (const NodeId child : {left(v), right(v)}) {
-      require(child != kNone && parent(child) == v, 1, "a child does not know its parent");
-      stack.push_back(child);
-    }
-  }
-  require(met == 2 * n - 1, 2, "some node is not below the root");
-}
-
-template <class Real>
-void Tree<Real>::check_summaries() const {
-  // A mean of n points is rounded up to n times on its way here, each time by half a
-  // unit in the last place: of the column's largest number, or of the smallest there is.
-  const double unit = std::numeric_limits<Real>::epsilon();
-  const double smallest = std::numeric_limits<Real>::denorm_min();
-  const auto slack_for = [&](double n) {
-    return std::max(sizeof(Real) == sizeof(float) ? 1e-3 : 1e-9, n * unit);
-  };
-  std::vector<double> sum(slots_ * dim()), deviation(slots_);
-  std::vector<double> scale(dim());
-  for (std::size_t i = 0; i < points_.slots(); ++i)
-    for (std::size_t j = 0; j < dim(); ++j)
-      scale[j] = std::max(scale[j],
-                          std::fabs(static_cast<double>(points_.row(static_cast<RowSlot>(i))[j])));
-  double spread = 0;
-  for (const double s : scale) spread += s * s;
-  // Fresh means in double: a leaf's is its row, an inner node's its children's.
-  std::vector<double> mean_a(dim()), mean_b(dim());
-  const auto fresh_mean = [&](NodeId v, std::vector<double>& out) {
-    for (std::size_t j = 0; j < dim(); ++j)
-      out[j] =
-          v.is_leaf() ? static_cast<double>(points_.row(v.row())[j]) : sum[v.slot() * dim() + j];
-  };
-  for (const Slot slot : bottom_up()) {
-    const NodeId a = inner(slot).left;
-    const NodeId b = inner(slot).right;
-    require(inner(slot).stale != kAllStale, 4, "stale, in a check of a refreshed tree");
-    require(inner(slot).count == count(a) + count(b), 3, "count");
-    require(std::fabs(weight(NodeId::inner(slot)) - (weight(a) + weight(b))) <=
-                1e-9 * (weight(a) + weight(b)),
-            4, "weight");
-    require(inner(slot).first_leaf == std::min(first_leaf(a), first_leaf(b)), 3, "first_leaf");
-    fresh_mean(a, mean_a);
-    fresh_mean(b, mean_b);
-    const double n_a = weight(a), n_b = weight(b), n = n_a + n_b;
-    const double slack = slack_for(inner(slot).count);
-    double gap = 0;
-    for (std::size_t j = 0; j < dim(); ++j) {
-      const double step = mean_b[j] - mean_a[j];
-      gap += step * step;
-      const double mean = mean_a[j] + n_b / (n_a + n_b) * step;
-      sum[slot * dim() + j] = mean;
-      require(std::fabs(mean - static_cast<double>(mean_at(slot)[j])) <=
-                  slack * scale[j] + n * smallest,
-              4, "mean");
-    }
-    const auto below = [&](NodeId v) { return v.is_leaf() ? ssd(v) : deviation[v.slot()]; };
-    deviation[slot] = merged_ssd(n_a, below(a), n_b, below(b), gap);
-    // A mean wrong by e moves the ssd by up to n e (sqrt(ssd/n) + e).
-    const double wrong = slack * std::sqrt(spread) + n * smallest;
-    require(inner(slot).ssd >= 0, 4, "negative ssd");
-    require(
-        std::fabs(deviation[slot] - inner(slot).ssd) <=
-            slack * deviation[slot] + n * wrong * (std::sqrt(deviation[slot] / n) + wrong) + 1e-300,
-        4, "ssd");
-  }
-}
-
-template <class Real>
-void Tree<Real>::check_stale() const {
-  for (const Slot slot : bottom_up()) {
-    const NodeId above = inner(slot).parent;
-    require(inner(slot).stale == kFresh || above == kNone || inner(above.slot()).stale != kFresh, 6,
-            "the parent of a stale node is not");
-    if (inner(slot).stale != kFresh) continue;
-    for (const NodeId child : {inner(slot).left, inner(slot).right})
-      require(child.is_leaf() || heights_[child.slot()].monotone <= heights_[slot].monotone, 6,
-              "a height below is larger");
-  }
-}
-
-template <class Real>
-void Tree<Real>::check_names() const {
-  std::vector<std::uint64_t> names = this->names();
-  std::sort(names.begin(), names.end());
-  require(std::adjacent_find(names.begin(), names.end()) == names.end(), 5, "a name twice");
-  require(names.empty() || names.back() < next_name_, 5, "a name from the future");
-}
-
-template <class Real>
-void Tree<Real>::check() const {
-  check_links();
-  check_summaries();
-  check_stale();
-  check_names();
 }
 
 template class Tree<float>;

@@ -16,7 +16,7 @@
 //   2  walking down from the root meets every living row and every slot in use once
 //   3  count is the number of leaves below; first_leaf is the earliest of them
 //   4  weight, mean and ssd are those of the points below, up to rounding
-//   5  name is unique, and below next_name
+//   5  id is unique, and below next_id
 //   6  the parent of a stale node is stale; heights of others are right
 //   (3 and 4: of nodes whose summary is not stale)
 #pragma once
@@ -43,7 +43,7 @@ struct Inner {
   RowSlot first_leaf = 0;
   std::uint32_t stale = 0;  // bits of Stale
   double ssd = 0;
-  std::uint64_t name = 0;
+  std::uint64_t id = 0;  // public, kept while the node keeps most of its points
 };
 
 enum Stale : std::uint32_t { kFresh = 0, kHeightStale = 1, kAllStale = 3 };
@@ -94,7 +94,7 @@ class Tree {
   }
   SummaryView<Real> summary(NodeId v) const { return {weight(v), mean(v), ssd(v)}; }
   /// Public id of an inner node: kept while the node keeps most of its points.
-  std::uint64_t name(Slot slot) const { return inner(slot).name; }
+  std::uint64_t id(Slot slot) const { return inner(slot).id; }
 
   /// Of an inner node that is not stale.
   const Heights& heights(NodeId v) const { return heights_[v.slot()]; }
@@ -123,7 +123,7 @@ class Tree {
 
   PublicId public_id(NodeId v) const {
     return v.is_leaf() ? -1 - static_cast<PublicId>(points_.arrival(v.row()))
-                       : static_cast<PublicId>(name(v.slot()));
+                       : static_cast<PublicId>(id(v.slot()));
   }
 
   // --- recording -------------------------------------------------------------
@@ -156,11 +156,11 @@ class Tree {
   void truncate(std::size_t slots);
   /// Forget all inner nodes; leaves stay, unattached.
   void clear_inner();
-  Slot new_slot(std::uint64_t name);
-  std::uint64_t new_name() { return next_name_++; }
-  void rename(Slot slot, std::uint64_t name) {
+  Slot new_slot(std::uint64_t id);
+  std::uint64_t new_id() { return next_id_++; }
+  void set_id(Slot slot, std::uint64_t id) {
     touch(slot);
-    inner(slot).name = name;
+    inner(slot).id = id;
   }
   void set_root(NodeId v);
   /// Make `slot` the parent of two trees and compute its summary. O(dim).
@@ -194,7 +194,7 @@ class Tree {
   /// Exchange the places of two subtrees, neither of them inside the other.
   void swap(NodeId a, NodeId b);
   /// Take v from its place, which its sibling fills, and join it with `beside` in
-  /// the latter's place, under the slot and name of v's old parent. `beside` may
+  /// the latter's place, under the slot and id of v's old parent. `beside` may
   /// not be inside v, nor be v's parent or sibling.
   NodeId move(NodeId v, NodeId beside);
   /// One leaf more below v, later than all others.
@@ -231,7 +231,7 @@ class Tree {
     BigVector<double> weights_;
     std::vector<Slot> free_;
     std::size_t slots_;
-    std::uint64_t next_name_;
+    std::uint64_t next_id_;
     NodeId root_;
     bool kept_ = false;
   };
@@ -244,8 +244,8 @@ class Tree {
   struct Arrays {
     std::span<const Real> points;
     std::span<const std::uint32_t> links;  // parent, left, right of each slot
-    std::span<const std::uint64_t> names;
-    std::uint64_t next_name = 0;
+    std::span<const std::uint64_t> ids;
+    std::uint64_t next_id = 0;
     std::span<const Real> mean;
     std::span<const double> ssd;
     std::span<const Arrival> arrivals;  // by row; empty: 0, 1, 2, ...
@@ -255,9 +255,9 @@ class Tree {
   // The arrays are of the slots in use; numbering() is the place of each slot in them.
   std::vector<Slot> numbering() const;
   std::vector<std::uint32_t> link_array() const;
-  std::vector<std::uint64_t> names() const;
+  std::vector<std::uint64_t> ids() const;
   std::vector<double> ssds() const;
-  std::uint64_t next_name() const { return next_name_; }
+  std::uint64_t next_id() const { return next_id_; }
   std::vector<Real> means() const;
   /// A tree from its arrays; throws std::invalid_argument when they do not make
   /// one, so that a damaged file cannot become a damaged tree. O(n dim).
@@ -274,7 +274,7 @@ class Tree {
     Slot slot;
     std::size_t order;
     bool used;
-    std::uint64_t name;
+    std::uint64_t id;
   };
   /// Something is about to happen to a node.
   void touch(Slot slot, bool used = true) noexcept {
@@ -289,7 +289,7 @@ class Tree {
   void set_parent(NodeId v, NodeId parent);
   void check_links() const;
   void check_summaries() const;
-  void check_names() const;
+  void check_ids() const;
 
   RowStore<Real> points_;
   /// Whole cache lines as long as one will do, whole Inners' alignment above.
@@ -320,7 +320,7 @@ class Tree {
   std::vector<RowSlot> new_slot_;  // of the compaction at hand
   bool recording_ = false, lost_track_ = false;
   std::vector<Touched> touched_;
-  std::uint64_t next_name_ = 0;
+  std::uint64_t next_id_ = 0;
   NodeId root_;
 };
 

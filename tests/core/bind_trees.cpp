@@ -12,12 +12,12 @@ namespace {
 template <class Real>
 Tree<Real> stored_and_read(const Tree<Real>& tree) {
   const auto links = tree.link_array();
-  const auto names = tree.names();
+  const auto ids = tree.ids();
   const auto means = tree.means();
   const auto ssds = tree.ssds();
   const auto arrivals = tree.points().numbers();
   return Tree<Real>::from_arrays(
-      tree.dim(), {tree.points().values(), links, names, tree.next_name(), means, ssds, arrivals,
+      tree.dim(), {tree.points().values(), links, ids, tree.next_id(), means, ssds, arrivals,
                    tree.points().next_arrival()});
 }
 
@@ -34,7 +34,7 @@ void bind_tree(nb::module_& m) {
       .def_prop_ro("attached", &Self::attached)
       .def_prop_ro("root", [](const Self& self) { return shown(self.root()); })
       .def_prop_ro("is_stale", &Self::is_stale)
-      .def_prop_ro("next_name", &Self::next_name)
+      .def_prop_ro("next_id", &Self::next_id)
       .def("parent", [](const Self& self, Raw v) { return shown(self.parent(node(v))); })
       .def("left", [](const Self& self, Raw v) { return shown(self.left(node(v))); })
       .def("right", [](const Self& self, Raw v) { return shown(self.right(node(v))); })
@@ -47,7 +47,7 @@ void bind_tree(nb::module_& m) {
              const Real* mean = self.mean(node(v));
              return to_numpy(std::vector<Real>(mean, mean + self.dim()));
            })
-      .def("name", [](const Self& self, Raw v) { return self.name(node(v).slot()); })
+      .def("id", [](const Self& self, Raw v) { return self.id(node(v).slot()); })
       .def("heights",
            [](const Self& self, Raw v) {
              const Heights& heights = self.heights(node(v));

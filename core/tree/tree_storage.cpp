@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tree as plain arrays, for files, and back.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "tree/tree.hpp"
+
+namespace ramify {
+
+template <class Real>
+std::vector<Slot> Tree<Real>::numbering() const {
+  std::vector<Slot> out(slots_);
+  Slot next = 0;
+  for_each_slot([&](Slot slot) { out[slot] = next++; });
+  return out;
+}
+
+template <class Real>
+std::vector<std::uint32_t> Tree<Real>::link_array() const {
+  const std::vector<Slot> place = numbering();
+  std::vector<std::uint32_t> out;
+  out.reserve(3 * slots_);
+  for_each_slot([&](Slot slot) {
+    const Inner& node = inner(slot);
+    for (const NodeId v : {node.parent, node.left, node.right})
+      out.push_back((v == kNone || v.is_leaf() ? v : NodeId::inner(place[v.slot()])).raw());
+  });
+  return out;
+}
+
+template <class Real>
+std::vector<std::uint64_t> Tree<Real>::ids() const {
+  std::vector<std::uint64_t> out;
+  out.reserve(slots_);
+  for_each_slot([&](Slot slot) { out.push_back(inner(slot).id); });
+  return out;
+}
+
+template <class Real>
+std::vector<double> Tree<Real>::ssds() const {
+  std::vector<double> out;
+  out.reserve(slots_);
+  for_each_slot([&](Slot slot) { out.push_back(inner(slot).ssd); });
+  return out;
+}
+
+template <class Real>
+std::vector<Real> Tree<Real>::means() const {
+  std::vector<Real> out;
+  out.reserve(slots_ * dim());
+  for_each_slot([&](Slot slot) { out.insert(out.end(), mean_at(slot), mean_at(slot) + dim()); });
+  return out;
+}
+
+template <class Real>
+Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
+  const std::size_t n = arrays.points.size() / dim;
+  const std::size_t slots = arrays.links.size() / 3;
+  const std::size_t expected = n > 0 ? n - 1 : 0;
+  if (arrays.points.size() != n * dim || arrays.links.size() != 3 * slots || slots != expected ||
+      arrays.ids.size() != slots || arrays.ssd.size() != slots ||
+      arrays.mean.size() != slots * dim || n > kMaxPoints ||
+      (!arrays.standings.empty() && arrays.standings.size() != 2 * n))
+    throw std::invalid_argument("the arrays of a stored tree do not fit each other");
+  const bool plain = arrays.arrivals.empty();
+  if (plain ? n > 0 && arrays.next_arrival != n  // all may have left
+            : arrays.arrivals.size() != n || arrays.arrivals.back() >= arrays.next_arrival ||
+                  std::adjacent_find(arrays.arrivals.begin(), arrays.arrivals.end(),
+                                     std::greater_equal<>{}) != arrays.arrivals.end())
+    throw std::invalid_argument("the arrival numbers of a stored tree do not fit its points");
+  Tree tree(dim);
+  tree.make_room(n);
+  for (std::size_t i = 0; i < n; ++i) tree.add_leaf(arrays.points.data() + i * dim);
+  if (arrays.next_arrival != n) tree.points_.number(arrays.arrivals, arrays.next_arrival);
+  if (!arrays.standings.empty()) tree.make_room_to_weigh();
+  for (std::size_t i = 0; i < arrays.standings.size(); i += 2) {
+    const Standing standing{arrays.standings[i], arrays.standings[i + 1]};
+    if (!(std::isfinite(standing.weight) && standing.weight > 0 && std::isfinite(standing.ssd) &&
+          standing.ssd >= 0))
+      throw std::invalid_argument("a stored tree has a leaf without a weight");
+    tree.weigh(NodeId::leaf(static_cast<RowSlot>(i / 2)), standing);
+  }
+  for (std::size_t i = 0; i < slots; ++i) tree.new_slot(arrays.ids[i]);
+  if (n == 1) tree.set_root(NodeId::leaf(0));
+  for (std::size_t i = 0; i < slots; ++i) {
+    const NodeId node = NodeId::inner(static_cast<Slot>(i));
+    const auto link = [&](std::size_t k) { return NodeId::from_raw(arrays.links[3 * i + k]); };
+    for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
+      const NodeId child = link(k);
+      if (child.is_leaf() ? child.row() >= n : child.slot() >= slots)
+        throw std::invalid_argument("a stored tree links to a node that does not exist");
+      tree.set_parent(child, node);
+    }
+    tree.inner(i).left = link(1);
+    tree.inner(i).right = link(2);
+    if (link(0) == kNone) tree.root_ = node;
+  }
+  if (tree.root_ != kNone && !tree.root_.is_leaf()) tree.inner(tree.root_.slot()).parent = kNone;
+  if (n > 0) {
+    try {
+      tree.check_links();
+    } catch (const std::logic_error& broken) {
+      throw std::invalid_argument(std::string("a stored tree is damaged: ") + broken.what());
+    }
+  }
+  for (const Slot slot : tree.bottom_up()) tree.summarise(slot);
+  for (std::size_t i = 0; i < slots; ++i) {
+    tree.inner(i).ssd = arrays.ssd[i];
+    std::copy_n(arrays.mean.data() + i * dim, dim, tree.mean_at(i));
+  }
+  tree.next_id_ = arrays.next_id;
+  return tree;
+}
+
+#define RAMIFY_OF(Real)                                               \
+  template std::vector<Slot> Tree<Real>::numbering() const;           \
+  template std::vector<std::uint32_t> Tree<Real>::link_array() const; \
+  template std::vector<std::uint64_t> Tree<Real>::ids() const;        \
+  template std::vector<double> Tree<Real>::ssds() const;              \
+  template std::vector<Real> Tree<Real>::means() const;               \
+  template Tree<Real> Tree<Real>::from_arrays(std::size_t, const Arrays&)
+RAMIFY_OF(float);
+RAMIFY_OF(double);
+#undef RAMIFY_OF
+
+}  // namespace ramify

@@ -79,7 +79,7 @@ class RepairMachine(RuleBasedStateMachine):
     def slot(self, number):
         return self.tree.points.find(number)
 
-    def is_repaired(self, forest, taken, names, next_name, newcomer=None):
+    def is_repaired(self, forest, taken, names, next_id, newcomer=None):
         """HAC of the forest, names as documented, and every number right."""
         tree, now = self.look()
         gaps: list[float] = []
@@ -92,7 +92,7 @@ class RepairMachine(RuleBasedStateMachine):
         others = {points: name for points, name in names.items() if points not in taken}
         for points, name in inherited(taken, others, tree, newcomer).items():
             if name is None:
-                assert now[points] >= next_name
+                assert now[points] >= next_id
             else:
                 assert now[points] == name
         self.tree.refresh(self.metric, self.linkage)
@@ -105,7 +105,7 @@ class RepairMachine(RuleBasedStateMachine):
     def insert(self, shares, many):
         for _ in range(min(8 if many else 1, len(self.X) - self.came)):
             before, names = self.look()
-            next_name, x = self.tree.next_name, self.came
+            next_id, x = self.tree.next_name, self.came
             living = list(before.leaves) if before else []
             ys = list(dict.fromkeys(living[int(s * (len(living) - 1))] for s in shares if living))
             self.tree.make_room(1)
@@ -118,13 +118,13 @@ class RepairMachine(RuleBasedStateMachine):
             forest = [*split(before, ys), leaf(x)]
             untouched = set().union(*(clusters(part_of_it) for part_of_it in forest))
             taken = {points: name for points, name in names.items() if points not in untouched}
-            self.is_repaired(forest, taken, names, next_name, x)
+            self.is_repaired(forest, taken, names, next_id, x)
 
     @precondition(lambda self: self.tree.attached)
     @rule(share=SHARES)
     def erase(self, share):
         before, names = self.look()
-        next_name = self.tree.next_name
+        next_id = self.tree.next_name
         gone = before.leaves[int(share * (len(before) - 1))]
         slot = self.slot(gone)
         self.tree.make_room_to_erase()
@@ -143,7 +143,7 @@ class RepairMachine(RuleBasedStateMachine):
             below = node
         taken = {node.leaves: names[node.leaves] for node in above}
         names = {points: name for points, name in names.items() if points != parent.leaves}
-        self.is_repaired(forest, taken, names, next_name)
+        self.is_repaired(forest, taken, names, next_id)
 
     @rule(one=SHARES, other=SHARES)
     def shake(self, one, other):

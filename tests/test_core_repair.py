@@ -105,7 +105,7 @@ class RepairMachine(RuleBasedStateMachine):
     def insert(self, shares, many):
         for _ in range(min(8 if many else 1, len(self.X) - self.came)):
             before, names = self.look()
-            next_id, x = self.tree.next_name, self.came
+            next_id, x = self.tree.next_id, self.came
             living = list(before.leaves) if before else []
             ys = list(dict.fromkeys(living[int(s * (len(living) - 1))] for s in shares if living))
             self.tree.make_room(1)
@@ -124,7 +124,7 @@ class RepairMachine(RuleBasedStateMachine):
     @rule(share=SHARES)
     def erase(self, share):
         before, names = self.look()
-        next_id = self.tree.next_name
+        next_id = self.tree.next_id
         gone = before.leaves[int(share * (len(before) - 1))]
         slot = self.slot(gone)
         self.tree.make_room_to_erase()

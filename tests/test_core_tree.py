@@ -176,7 +176,7 @@ class TreeMachine(RuleBasedStateMachine):
         again = self.tree.stored_and_read()
         again.refresh(self.metric, self.linkage)
         again.check()
-        assert again.next_id == self.tree.next_name
+        assert again.next_id == self.tree.next_id
         todo = [(self.tree.root, again.root)]
         while todo:
             v, w = todo.pop()
@@ -225,7 +225,7 @@ class TreeMachine(RuleBasedStateMachine):
             return
         self.ids()
         assert self.tree.attached == len(self.rows.living())
-        assert self.tree.next_id == self.model.next_name
+        assert self.tree.next_id == self.model.next_id
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ class Node:
 class ChangingTree:
     def __init__(self) -> None:
         self.root: Node | None = None
-        self.next_name = 0
+        self.next_id = 0
 
     def nodes(self) -> list[Node]:
         return [] if self.root is None else list(self.root.below())
@@ -49,8 +49,8 @@ class ChangingTree:
         if at is None:
             self.root = leaf
             return
-        merge = Node(name=self.next_name)
-        self.next_name += 1
+        merge = Node(name=self.next_id)
+        self.next_id += 1
         self._put(merge, at.parent, at)
         merge.children = [at, leaf]
         at.parent = leaf.parent = merge

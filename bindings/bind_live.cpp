@@ -291,11 +291,12 @@ class PyLive {
   }
 
   using Arrays = std::tuple<Out2<std::int64_t>, Out1<double>, Out1<std::int64_t>>;
-  Arrays snapshot() { return std::get<2>(versioned_snapshot()); }
-  /// The version, the arrival numbers of its points (none: 0, 1, 2, ...), its arrays.
-  std::tuple<std::uint64_t, Out1<std::uint64_t>, Arrays> versioned_snapshot() {
-    auto [snapshot, version, numbers] = take_snapshot();
-    return {version, to_numpy(std::move(numbers)),
+  Arrays snapshot() { return std::get<3>(versioned_snapshot()); }
+  /// The version, the numbers of its leaves (none: 0, 1, 2, ...), their weights (none: 1),
+  /// its arrays.
+  std::tuple<std::uint64_t, Out1<std::uint64_t>, Out1<double>, Arrays> versioned_snapshot() {
+    auto [snapshot, version, numbers, weights] = take_snapshot();
+    return {version, to_numpy(std::move(numbers)), to_numpy(std::move(weights)),
             Arrays{to_numpy(std::move(snapshot.children), 2), to_numpy(std::move(snapshot.heights)),
                    to_numpy(std::move(snapshot.ids))}};
   }
@@ -524,6 +525,7 @@ class PyLive {
     Snapshot snapshot;
     std::uint64_t version = 0;
     std::vector<Arrival> numbers;
+    std::vector<double> weights;
   };
   /// The arrays are copied in our turn, and put in order when it has passed.
   Taken take_snapshot() {
@@ -537,6 +539,9 @@ class PyLive {
       taken.version = live_.version();
       taken.numbers = live_.points().numbers();
       taken.numbers.resize(std::min(taken.numbers.size(), live_.end()));
+      for (const Standing& standing : live_.points().standings().first(
+               std::min(live_.points().standings().size(), live_.end())))
+        taken.weights.push_back(standing.weight);
     }
     const nb::gil_scoped_release release;
     taken.snapshot = number(flat);
@@ -659,7 +664,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("snapshot", &Self::snapshot,
            "Children, heights and stable ids of the inner nodes, in canonical numbering.")
       .def("versioned_snapshot", &Self::versioned_snapshot,
-           "The version, arrival numbers of its points (none: 0, 1, 2, ...), its snapshot.")
+           "The version, the leaves' numbers (none: 0, 1, 2, ...) and weights (none: 1), its "
+           "snapshot.")
       .def("points", &Self::points, nb::arg("first") = 0,
            "The rows as stored (unit length under cosine), from this one on.")
       .def("summaries", &Self::summaries,

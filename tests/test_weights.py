@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Leaves that stand for several points: weights, and repeats that are counted."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ramify import _core
+import ramify
+from ramify import HAC, _core
 from tests.oracles.hac import hac
 from tests.oracles.linkages import Linkage
 from tests.oracles.ohac import nearest, split
@@ -280,3 +283,49 @@ def test_a_cluster_keeps_its_id_while_its_repeats_come():
     core.insert_many(np.repeat(X[[1, 3]], 50, axis=0))
     after = dict(zip(core.snapshot()[2].tolist(), core.snapshot()[0].tolist(), strict=True))
     assert before == after
+
+
+# --- frozen trees ---------------------------------------------------------------------
+
+
+def test_a_snapshot_knows_the_weights_of_its_leaves():
+    rng = np.random.default_rng(4)
+    X, weights = rng.normal(size=(50, 2)), rng.integers(1, 6, size=50)
+    model = HAC().fit(X, sample_weight=weights)
+    tree = model.hierarchy()
+    assert tree.leaf_weights.tolist() == weights.tolist()
+    assert tree.weights.dtype == np.int64
+    for v in range(tree.n_nodes):
+        assert tree.weights[v] == weights[tree.leaves(v)].sum()
+    sizes = np.bincount(tree.cut(max_size=12), weights)
+    assert sizes.max() <= 12
+    np.testing.assert_array_equal(
+        tree.cut(max_size=12), model.cluster_of(np.arange(50), max_size=12)[0]
+    )
+    assert tree.to_dict()["size"] == weights.sum()
+    assert pickle.loads(pickle.dumps(tree)).leaf_weights.tolist() == weights.tolist()
+
+
+def test_an_expanded_tree_is_that_of_the_copies(tmp_path):
+    rng = np.random.default_rng(5)
+    X, weights = rng.normal(size=(50, 2)), rng.integers(1, 6, size=50)
+    tree = HAC().fit(X, sample_weight=weights).hierarchy()
+    tree.save(tmp_path / "tree.ramify")
+    for found in (tree, ramify.load(tmp_path / "tree.ramify")):
+        copies = np.repeat(X, weights, axis=0)
+        expected = HAC().fit(copies).hierarchy()
+        whole = found.expanded()
+        whole.check()
+        np.testing.assert_allclose(whole.heights, expected.heights, atol=1e-12)
+        for k in (2, 5, 20):
+            np.testing.assert_array_equal(whole.cut(n_clusters=k), expected.cut(n_clusters=k))
+        ours = ramify.metrics.moseley_wang_revenue(whole, copies)
+        theirs = ramify.metrics.moseley_wang_revenue(expected, copies)
+        assert ours == pytest.approx(theirs)
+
+
+def test_half_a_point_cannot_be_a_leaf():
+    tree = HAC().fit([[0.0], [1.0]], sample_weight=[1.0, 2.5]).hierarchy()
+    assert tree.weights.tolist() == [1.0, 2.5, 3.5]
+    with pytest.raises(ValueError, match=r"leaf 1 has the weight 2\.5"):
+        tree.expanded()

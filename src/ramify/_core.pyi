@@ -144,9 +144,9 @@ class LiveF32:
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
 
-    def versioned_snapshot(self) -> tuple[int, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
+    def versioned_snapshot(self) -> tuple[int, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
         """
-        The version, arrival numbers of its points (none: 0, 1, 2, ...), its snapshot.
+        The version, the leaves' numbers (none: 0, 1, 2, ...) and weights (none: 1), its snapshot.
         """
 
     def points(self, first: int = 0) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
@@ -270,9 +270,9 @@ class LiveF64:
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
 
-    def versioned_snapshot(self) -> tuple[int, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
+    def versioned_snapshot(self) -> tuple[int, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
         """
-        The version, arrival numbers of its points (none: 0, 1, 2, ...), its snapshot.
+        The version, the leaves' numbers (none: 0, 1, 2, ...) and weights (none: 1), its snapshot.
         """
 
     def points(self, first: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:

@@ -106,6 +106,7 @@ def _hierarchy(arrays: dict[str, Any]) -> Hierarchy:
     try:
         names = unpack(arrays)
         tree = arrays["children"], arrays["heights"], arrays["node_ids"]
-        return Hierarchy(*tree, names, arrays.get("point_numbers"))  # which format 1 lacks
+        # Format 1 has no numbers, and few trees have weights.
+        return Hierarchy(*tree, names, arrays.get("point_numbers"), arrays.get("leaf_weights"))
     except (ValueError, TypeError, LookupError) as error:
         raise UnreadableFileError(f"holds no valid hierarchy: {error}") from error

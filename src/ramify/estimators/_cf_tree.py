@@ -76,15 +76,16 @@ class CFTree:
 
     # The tree is new each time, so ids of its nodes are plain numbers: a snapshot's.
 
-    def versioned_snapshot(self) -> tuple[int, Any, tuple[Any, Any, Any]]:
-        """The version, numbers of points, and children, heights and ids."""
+    def versioned_snapshot(self) -> tuple[int, Any, Any, tuple[Any, Any, Any]]:
+        """The version, numbers and weights of leaves, and children, heights and ids."""
         self._regroup()
-        version, numbers, (children, heights, names) = self._store.versioned_snapshot()
-        return version, numbers, (children, heights, self._numbers(names))
+        *facts, (children, heights, ids) = self._store.versioned_snapshot()
+        version, numbers, weights = facts
+        return version, numbers, weights, (children, heights, self._numbers(ids))
 
     def snapshot(self) -> tuple[Any, Any, Any]:
         """Children, heights and ids."""
-        return self.versioned_snapshot()[2]
+        return self.versioned_snapshot()[3]
 
     def assign(self, *query: Any) -> tuple[Any, ...]:
         """As the core's."""

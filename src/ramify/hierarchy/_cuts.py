@@ -165,7 +165,8 @@ class Cuts(Tree):
         return np.where(children >= first, children - first + n_clusters, cluster)
 
     def _cut_by_max_size(self, max_size: int) -> IntArray:
-        fits = self.sizes <= whole_number("max_size", max_size)
+        fits = self.weights <= whole_number("max_size", max_size)
+        fits[: self.n_leaves] = True  # there is no smaller cluster than a leaf
         too_large_above = ~fits[self.parents]
         too_large_above[self.root] = True
         tops = np.flatnonzero(fits & too_large_above)

@@ -40,5 +40,7 @@ class Files(Tree):
         }
         arrays = {"children": self.children, "heights": self.heights, "node_ids": self.node_ids}
         arrays["point_numbers"] = self.point_numbers
+        if self.leaf_weights is not None:
+            arrays["leaf_weights"] = self.leaf_weights
         named = {} if self.names is None else pack(self.names)
         archive.write(path, content, {**arrays, **named})

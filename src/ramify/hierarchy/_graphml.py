@@ -64,15 +64,15 @@ def _name_elements(tree: Tree) -> list[str]:
 
 def _nodes(tree: Tree, names: list[str]) -> Iterator[str]:
     """The root first."""
-    height = tree._node_heights()
+    height, weights = tree._node_heights(), tree.weights
     for stop in range(tree.n_nodes, 0, -_ROWS):
         nodes = range(max(stop - _ROWS, 0), stop)
         part = slice(nodes.start, stop)
-        facts = zip(nodes, height[part].tolist(), tree.sizes[part].tolist(), strict=True)
+        facts = zip(nodes, height[part].tolist(), weights[part].tolist(), strict=True)
         lines = [
             f'<node id="{v}"><data key="height">{h!r}</data><data key="size">{size}</data>'
-            f'<data key="is_leaf">{"true" if size == 1 else "false"}</data>'
-            f"{names[v] if size == 1 else ''}</node>\n"
+            f'<data key="is_leaf">{"true" if v < tree.n_leaves else "false"}</data>'
+            f"{names[v] if v < tree.n_leaves else ''}</node>\n"
             for v, h, size in facts
         ]
         yield "".join(reversed(lines))

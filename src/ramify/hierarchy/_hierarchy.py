@@ -12,9 +12,10 @@ from ramify.hierarchy._files import Files
 from ramify.hierarchy._linkage import Linkages
 from ramify.hierarchy._paths import Paths
 from ramify.hierarchy._rows import WithRows
+from ramify.hierarchy._weights import Weights
 
 
-class Hierarchy(Cuts, Condensing, Paths, WithRows, Linkages, Exports, Files):
+class Hierarchy(Cuts, Condensing, Paths, WithRows, Weights, Linkages, Exports, Files):
     """A frozen binary tree over the points ``0 .. n-1``: the snapshot of a model.
 
     Invariants, tested by :meth:`check`:
@@ -45,6 +46,8 @@ class Hierarchy(Cuts, Condensing, Paths, WithRows, Linkages, Exports, Files):
     point_numbers : array of shape (n,), optional
         Arrival number of each leaf's point, ascending: what a model calls it. By default
         0, 1, 2, ..., as long as no point has gone again.
+    leaf_weights : array of shape (n,), optional
+        How many points each leaf stands for, above 0. By default 1.
 
     Attributes
     ----------
@@ -53,7 +56,9 @@ class Hierarchy(Cuts, Condensing, Paths, WithRows, Linkages, Exports, Files):
     monotone_heights : array of shape (n - 1,)
         ``heights`` made non-decreasing towards the root; cuts use these.
     sizes : array of shape (2n - 1,)
-        Number of points below each node.
+        Number of leaves below each node.
+    weights : array of shape (2n - 1,)
+        Number of points that they stand for: ``sizes``, unless leaves have weights.
     parents : array of shape (2n - 1,)
         Parent of each node, -1 for the root.
 

@@ -41,7 +41,7 @@ def columns(tree: Tree) -> dict[str, Any]:
     return {
         "node": nodes,
         "height": tree._node_heights(),
-        "size": tree.sizes,
+        "size": tree.weights,
         "is_leaf": nodes < tree.n_leaves,
     }
 

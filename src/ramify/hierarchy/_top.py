@@ -42,19 +42,20 @@ def top(tree: Tree, max_depth: int | None) -> Iterator[tuple[dict[str, Any], lis
     depth = _core.depths(tree.children)
     shown = np.flatnonzero(depth <= deepest)
     is_leaf = shown < tree.n_leaves
+    weights = tree.weights
     for v in shown[is_leaf].tolist():
         name = {} if tree.names is None else {"name": tree.names.item(v)}
-        yield {"node": v, "size": 1, **name}, []
+        yield {"node": v, "size": weights.item(v), **name}, []
     inner = shown[~is_leaf]
     rows = inner - tree.n_leaves
     opened = (depth[inner] < deepest).tolist()
-    facts = (inner, tree.monotone_heights[rows], tree.sizes[inner], tree.children[rows])
+    facts = (inner, tree.monotone_heights[rows], weights[inner], tree.children[rows])
     for v, height, size, pair, is_open in zip(*map(np.ndarray.tolist, facts), opened, strict=True):
         yield {"node": v, "height": height, "size": size}, pair if is_open else []
 
 
 def _label(facts: dict[str, Any]) -> str:
-    if facts["size"] == 1:
+    if "height" not in facts:  # a leaf
         text = str(facts.get("name", facts["node"]))
         return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f"{facts['size']:,} points\\nheight {facts['height']:.6g}"

@@ -38,6 +38,7 @@ class Tree:
     node_ids: IntArray
     names: npt.NDArray[Any] | None
     point_numbers: IntArray
+    leaf_weights: FloatArray | None
     monotone_heights: FloatArray
     sizes: IntArray
     parents: IntArray
@@ -53,6 +54,7 @@ class Tree:
         node_ids: npt.ArrayLike | None = None,
         names: Names | None = None,
         point_numbers: npt.ArrayLike | None = None,
+        leaf_weights: npt.ArrayLike | None = None,
     ) -> None:
         merges = frozen(whole(children), np.int64)
         if merges.ndim != 2 or merges.shape[1] != 2:
@@ -68,6 +70,9 @@ class Tree:
         self._store("node_ids", ids)
         self._store("names", None if names is None else read_names(names, n))
         self._store("point_numbers", _read_numbers(point_numbers, n))
+        self._store(
+            "leaf_weights", None if leaf_weights is None else _read_weights(leaf_weights, n)
+        )
         monotone = frozen(_core.monotone(merges, linkages), np.float64)
         if not np.isfinite(linkages).all():
             raise ValueError("heights: expected finite numbers, found NaN or infinity")
@@ -88,7 +93,7 @@ class Tree:
 
     def __reduce__(self) -> tuple[type["Tree"], tuple[object, ...]]:
         arrays = self.children, self.heights, self.node_ids, self.names, self.point_numbers
-        return type(self), arrays
+        return type(self), (*arrays, self.leaf_weights)
 
     def with_names(self, names: Names | None) -> Self:
         """The same tree with other names for its points, or with None without names.
@@ -112,6 +117,18 @@ class Tree:
     def n_leaves(self) -> int:
         """Number of points."""
         return len(self.children) + 1
+
+    @property
+    def weights(self) -> IntArray | FloatArray:
+        """How many points each node stands for: ``sizes``, unless leaves have weights."""
+        if self.leaf_weights is None:
+            return self.sizes
+        leaves, start = self._leaf_ordering()
+        sums = np.concatenate([[0.0], np.cumsum(self.leaf_weights[leaves])])
+        weights = sums[start + self.sizes] - sums[start]
+        weights[: self.n_leaves] = self.leaf_weights
+        counts = weights.astype(np.int64)
+        return counts if (counts == weights).all() else weights
 
     @property
     def n_nodes(self) -> int:
@@ -239,6 +256,16 @@ def _read_numbers(numbers: npt.ArrayLike | None, n: int) -> IntArray:
         raise ValueError(f"point_numbers: expected shape {(n,)}, got {read.shape}")
     if (read[1:] <= read[:-1]).any() or read[0] < 0:
         raise ValueError("point_numbers: expected ascending numbers from 0 on")
+    return read
+
+
+def _read_weights(weights: npt.ArrayLike, n: int) -> FloatArray:
+    """How many points each leaf stands for."""
+    read = frozen(weights, np.float64)
+    if read.shape != (n,):
+        raise ValueError(f"leaf_weights: expected shape {(n,)}, got {read.shape}")
+    if not (np.isfinite(read) & (read > 0)).all():
+        raise ValueError("leaf_weights: expected finite numbers above 0")
     return read
 
 

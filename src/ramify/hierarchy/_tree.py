@@ -70,9 +70,7 @@ class Tree:
         self._store("node_ids", ids)
         self._store("names", None if names is None else read_names(names, n))
         self._store("point_numbers", _read_numbers(point_numbers, n))
-        self._store(
-            "leaf_weights", None if leaf_weights is None else _read_weights(leaf_weights, n)
-        )
+        self._store("leaf_weights", _read_weights(leaf_weights, n))
         monotone = frozen(_core.monotone(merges, linkages), np.float64)
         if not np.isfinite(linkages).all():
             raise ValueError("heights: expected finite numbers, found NaN or infinity")
@@ -125,7 +123,7 @@ class Tree:
             return self.sizes
         leaves, start = self._leaf_ordering()
         sums = np.concatenate([[0.0], np.cumsum(self.leaf_weights[leaves])])
-        weights = sums[start + self.sizes] - sums[start]
+        weights: FloatArray = sums[start + self.sizes] - sums[start]
         weights[: self.n_leaves] = self.leaf_weights
         counts = weights.astype(np.int64)
         return counts if (counts == weights).all() else weights
@@ -259,8 +257,10 @@ def _read_numbers(numbers: npt.ArrayLike | None, n: int) -> IntArray:
     return read
 
 
-def _read_weights(weights: npt.ArrayLike, n: int) -> FloatArray:
-    """How many points each leaf stands for."""
+def _read_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | None:
+    """How many points each leaf stands for; None if all are one."""
+    if weights is None:
+        return None
     read = frozen(weights, np.float64)
     if read.shape != (n,):
         raise ValueError(f"leaf_weights: expected shape {(n,)}, got {read.shape}")

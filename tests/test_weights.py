@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ramify
 from ramify import HAC, _core
+from ramify.metrics import revenue
 from tests.oracles.hac import hac
 from tests.oracles.linkages import Linkage
 from tests.oracles.ohac import nearest, split
@@ -319,8 +320,8 @@ def test_an_expanded_tree_is_that_of_the_copies(tmp_path):
         np.testing.assert_allclose(whole.heights, expected.heights, atol=1e-12)
         for k in (2, 5, 20):
             np.testing.assert_array_equal(whole.cut(n_clusters=k), expected.cut(n_clusters=k))
-        ours = ramify.metrics.moseley_wang_revenue(whole, copies)
-        theirs = ramify.metrics.moseley_wang_revenue(expected, copies)
+        ours = revenue(whole, copies)
+        theirs = revenue(expected, copies)
         assert ours == pytest.approx(theirs)
 
 

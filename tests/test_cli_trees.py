@@ -467,6 +467,8 @@ def test_path_codes_of_a_chain_do_not_walk_it():
         (["--max-size", "20"], {"max_size": 20}),
         (["--min-size", "20"], {"min_size": 20}),
         (["--min-size", "20", "--noise"], {"min_size": 20, "small": "noise"}),
+        (["-k", "3", "--min-size", "20"], {"n_clusters": 3, "min_size": 20}),
+        (["--height", "3", "--min-size", "9"], {"height": 3.0, "min_size": 9}),
     ],
 )
 def test_cut_writes_the_labels_of_a_cut(words, options, tree):
@@ -518,6 +520,7 @@ def test_ids_and_labels_with_a_carriage_return_could_not_be_read_back(tmp_path):
     [
         ([], "give one of -k, --height, --max-size and --min-size"),
         (["-k", "2", "--height", "1"], "give one of"),
+        (["--max-size", "2", "--min-size", "1"], "give one of"),
         (["-k", "2", "--noise"], "--noise goes with --min-size"),
         (["-k", "0"], "-k"),
         (["-k", "2", "--json"], "--json needs -o"),

@@ -29,7 +29,10 @@ PUBLIC = {
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],
     "ramify.saving": ["load", "describe"],
-    "ramify.errors": ["NoLabelsError", "BrokenTreeError", "UnreadableFileError"],
+    "ramify.errors": [
+        *("NoLabelsError", "BrokenTreeError", "UnreadableFileError"),
+        *("FlatKernelWarning", "DeepTreeWarning"),
+    ],
     "ramify.demo": ["main"],
     "ramify.paper": ["Options", "Report", "reproduce", "write"],
 }

@@ -6,12 +6,14 @@ core class fits the rows, keeps the last snapshot until the next insert, and
 turns itself into plain arrays and back. Who may use it when is the guard's affair.
 """
 
+from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
 
 from ramify import _core
+from ramify.estimators._depth import DepthWatch
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids, as_array
@@ -75,6 +77,7 @@ class Live:
 
     __slots__ = (
         "_core",
+        "_depth_watch",
         "_hierarchy",
         "_labels",
         "accepted",
@@ -93,6 +96,7 @@ class Live:
         # The model's options as they were when last found to fit the settings.
         self.accepted: tuple[object, ...] | None = None
         self.ids: Ids | None = None
+        self._depth_watch = DepthWatch() if settings.linkage == "centroid" else None
         self._hierarchy: tuple[int, Hierarchy] | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
 
@@ -132,11 +136,24 @@ class Live:
     def insert_many(self, rows: Rows | SparseRows, pulse: Pulse | None, threads: int = 1) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
         done = 0
-        for chunk in chunks(rows):
+        for chunk in self._parts(rows):
             if pulse is not None and done > 0:  # a chunk may be too short for a pulse inside
                 pulse(done)
             self._core.insert_many(chunk, _later(pulse, done), threads)
             done += len(chunk)
+            self._look_at_depth()
+
+    def _parts(self, rows: Rows | SparseRows) -> Iterator[Rows]:
+        watch = self._depth_watch
+        for chunk in chunks(rows):
+            if watch is None or self.settings.algorithm != "ohac":
+                yield chunk  # whole: offline algorithms would begin again for every part
+            else:
+                yield from watch.parts(chunk, len(self))
+
+    def _look_at_depth(self) -> None:
+        if self._depth_watch is not None:
+            self._depth_watch.look(len(self), self._core.depth)
 
     def nearest(self, rows: Rows | SparseRows, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Number and distance of the stored point nearest to each row; ties: the earliest."""

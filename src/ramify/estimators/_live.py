@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 import numpy as np
 
 from ramify import _core
+from ramify.checks import whole_number
 from ramify.estimators._depth import DepthWatch
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
@@ -116,6 +117,11 @@ class Live:
         )
 
     @property
+    def version(self) -> int:
+        """Grows with every change of the tree."""
+        return self._core.version
+
+    @property
     def shared(self) -> bool:
         """Whether other threads may read it while it grows: all of it is the core's."""
         return isinstance(self._core, (_core.LiveF32, _core.LiveF64))
@@ -155,11 +161,22 @@ class Live:
         if self._depth_watch is not None:
             self._depth_watch.look(len(self), self._core.depth)
 
-    def nearest(self, rows: Rows | SparseRows, threads: int = 1) -> tuple[IntArray, FloatArray]:
-        """Number and distance of the stored point nearest to each row; ties: the earliest."""
-        found = [self._core.nearest(chunk, 1, threads) for chunk in chunks(rows)]
-        points, distances = (np.concatenate(part)[:, 0] for part in zip(*found, strict=True))
+    def nearest(
+        self, rows: Rows | SparseRows, k: int, threads: int = 1
+    ) -> tuple[IntArray, FloatArray]:
+        """Numbers and distances of the k stored points nearest to each row; ties: the earliest."""
+        found = [self._core.nearest(chunk, k, threads) for chunk in chunks(rows)]
+        points, distances = (np.concatenate(part) for part in zip(*found, strict=True))
         return _plain(points), distances
+
+    def number_of(self, point: object) -> int:
+        """Arrival number of a point that is given by it, or by its id, if that is text."""
+        if not isinstance(point, str):
+            return whole_number("point", point, least=0)
+        number = None if self.ids is None else self.ids.find(point, len(self))
+        if number is None:
+            raise KeyError(f"no point has the id {point!r}")
+        return number
 
     def assign(
         self, rows: Rows | SparseRows, cut: Cut, threads: int = 1, *, codes: bool = False
@@ -246,6 +263,11 @@ class Live:
         """A copy of the rows as stored."""
         rows: Rows = self._core.points()
         return rows
+
+    def still(self) -> tuple[Hierarchy, Rows]:
+        """The tree as it is now, and its rows."""
+        tree, rows = self.hierarchy(), self.points()
+        return tree, rows[: tree.n_leaves]  # more may have come in between
 
     def labels(self, cut: Cut) -> IntArray:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""

@@ -174,11 +174,32 @@ class Cuts(Tree):
         cluster = labels[leaves[start[children]]]
         return np.where(children >= first, children - first + n_clusters, cluster)
 
-    def _cut_by_max_size(self, max_size: int) -> IntArray:
+    def _cut_nodes(self, labels: IntArray, options: dict[str, Any]) -> IntArray:
+        """Where the clusters of a cut are in the tree, by label: the node with its points
+        but for small branches that joined it. ``options`` are those of :meth:`cut`."""
+        count, height, least = (options.get(name) for name in ("n_clusters", "height", "min_size"))
+        if least is not None:
+            forks = Forks.of(self, least, self._undone_forks(least, count, height))
+            tops = forks.kept()
+        elif options.get("max_size") is not None:
+            tops = self._tops_by_max_size(options["max_size"])
+        else:
+            first = self.n_nodes - (self._count(count, height) - 1)  # merge above the cut
+            below = self.children[first - self.n_leaves :].ravel()
+            tops = below[below < first] if len(below) else np.array([self.root])
+        leaves, start = self._leaf_ordering()
+        nodes = np.empty(len(tops), dtype=np.int64)
+        nodes[labels[leaves[start[tops]]]] = tops
+        return nodes
+
+    def _tops_by_max_size(self, max_size: int) -> IntArray:
         fits = self.sizes <= whole_number("max_size", max_size)
         too_large_above = ~fits[self.parents]
         too_large_above[self.root] = True
-        tops = np.flatnonzero(fits & too_large_above)
+        return np.flatnonzero(fits & too_large_above)
+
+    def _cut_by_max_size(self, max_size: int) -> IntArray:
+        tops = self._tops_by_max_size(max_size)
         leaves, start = self._leaf_ordering()
         tops = tops[np.argsort(start[tops])]
         return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
@@ -188,7 +209,7 @@ class Cuts(Tree):
     ) -> IntArray:
         least = read_least(self, min_size, lowest=1)
         forks = Forks.of(self, least, self._undone_forks(least, n_clusters, height))
-        kept = np.flatnonzero(forks.is_head & ~forks.above_fork)
+        kept = forks.kept()
         kept = kept[np.argsort(forks.start[kept])]
         parts = [kept]
         groups = [np.arange(len(kept))]

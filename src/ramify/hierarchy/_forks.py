@@ -60,6 +60,10 @@ class Forks(NamedTuple):
             start,
         )
 
+    def kept(self) -> IntArray:
+        """The heads that are not split any further: the clusters."""
+        return np.flatnonzero(self.is_head & ~self.above_fork)
+
 
 def fork_rows(tree: Tree, least: int) -> IntArray:
     """Rows of all forks, the highest last. O(n)."""

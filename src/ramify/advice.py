@@ -4,8 +4,9 @@
 What is decided by looking, and by measuring a small tree:
 
     metric    from the rows' lengths, signs and zeros
-    linkage   from the heights of an average tree of a sample: separated groups, or not
-    cut       at the gap between separated groups, or by silhouette, or by a rule of thumb
+    linkage   average where groups are separated, by the heights of its tree, or where many
+              rows are twins, as in logs, whose groups are of very unequal size; else ward
+    cut       at a gap between heights, or by silhouette, or by a rule of thumb
 
 The rules are those of docs/choosing.md, whose table measures them on real data.
 """
@@ -27,6 +28,7 @@ from ramify.points import Expected, chunks, read_batch
 
 _TOO_FEW = 10  # rows, to grow a tree and look at it
 _GAP = 3.0  # between groups, as a multiple of the height within them
+_TWINS = 1 / 3  # of the rows, that are there more than once
 _WIDE = 10.0  # spread of the widest column, as a multiple of the middle one's
 
 
@@ -207,6 +209,10 @@ class _Gap(NamedTuple):
     low: float  # height of the last merge within a group
     high: float  # height of the first between two
 
+    @property
+    def middle(self) -> float:
+        return float((self.low * self.high) ** 0.5)
+
 
 def _cut_for(
     rows: FloatArray, metric: Metric, n: int
@@ -218,15 +224,19 @@ def _cut_for(
         few = "too few rows to look at; ward makes clusters of like size"
         return "ward", {"n_clusters": guess}, {"linkage": few, "cut": start}
     average = HAC(metric=metric.name).fit(rows).hierarchy()
-    gap = _gap(average)
+    twins = _twins(rows)
+    gap = _gap(average, _GAP)
+    if gap is None and twins >= _TWINS and (gap := _gap(average, 1.0)) is not None:
+        why = f"{twins:.0%} of the rows have a twin, as in a log: groups may be of any size"
+        where = f"the widest gap of heights, between {gap.low:.3g} and {gap.high:.3g}"
+        return "average", {"height": gap.middle}, {"linkage": why, "cut": where}
     if gap is not None:
         why = (
             f"groups are separated ({gap.groups} of them), and average linkage has heights that "
             f"can be read"
         )
         where = f"between {gap.low:.3g} and {gap.high:.3g} nothing merges"
-        height = float(np.sqrt(gap.low * gap.high))
-        return "average", {"height": height}, {"linkage": why, "cut": where}
+        return "average", {"height": gap.middle}, {"linkage": why, "cut": where}
     ward = HAC(metric=metric.name, linkage="ward").fit(rows).hierarchy()
     shares = [f"{_largest_of_ten(tree):.0%}" for tree in (average, ward)]
     why = f"groups touch: of ten clusters the largest holds {shares[1]}, with average {shares[0]}"
@@ -237,12 +247,13 @@ def _cut_for(
     return "ward", {"n_clusters": k}, {"linkage": why, "cut": best}
 
 
-def _gap(tree: Hierarchy) -> _Gap | None:
-    """The widest gap between groups that hold nearly everything, none of them nearly all."""
+def _gap(tree: Hierarchy, least: float) -> _Gap | None:
+    """The widest gap, of at least a factor, between groups that hold nearly everything, and
+    of which none is nearly all."""
     n, heights = tree.n_leaves, tree.monotone_heights
     counts = np.arange(2, min(2 * int(n**0.5), n - 1) + 1)
     low, high = heights[n - counts - 1], heights[n - counts]
-    wide = counts[(low > 1e-9 * heights[-1]) & (high >= _GAP * low)]
+    wide = counts[(low > 1e-9 * heights[-1]) & (high > least * low)]
     best: _Gap | None = None
     for count in wide.tolist():
         sizes = np.bincount(tree.cut(n_clusters=count))
@@ -252,6 +263,12 @@ def _gap(tree: Hierarchy) -> _Gap | None:
         if held >= 0.95 * n and sizes.max() <= 0.8 * n and wider:
             best = gap
     return best
+
+
+def _twins(rows: FloatArray) -> float:
+    """Share of the rows that are there more than once."""
+    _, counts = np.unique(rows, axis=0, return_counts=True)
+    return float(counts[counts > 1].sum() / len(rows))
 
 
 def _largest_of_ten(tree: Hierarchy) -> float:

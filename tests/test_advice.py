@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`ramify.recommend`: what it says of real data of every kind, and how it says it."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -182,3 +185,26 @@ def test_the_command_on_a_table(tmp_path):
     assert done("recommend", tmp_path / "t.csv", *words, "-q").err == ""
     (tmp_path / "e.csv").write_text("x,y\n")
     assert "recommend" in fails("recommend", tmp_path / "e.csv")
+
+
+# --- the page ---------------------------------------------------------------------------
+
+
+def test_the_choosing_page_has_the_figures_of_its_command(monkeypatch):
+    root = Path(__file__).parent.parent
+    monkeypatch.syspath_prepend(str(root / "tools"))
+    names = runpy.run_path(str(root / "tools" / "linkages.py"))
+    text = (root / "docs" / "pictures" / "linkages.inc").read_text(encoding="utf-8")
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    table = {line[1]: line for line in lines[1:]}
+    cases = {case.name: case for case in names["cases"]()}
+    assert set(cases) <= set(table)
+    for name in ("wine, scaled", "gmm-8, eight groups"):
+        measured = names["measure"](cases[name])
+        assert measured[:8] == table[name][:8]  # all but k-means and the time
+    ward, average = (np.array([float(line[at]) for line in lines[1:]]) for at in (6, 4))
+    for line, better in zip(lines[1:], ward > average, strict=True):
+        if line[0] in ("embeddings", "tables"):
+            assert better, f"the page recommends ward for {line[1]}"
+        if line[0] == "logs":
+            assert not better, f"the page recommends average for {line[1]}"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """quality.py: Moseley-Wang revenue, as a fraction of its maximum, of trees and of flat clusters.
 
-Similarity is exp(-|x - y|^2). Flat clusters are the tree of two levels, root and
-clusters: two points of one cluster C earn n - |C|, two of different ones nothing.
-Both are exact up to 20,000 points, and above that estimated from a million pairs,
-the same ones for everybody.
+Similarity is exp(-|x - y|^2), which the streams are made for. Flat clusters are the
+tree of two levels, root and clusters: two points of one cluster C earn n - |C|, two
+of different ones nothing. Both are exact up to 20,000 points, and above that estimated
+from a million pairs, the same ones for everybody.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ EXACT, SAMPLE = 20_000, 1_000_000
 def tree_fraction(X: Rows, tree: Hierarchy) -> float:
     """Of a binary tree."""
     sample = None if len(X) <= EXACT else SAMPLE
-    return float(revenue_fraction(tree, X, sample=sample, random_state=0, n_jobs=1))
+    return float(revenue_fraction(tree, X, gamma=1.0, sample=sample, random_state=0, n_jobs=1))
 
 
 def flat_fraction(X: Rows, labels: npt.NDArray[Any]) -> float:

@@ -24,6 +24,7 @@ from tests.commands import done, fails, files, start
 from tests.commands import ramify as run
 
 VERBS = {
+    "recommend": "--field",
     "fit": "--algorithm",
     "update": "--out",
     "assign": "--path-depth",

@@ -467,6 +467,8 @@ def test_path_codes_of_a_chain_do_not_walk_it():
         (["--max-size", "20"], {"max_size": 20}),
         (["--min-size", "20"], {"min_size": 20}),
         (["--min-size", "20", "--noise"], {"min_size": 20, "small": "noise"}),
+        (["-k", "3", "--min-size", "20"], {"n_clusters": 3, "min_size": 20}),
+        (["--height", "3", "--min-size", "9"], {"height": 3.0, "min_size": 9}),
     ],
 )
 def test_cut_writes_the_labels_of_a_cut(words, options, tree):
@@ -518,6 +520,7 @@ def test_ids_and_labels_with_a_carriage_return_could_not_be_read_back(tmp_path):
     [
         ([], "give one of -k, --height, --max-size and --min-size"),
         (["-k", "2", "--height", "1"], "give one of"),
+        (["--max-size", "2", "--min-size", "1"], "give one of"),
         (["-k", "2", "--noise"], "--noise goes with --min-size"),
         (["-k", "0"], "-k"),
         (["-k", "2", "--json"], "--json needs -o"),
@@ -652,9 +655,10 @@ def test_plot_called_wrongly(tree, tmp_path, monkeypatch):
 def test_evaluate_measures_the_tree(tree):
     facts = done("evaluate", tree, "--gamma", 1, "--json").json()
     hierarchy = ramify.load(tree).hierarchy()
-    expected = metrics.revenue_fraction(hierarchy, IRIS.points)
+    expected = metrics.revenue_fraction(hierarchy, IRIS.points, gamma=1.0)
     assert facts["revenue_fraction"] == {"value": expected, "stderr": 0, "exact": True}
-    assert facts["dasgupta_cost"]["value"] == metrics.dasgupta_cost(hierarchy, IRIS.points)
+    cost = metrics.dasgupta_cost(hierarchy, IRIS.points, gamma=1.0)
+    assert facts["dasgupta_cost"]["value"] == cost
     purity = metrics.dendrogram_purity(hierarchy, IRIS.labels)
     assert facts["dendrogram_purity"]["value"] == purity
     scores = metrics.cut_scores(hierarchy, IRIS.labels, n_clusters=3)
@@ -703,6 +707,25 @@ def test_evaluate_and_growth_measured_with_scales_that_differed_by_2(plain):
     growth = measure_growth(ramify.load(plain), points=2)
     assert found["gamma"] == growth.gamma
     assert found["revenue_fraction"]["value"] == pytest.approx(growth.revenue[-1], rel=1e-12)
+
+
+def test_iris_had_two_revenues_of_one_name(plain):
+    """0.529 in the command line and 0.748 in Python, each with a gamma of its own."""
+    facts = done("evaluate", plain, "--json").json()
+    model = ramify.load(plain)
+    found = metrics.revenue_fraction(model.hierarchy(), IRIS.points)
+    assert facts["revenue_fraction"]["value"] == found
+    assert facts["gamma"] == found.gamma == metrics.fitting_gamma(IRIS.points)
+    again = metrics.RevenueScorer()(model, IRIS.points)
+    assert again == pytest.approx(found, rel=1e-12)
+
+
+def test_evaluate_says_when_gamma_does_not_fit(plain):
+    for gamma, words in ((1e9, "all nearly 0"), (1e-9, "all nearly 1")):
+        answer = done("evaluate", plain, "--gamma", gamma, "-q")
+        assert words in answer.err
+        assert answer.err.count("\n") == 1  # once, though it measures twice
+    assert done("evaluate", plain, "-q").err == ""
 
 
 def test_evaluate_labels_of_a_file(plain, flowers, tmp_path):

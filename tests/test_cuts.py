@@ -115,6 +115,69 @@ def test_min_size_on_a_chain_of_pairs():
     assert sizes_of(tree.cut(min_size=3)) == [n]
 
 
+# --- so many, each of at least ---------------------------------------------------------
+
+
+@given(hierarchies(), st.data(), st.sampled_from(["join", "noise"]))
+def test_so_many_clusters_of_a_least_size(tree, data, small):
+    least = data.draw(st.integers(1, tree.n_leaves))
+    top = oracle.root(tree)
+    count = data.draw(st.integers(1, len(oracle.forks(top, least)) + 1))
+    labels = tree.cut(n_clusters=count, min_size=least, small=small)
+    assert labels.dtype.num == np.dtype(np.int64).num
+    clusters = oracle.k_of_at_least(top, count, least, small)
+    assert labels.tolist() == oracle.labels_of(clusters, tree.n_leaves)
+    assert len(sizes_of(labels)) == count
+    assert min(sizes_of(labels)) >= least
+    assert small == "noise" or labels.min() == 0
+
+
+@given(hierarchies(), st.data(), st.sampled_from(["join", "noise"]))
+def test_a_least_size_from_a_height_on(tree, data, small):
+    least = data.draw(st.integers(1, tree.n_leaves))
+    height = data.draw(st.sampled_from([*tree.monotone_heights.tolist(), -1.0, 1e9]))
+    top = oracle.root(tree)
+    undone = {fork.v for fork in oracle.forks(top, least) if fork.height >= height}
+    labels = tree.cut(height=height, min_size=least, small=small)
+    clusters = oracle.at_least_among(top, least, small, undone)
+    assert labels.tolist() == oracle.labels_of(clusters, tree.n_leaves)
+
+
+@given(hierarchies(), st.data())
+def test_what_a_number_and_a_least_size_agree_with(tree, data):
+    count = data.draw(st.integers(1, tree.n_leaves))
+    assert tree.cut(n_clusters=count, min_size=1).tolist() == tree.cut(n_clusters=count).tolist()
+    least = data.draw(st.integers(1, tree.n_leaves))
+    for small in ("join", "noise"):
+        all_of_them = tree.cut(min_size=least, small=small)
+        most = len(sizes_of(all_of_them))
+        again = tree.cut(n_clusters=most, min_size=least, small=small)
+        assert again.tolist() == all_of_them.tolist()
+        # Cuts are nested: what is together stays together further up.
+        fewer = tree.cut(n_clusters=max(most - 1, 1), min_size=least, small=small)
+        kept = all_of_them >= 0
+        assert len(set(zip(all_of_them[kept], fewer[kept], strict=True))) == most
+
+
+def test_one_outlier_takes_no_cluster_away():
+    """As one takes it in a plain cut: k = 2 gave 100 points and one."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 20, [[500.0, 500.0]]])
+    tree = HAC().fit(X).hierarchy()
+    assert sorted(sizes_of(tree.cut(n_clusters=2))) == [1, 100]
+    assert sorted(sizes_of(tree.cut(n_clusters=2, min_size=5))) == [50, 51]
+    assert tree.cut(n_clusters=2, min_size=5, small="noise")[-1] == -1
+
+
+def test_so_many_of_a_least_size_on_large_trees():
+    chain = long_chain(BIG)
+    assert sizes_of(chain.cut(n_clusters=1, min_size=10)) == [BIG]
+    with pytest.raises(ValueError, match="the tree has 1 cluster of at least 10 points"):
+        chain.cut(n_clusters=2, min_size=10)
+    tree = Hierarchy(balanced(2**12), np.arange(1.0, 2**12))
+    assert sorted(sizes_of(tree.cut(n_clusters=3, min_size=50))) == [2**10, 2**10, 2**11]
+
+
 # --- many ------------------------------------------------------------------------------
 
 
@@ -168,9 +231,12 @@ def test_cut_many_on_a_long_chain():
         ({"min_size": True}, TypeError, "min_size=True: expected an int"),
         ({"min_size": 2, "small": "drop"}, ValueError, "small='drop': expected 'join' or 'noise'"),
         ({"max_size": 2, "small": "noise"}, ValueError, "goes with min_size"),
-        ({"min_size": 2, "n_clusters": 2}, ValueError, "give one of .* got n_clusters=2, min_size"),
-        ({"min_size": 2, "height": 2.0}, ValueError, "give one of"),
         ({"min_size": 2, "max_size": 3}, ValueError, "give one of"),
+        ({"n_clusters": 2, "height": 1.0}, ValueError, "give one of .* got n_clusters=2, height"),
+        ({"n_clusters": 2, "height": 1.0, "min_size": 2}, ValueError, "give one of"),
+        ({"min_size": 2, "n_clusters": 9}, ValueError, "the tree has 1 cluster of at least 2"),
+        ({"min_size": 2, "n_clusters": 0}, ValueError, "n_clusters=0: expected at least 1"),
+        ({"min_size": 2, "height": float("nan")}, ValueError, "height=nan"),
         ({"small": "noise"}, ValueError, "give one of"),
     ],
 )

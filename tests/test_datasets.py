@@ -8,7 +8,7 @@ from urllib.error import URLError
 import numpy as np
 import pytest
 
-from ramify import datasets
+from ramify import OHAC, datasets
 from ramify.datasets import Cities
 from ramify.datasets._files import idx_bytes, read_idx
 
@@ -86,6 +86,42 @@ def test_the_file_is_small_and_names_source_and_licence(cities):
         assert "GeoNames" in text
         assert "CC BY 4.0" in text
         assert "https://creativecommons.org/licenses/by/4.0/" in text
+
+
+def test_queries_are_real_texts_with_embeddings():
+    queries = datasets.intents()
+    n = len(queries)
+    assert queries.points.shape == (n, 64) == (4_500, 64)
+    assert queries.points.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(queries.points, axis=1), 1, rtol=1e-6)
+    assert len(queries.texts) == n
+    assert all(text.strip() for text in queries.texts)
+    assert queries.labels is queries.intent
+    intents, counts = np.unique(queries.intent, return_counts=True)
+    assert (len(intents), set(counts.tolist())) == (150, {30})
+    assert len(set(queries.domain.tolist())) == 10
+    pairs = set(zip(queries.intent.tolist(), queries.domain.tolist(), strict=True))
+    assert len(pairs) == 150
+    for column in (queries.points, queries.intent, queries.domain):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = column[1]
+
+
+def test_queries_of_one_intent_are_near_each_other():
+    queries = datasets.intents()
+    nearest, _ = OHAC(metric="cosine").fit(queries.points[:4_000]).nearest(queries.points[4_000:])
+    alike = queries.intent[nearest] == queries.intent[4_000:]
+    assert alike.mean() > 0.8
+
+
+def test_the_queries_are_small_and_name_source_and_licence():
+    folder = files("ramify") / "data"
+    assert len((folder / "intents.npz").read_bytes()) <= 500_000
+    texts = (datasets.intents().description, (folder / "LICENSES.md").read_text(encoding="utf-8"))
+    for text in texts:
+        for words in ("CLINC150", "Larson", "CC BY 3.0", "all-MiniLM-L6-v2"):
+            assert words in text
+        assert "https://creativecommons.org/licenses/by/3.0/" in text
 
 
 # --- small and generated ---------------------------------------------------------

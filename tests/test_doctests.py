@@ -10,6 +10,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import ramify
 from tests.commands import done
@@ -29,7 +30,10 @@ PUBLIC = {
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],
     "ramify.saving": ["load", "describe"],
-    "ramify.errors": ["NoLabelsError", "BrokenTreeError", "UnreadableFileError"],
+    "ramify.errors": [
+        *("NoLabelsError", "BrokenTreeError", "UnreadableFileError"),
+        *("FlatKernelWarning", "DeepTreeWarning"),
+    ],
     "ramify.demo": ["main"],
     "ramify.paper": ["Options", "Report", "reproduce", "write"],
 }
@@ -176,8 +180,11 @@ def test_the_first_lines_of_the_readme_run(tmp_path):
     assert first is not None
     names: dict = {}
     exec(compile(first.group(1), "README.md", "exec"), names)
-    assert len(names["model"]) == 1000
-    assert names["model"].n_clusters_ == 3
+    assert len(names["model"]) == 4500
+    assert names["model"].n_clusters_ == 150
+    claimed = re.search(r"at (0\.\d\d) \(adjusted Rand", text)
+    found = adjusted_rand_score(names["queries"].intent, names["model"].labels_)
+    assert f"{found:.2f}" == claimed.group(1)
     assert (tmp_path / "tree.ramify").exists()
 
 

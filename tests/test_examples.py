@@ -20,9 +20,9 @@ PROMISES = {
     "cities": ([], ["cities.png", "tree.png"]),
     "compare_trees": (["OHAC, online", "SciPy, ward"], []),
     "duplicates": (["200 records, 127 spellings, 13 people", "wrong pairs: 0"], []),
-    "news": (
-        ["day 4: 600 articles, 14 stories", "2 stories: ['comet', 'vaccine']"],
-        ["news.ramify", "news.html"],
+    "queries": (
+        ["hour 8: 4,500 questions", "302 questions about car oil tires", "agreement 0.73"],
+        ["queries.ramify", "queries.html"],
     ),
     "topics": (
         ["day 1: 60 texts in topics [0, 1, 2]", "topics [0, 1, 2, 3]", "a new text: [1]"],
@@ -60,10 +60,10 @@ def test_example(name, tmp_path, capsys):
             assert imread(tmp_path / file)[..., :3].std() > 0.02  # something was drawn
 
 
-def test_the_news_go_on_from_their_file():
-    runpy.run_path(str(EXAMPLES / "news.py"))
-    model = ramify.load("news.ramify")
-    assert len(model.partial_fit(np.ones((1, 128)), ids=["extra"])) == 601
+def test_the_questions_go_on_from_their_file():
+    runpy.run_path(str(EXAMPLES / "queries.py"))
+    model = ramify.load("queries.ramify")
+    assert len(model.partial_fit(np.ones((1, 64)), ids=["extra"])) == 4_501
 
 
 # --- the protocol of a topic model's clusterer --------------------------------------------

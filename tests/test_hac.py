@@ -49,6 +49,7 @@ def test_equals_scipy(metric, linkage):
 
 # The core changes its method with the size of the forest, at 128 clusters, and
 # with the dimension, at 16.
+@pytest.mark.filterwarnings("ignore::ramify.errors.DeepTreeWarning")
 @pytest.mark.parametrize("linkage", LINKAGES)
 @pytest.mark.parametrize(
     ("n", "d"),

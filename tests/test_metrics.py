@@ -14,7 +14,8 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score, homogeneity_score, v_measure_score
 
-from ramify import HAC, OHAC, OTD, Hierarchy
+from ramify import HAC, OHAC, OTD, Hierarchy, metrics
+from ramify.errors import FlatKernelWarning
 from ramify.metrics import (
     Measure,
     cophenetic_correlation,
@@ -51,6 +52,7 @@ def sums(tree, X, **options):
 # --- revenue and cost ---------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::ramify.errors.FlatKernelWarning")
 @pytest.mark.parametrize("similarity", NAMED)
 @settings(max_examples=EXAMPLES)
 @given(case=trees_over_points(), gamma=st.sampled_from([0.0, 0.3, 1.0]))
@@ -99,7 +101,7 @@ def test_cost_and_revenue_add_up_to_n_times_the_sum(similarity, kind):
         if similarity in NAMED:
             w = oracle.similarity_matrix(X, similarity)
         total = w[np.triu_indices(n, 1)].sum()
-        earned, paid = sums(tree, Y, similarity=given_to)
+        earned, paid = sums(tree, Y, similarity=given_to, gamma=1.0)
         scale = n * np.abs(w).sum()
         assert earned + paid == pytest.approx(n * total, abs=1e-12 * scale)
 
@@ -112,7 +114,8 @@ def test_far_from_the_origin_no_digits_are_lost(similarity):
     far = X + 2.0**27  # about 1e8, and exact
     w = oracle.similarity_matrix(far, similarity)  # from differences, where it matters
     _, earned, paid = oracle.sums(tree, w)
-    assert sums(tree, far, similarity=similarity) == pytest.approx([earned, paid], rel=1e-9)
+    found = sums(tree, far, similarity=similarity, gamma=1.0)
+    assert found == pytest.approx([earned, paid], rel=1e-9)
 
 
 @pytest.mark.threads
@@ -133,14 +136,63 @@ def test_the_papers_figures_for_iris():
 
     X = load_iris().data
     # The paper's Table 1: HAC 0.74.
-    assert revenue_fraction(HAC().fit(X).hierarchy(), X) == pytest.approx(0.750, abs=0.002)
+    found = revenue_fraction(HAC().fit(X).hierarchy(), X, gamma=1.0)
+    assert found == pytest.approx(0.750, abs=0.002)
 
 
 def test_far_points_have_no_similarity_at_all():
     X = [[0.0], [1.0], [1e6]]
-    assert revenue([[0, 1], [3, 2]], X) == math.exp(-1)
-    assert revenue([[0, 2], [3, 1]], X) == 0
-    assert revenue_fraction([[0, 2], [3, 1]], [[0.0], [1e6], [-1e6]]) == 1.0
+    assert revenue([[0, 1], [3, 2]], X, gamma=1.0) == math.exp(-1)
+    assert revenue([[0, 2], [3, 1]], X, gamma=1.0) == 0
+    with pytest.warns(FlatKernelWarning, match="all nearly 0"):
+        far = revenue_fraction([[0, 2], [3, 1]], [[0.0], [1e6], [-1e6]], gamma=1.0)
+    assert far == 1.0
+
+
+# --- the scale of similarities -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", [revenue, dasgupta_cost, revenue_fraction])
+@pytest.mark.parametrize("sample", [None, 500])
+def test_gamma_fits_by_default_and_is_reported(measure, sample):
+    rng = np.random.default_rng(0)
+    tree = shape("random", 40, rng)
+    X = 1e5 * rng.normal(size=(40, 3))
+    how = {"sample": sample, "random_state": 0}
+    found = measure(tree, X, **how)
+    assert found.gamma == fitting_gamma(X)
+    assert found == measure(tree, X, gamma=fitting_gamma(X), **how)
+    assert f"gamma={found.gamma:.3g}" in repr(found)
+    assert pickle.loads(pickle.dumps(found)).gamma == found.gamma
+    assert measure(tree, X, gamma=3e-11, **how).gamma == 3e-11
+    assert measure(tree, X, similarity="dot", **how).gamma is None
+
+
+@pytest.mark.parametrize("name", ["wine", "breast_cancer", "digits"])
+def test_a_search_could_not_tell_trees_of_raw_rows_apart(name):
+    """Every candidate scored 1.0, because exp(-|x - y|²) vanishes between such rows."""
+    from sklearn import datasets
+
+    X = getattr(datasets, f"load_{name}")().data[:300]
+    scores = [metrics.RevenueScorer()(model, X) for model in (HAC(), OTD())]
+    assert 0.2 < scores[1] < scores[0] - 0.02 < 0.9
+    with pytest.warns(FlatKernelWarning, match="all nearly 0.* leave gamma out"):
+        assert metrics.RevenueScorer(gamma=1.0)(HAC(), X) == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("sample", [None, 500])
+@pytest.mark.parametrize(("factor", "words"), [(1e6, "all nearly 0"), (1e-6, "all nearly 1")])
+def test_a_flat_kernel_is_noticed(factor, words, sample):
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    tree = HAC().fit(X).hierarchy()
+    with pytest.warns(FlatKernelWarning, match=words) as seen:
+        revenue(tree, X, gamma=factor * fitting_gamma(X), sample=sample, random_state=0)
+    assert seen[0].filename == __file__  # where the call is
+
+
+def test_rows_that_are_all_the_same_are_nobodys_mistake():
+    X = np.ones((9, 2))
+    assert revenue_fraction(chain(9), X) == pytest.approx(1 / 3)  # and no warning
 
 
 @pytest.mark.parametrize("similarity", NAMED)

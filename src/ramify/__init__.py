@@ -3,6 +3,7 @@
 
 from importlib.metadata import version
 
+from ramify.advice import Recommendation, recommend
 from ramify.errors import BrokenTreeError, NoLabelsError, UnreadableFileError
 from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
 from ramify.hierarchy import Hierarchy
@@ -22,7 +23,9 @@ __all__ = [
     "NaiveHAC",
     "NaiveNN",
     "NoLabelsError",
+    "Recommendation",
     "UnreadableFileError",
     "__version__",
     "load",
+    "recommend",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""errors.py: the three kinds of trouble that plain Python has no name for.
+"""errors.py: the kinds of trouble that plain Python has no name for.
 
 Users' mistakes are ordinary ``ValueError``, ``TypeError`` and ``IndexError``,
 and use before ``fit`` is scikit-learn's ``NotFittedError``.
@@ -49,4 +49,46 @@ class UnreadableFileError(ValueError):
     ... except ramify.UnreadableFileError as error:
     ...     print(error.args[0].removeprefix(str(path)))
     : is not a file that Ramify has saved
+    """
+
+
+class FlatKernelWarning(UserWarning):
+    """All points are equally alike to a measure, which then says nothing about a tree.
+
+    Of exp(-gamma ‖x - y‖²) nearly nothing is left, or nearly everything is 1, because
+    gamma does not fit the scale of the rows. Leave ``gamma`` out, and it does.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import ramify
+    >>> from ramify import metrics
+    >>> X = [[0.0], [100.0], [500.0]]
+    >>> tree = ramify.HAC().fit(X).hierarchy()
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always")
+    ...     fraction = metrics.revenue_fraction(tree, X, gamma=1.0)
+    >>> float(fraction), seen[0].category.__name__
+    (1.0, 'FlatKernelWarning')
+    """
+
+
+class DeepTreeWarning(UserWarning):
+    """A tree is so deep that inserts and questions take long, and its cuts say little.
+
+    Centroid linkage does this in many dimensions: the mean of a large cluster lies near
+    everything, so that points join it one by one. Use ``linkage="ward"`` or
+    ``"average"``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> import ramify
+    >>> X = np.random.default_rng(0).normal(size=(600, 64))
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always")
+    ...     model = ramify.OHAC(linkage="centroid").fit(X)
+    >>> [warning.category.__name__ for warning in seen]
+    ['DeepTreeWarning']
     """

@@ -115,6 +115,14 @@ class Ids:
             return None
         return None if isinstance(wanted, bool) else found
 
+    def find(self, wanted: str, n: int) -> int | None:
+        """As :meth:`index_of` among points before number n, while a batch may be under way."""
+        done, coming = self._next, self._coming  # first: whoever settles moves them to the others
+        found = self._place.get(wanted)
+        if found is None and wanted in coming:
+            found = done + coming.index(wanted)
+        return found if found is not None and found < n else None
+
     def array(self) -> IdArray:
         """All ids in order of arrival, read-only: int64, or ``str`` objects."""
         return as_array(list(self._place))

@@ -58,6 +58,41 @@ def at_least(node: Node, least: int, small: str) -> list[set[int]]:
     return clusters
 
 
+def forks(node: Node, least: int) -> list[Node]:
+    """All nodes below with two large enough children, and the node itself."""
+    below = [fork for child in node.children for fork in forks(child, least)]
+    return below + ([node] if is_fork(node, least) else [])
+
+
+def is_fork(node: Node, least: int) -> bool:
+    return bool(node.children) and all(len(child) >= least for child in node.children)
+
+
+def at_least_among(node: Node, least: int, small: str, undone: set[int]) -> list[set[int]]:
+    """As at_least, where only the forks in ``undone`` (by number) are split."""
+    if not any(fork.v in undone for fork in forks(node, least)):
+        return [set(node.points)]
+    first, second = node.children
+    if node.v in undone:
+        return at_least_among(first, least, small, undone) + at_least_among(
+            second, least, small, undone
+        )
+    kept, aside = (first, second) if len(first) >= least else (second, first)
+    clusters = at_least_among(kept, least, small, undone)
+    if small == "join":
+        while any(fork.v in undone for fork in forks(kept, least)):
+            first, second = kept.children
+            kept = second if len(second) > len(first) else first
+        next(c for c in clusters if kept.points <= c).update(aside.points)
+    return clusters
+
+
+def k_of_at_least(node: Node, k: int, least: int, small: str) -> list[set[int]]:
+    """k clusters: the k - 1 highest forks are undone, of equal ones the later node first."""
+    ordered = sorted(forks(node, least), key=lambda fork: (fork.height, fork.v))
+    return at_least_among(node, least, small, {f.v for f in ordered[len(ordered) + 1 - k :]})
+
+
 def splits(node: Node, least: int) -> bool:
     """Does a node with two large enough children lie here or below?"""
     if not node.children:

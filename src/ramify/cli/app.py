@@ -25,6 +25,7 @@ from ramify.cli import (
     info,
     paper,
     plot,
+    recommend,
     update,
 )
 from ramify.cli._console import WrongCallError
@@ -45,7 +46,7 @@ def make_app(command: str) -> typer.Typer:
     )
     app.callback()(_common)
     for panel, verbs in {
-        "Trees": (fit, update, assign, cut, export, plot, evaluate, info),
+        "Trees": (recommend, fit, update, assign, cut, export, plot, evaluate, info),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

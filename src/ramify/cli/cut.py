@@ -15,6 +15,7 @@ from ramify.files import open_table
 NAME = "cut"
 EXAMPLES = (
     "ramify cut tree.ramify -k 20 -o labels.csv",
+    "ramify cut tree.ramify -k 20 --min-size 50 -o labels.csv",
     "ramify cut tree.ramify --min-size 50 --noise | sort -t, -k2n | head",
 )
 
@@ -31,7 +32,8 @@ def run(
         int | None,
         typer.Option(
             min=1,
-            help="The smallest clusters of at least this many points; what is left joins them.",
+            help="The smallest clusters of at least this many points; with -k, exactly so many, "
+            "with --height, split no lower. What is left joins them.",
         ),
     ] = None,
     noise: Annotated[
@@ -46,8 +48,8 @@ def run(
 ) -> None:
     """Cut a tree into clusters and write a label for each point: its id or number, a label.
 
-    Choose one of -k, --height, --max-size and --min-size. Labels count from 0 in the order
-    of the clusters' first points.
+    Choose one of -k, --height, --max-size and --min-size, or --min-size with -k or --height.
+    Labels count from 0 in the order of the clusters' first points.
     """
     chosen = {
         "n_clusters": clusters,
@@ -56,8 +58,10 @@ def run(
         "min_size": min_size,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
-    if len(given) != 1:
-        raise WrongCallError("give one of -k, --height, --max-size and --min-size")
+    if len(given) - ("min_size" in given) > 1 or given.keys() in ({"max_size", "min_size"}, set()):
+        raise WrongCallError(
+            "give one of -k, --height, --max-size and --min-size, or --min-size with -k or --height"
+        )
     if noise and min_size is None:
         raise WrongCallError("--noise goes with --min-size")
     if json and out is None:

@@ -12,7 +12,7 @@ import typer
 from ramify import datasets
 from ramify.cli import _options as options
 from ramify.cli._console import WrongCallError, note, print_json, print_rows, some_bytes, verb
-from ramify.datasets import Cities, Dataset
+from ramify.datasets import Cities, Dataset, Intents
 from ramify.files import check_writable, open_table, table_format, whole_file
 
 NAME = "datasets"
@@ -44,6 +44,7 @@ CATALOGUE = (
     Entry("cities", 171_075, 3, "GeoNames; shipped", "CC BY 4.0", datasets.cities),
     Entry("iris", 150, 4, "UCI, R. A. Fisher; scikit-learn's", "CC BY 4.0", datasets.iris),
     Entry("glass", 214, 9, "UCI, B. German; shipped", "CC BY 4.0", datasets.glass),
+    Entry("intents", 4_500, 64, "CLINC150, Larson et al.; shipped", "CC BY 3.0", datasets.intents),
     Entry(
         "mnist",
         55_000,
@@ -160,6 +161,8 @@ def _beside(dataset: Dataset) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     if isinstance(dataset, Cities):
         columns = {"name": list(dataset.names), "continent": dataset.continent}
+    if isinstance(dataset, Intents):
+        columns = {"text": list(dataset.texts), "domain": dataset.domain}
     if dataset.labels is not None:
         columns["label"] = dataset.labels
     return columns

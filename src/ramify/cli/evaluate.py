@@ -3,6 +3,7 @@
 
 from pathlib import Path
 from typing import Annotated, Any
+from warnings import catch_warnings, simplefilter
 
 import typer
 
@@ -117,22 +118,24 @@ def _revenue(
     saved: _models.Saved, similarity: str, gamma: float | None, sample: int | None, seed: int
 ) -> dict[str, Any]:
     tree, points = saved.tree, saved.points()
-    if gamma is None:
-        gamma = metrics.fitting_gamma(points) if similarity == "rbf" else 1.0
     how: dict[str, Any] = {
         "similarity": similarity,
         "gamma": gamma,
         "sample": sample,
         "random_state": seed,
     }
+    with catch_warnings(record=True) as seen:
+        simplefilter("always")
+        fraction = metrics.revenue_fraction(tree, points, **how)
+        cost = metrics.dasgupta_cost(tree, points, **how)
+    for text in dict.fromkeys(str(warning.message) for warning in seen):
+        note(f"ramify {NAME}: {text}")
     facts: dict[str, Any] = {"similarity": similarity}
-    if similarity == "rbf":
-        facts["gamma"] = gamma
+    if fraction.gamma is not None:
+        facts["gamma"] = fraction.gamma
     if sample is not None:
         facts["sampled_pairs"] = sample
-    facts["revenue_fraction"] = metrics.revenue_fraction(tree, points, **how)
-    facts["dasgupta_cost"] = metrics.dasgupta_cost(tree, points, **how)
-    return facts
+    return facts | {"revenue_fraction": fraction, "dasgupta_cost": cost}
 
 
 def _agreement(tree: Hierarchy, classes: list[Any], clusters: int | None) -> dict[str, Any]:

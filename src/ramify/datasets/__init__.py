@@ -11,11 +11,13 @@ from ramify.datasets._cities import Cities, cities
 from ramify.datasets._dataset import Dataset
 from ramify.datasets._files import data_folder, find_mnist, ilsvrc12, mnist
 from ramify.datasets._generated import gmm_1, gmm_8, gmm_100, ilsvrc12_standin, uniform_square
+from ramify.datasets._intents import Intents, intents
 from ramify.datasets._small import glass, iris
 
 __all__ = [
     "Cities",
     "Dataset",
+    "Intents",
     "cities",
     "data_folder",
     "find_mnist",
@@ -25,6 +27,7 @@ __all__ = [
     "gmm_100",
     "ilsvrc12",
     "ilsvrc12_standin",
+    "intents",
     "iris",
     "mnist",
     "uniform_square",

@@ -4,12 +4,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.datasets._dataset import Dataset, packaged_arrays, read_only
+from ramify.datasets._dataset import Dataset, packaged_arrays, packed_lines, read_only
 
 _UNITS_PER_DEGREE = 10_000  # as written by tools/make_cities.py
 
@@ -90,8 +89,8 @@ def cities() -> Cities:
     table = packaged_arrays("cities.npz")
     latitude = table["latitude"] / _UNITS_PER_DEGREE
     longitude = table["longitude"] / _UNITS_PER_DEGREE
-    codes = np.array(_lines(table["country_codes"]))
-    continents = np.array(_lines(table["country_continents"]))
+    codes = np.array(packed_lines(table["country_codes"]))
+    continents = np.array(packed_lines(table["country_continents"]))
     country = codes[table["country"]]
     return Cities(
         name="cities",
@@ -102,15 +101,11 @@ def cities() -> Cities:
         longitude=read_only(longitude),
         country=country,
         continent=read_only(continents[table["country"]]),
-        names=tuple(_lines(table["names"])),
+        names=tuple(packed_lines(table["names"])),
         country_names=MappingProxyType(
-            dict(zip(codes.tolist(), _lines(table["country_names"]), strict=True))
+            dict(zip(codes.tolist(), packed_lines(table["country_names"]), strict=True))
         ),
     )
-
-
-def _lines(text: NDArray[Any]) -> list[str]:
-    return text.tobytes().decode().split("\n")
 
 
 def _on_unit_sphere(

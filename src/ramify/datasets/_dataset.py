@@ -78,3 +78,8 @@ def packaged_arrays(name: str) -> dict[str, NDArray[Any]]:
 def packaged_text(name: str) -> str:
     """A packaged text file."""
     return (files("ramify") / "data" / name).read_text(encoding="utf-8")
+
+
+def packed_lines(text: NDArray[Any]) -> list[str]:
+    """Texts that were stored as the bytes of lines."""
+    return text.tobytes().decode().split("\n")

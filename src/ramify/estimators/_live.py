@@ -13,6 +13,8 @@ from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 import numpy as np
 
 from ramify import _core
+from ramify.checks import whole_number
+from ramify.estimators._depth import DepthWatch
 from ramify.estimators._leaving import Along, Clock, Oldest, Plan, plan_ages, plan_window
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
@@ -94,6 +96,7 @@ class Live:
     __slots__ = (
         "_clock",
         "_core",
+        "_depth_watch",
         "_hierarchy",
         "_labels",
         "_oldest",
@@ -113,6 +116,7 @@ class Live:
         # The model's options as they were when last found to fit the settings.
         self.accepted: tuple[object, ...] | None = None
         self.ids: Ids | None = None
+        self._depth_watch = DepthWatch() if settings.linkage == "centroid" else None
         self._hierarchy: tuple[int, Hierarchy] | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
         self._oldest = Oldest()
@@ -149,6 +153,11 @@ class Live:
         )
 
     @property
+    def version(self) -> int:
+        """Grows with every change of the tree."""
+        return self._core.version
+
+    @property
     def shared(self) -> bool:
         """Whether other threads may read it while it grows: all of it is the core's."""
         return isinstance(self._core, (_core.LiveF32, _core.LiveF64))
@@ -178,7 +187,7 @@ class Live:
         if plan is not None and self.ids is not None:
             self.ids.expect_to_leave(plan.leaving.tolist())
         done = 0
-        for chunk in chunks(rows) if plan is None else _short(chunks(rows)):
+        for chunk in self._parts(rows) if plan is None else _short(self._parts(rows)):
             if pulse is not None and done > 0:  # a chunk may be too short for a pulse inside
                 pulse(done)
             stop = done + len(chunk)
@@ -187,6 +196,7 @@ class Live:
                 more["leaving"], more["before"], _ = plan.part(done, stop)
             self._core.insert_many(chunk, _later(pulse, done), threads, **more)
             done = stop
+            self._look_at_depth()
 
     def plan(self, rows: int, along: Along) -> Plan | None:
         """Who leaves when so many rows come."""
@@ -228,11 +238,34 @@ class Live:
         """The numbers of the leaves that points are in: of the first point of each."""
         return _plain(self._core.leaf_of(numbers))
 
-    def nearest(self, rows: Rows | SparseRows, threads: int = 1) -> tuple[IntArray, FloatArray]:
-        """Number and distance of the stored point nearest to each row; ties: the earliest."""
-        found = [self._core.nearest(chunk, 1, threads) for chunk in chunks(rows)]
-        points, distances = (np.concatenate(part)[:, 0] for part in zip(*found, strict=True))
+    def _parts(self, rows: Rows | SparseRows) -> Iterator[Rows]:
+        watch = self._depth_watch
+        for chunk in chunks(rows):
+            if watch is None or self.settings.algorithm != "ohac":
+                yield chunk  # whole: offline algorithms would begin again for every part
+            else:
+                yield from watch.parts(chunk, len(self))
+
+    def _look_at_depth(self) -> None:
+        if self._depth_watch is not None:
+            self._depth_watch.look(len(self), self._core)
+
+    def nearest(
+        self, rows: Rows | SparseRows, k: int, threads: int = 1
+    ) -> tuple[IntArray, FloatArray]:
+        """Numbers and distances of the k stored points nearest to each row; ties: the earliest."""
+        found = [self._core.nearest(chunk, k, threads) for chunk in chunks(rows)]
+        points, distances = (np.concatenate(part) for part in zip(*found, strict=True))
         return _plain(points), distances
+
+    def number_of(self, point: object) -> int:
+        """Arrival number of a point that is given by it, or by its id, if that is text."""
+        if not isinstance(point, str):
+            return whole_number("point", point, least=0)
+        number = None if self.ids is None else self.ids.find(point, self._core.next_arrival)
+        if number is None:
+            raise KeyError(f"no point has the id {point!r}")
+        return number
 
     def assign(
         self, rows: Rows | SparseRows, cut: Cut, threads: int = 1, *, codes: bool = False
@@ -330,6 +363,11 @@ class Live:
         """A copy of the rows as stored."""
         rows: Rows = self._core.points()
         return rows
+
+    def still(self) -> tuple[Hierarchy, Rows]:
+        """The tree as it is now, and its rows."""
+        tree, rows = self.hierarchy(), self.points()
+        return tree, rows[: tree.n_leaves]  # more may have come in between
 
     def labels(self, cut: Cut) -> IntArray:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""

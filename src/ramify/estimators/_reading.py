@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ramify.checks import number, whole_number
 from ramify.errors import NoLabelsError
+from ramify.estimators._groups import GroupReader
 from ramify.estimators._guard import live
 from ramify.estimators._live import Cut, Live
 from ramify.estimators._options import check_cut
@@ -56,17 +57,7 @@ class Assignment(NamedTuple):
     path_codes: list[str]  #: turns from the root to the cluster's node
 
 
-class Clusters(NamedTuple):
-    """The clusters of a cut, one entry each, in order of their first points."""
-
-    node_ids: IntArray  #: stable id of the node; a single point's is -1 - its number
-    sizes: IntArray  #: number of points
-    means: Rows  #: of the points as stored, a row each
-    heights: FloatArray  #: monotone height of the node, 0 for a single point
-    first_points: IntArray  #: number of the earliest point
-
-
-class TreeReader:
+class TreeReader(GroupReader):
     """Reading a live tree."""
 
     _live: Live | None
@@ -146,34 +137,73 @@ class TreeReader:
 
     @live
     def nearest(
-        self, X: npt.ArrayLike, *, n_jobs: int | None = None
+        self,
+        X: npt.ArrayLike | None = None,
+        *,
+        points: npt.ArrayLike | None = None,
+        k: int | None = None,
+        n_jobs: int | None = None,
     ) -> tuple[IntArray, FloatArray]:
-        """The stored point nearest to each row, and how far it is; nothing is inserted.
+        """The stored points nearest to each row, and how far they are; nothing is inserted.
 
         Exact. Ties go to the point that arrived first.
 
         Parameters
         ----------
-        X : array-like of shape (m, d)
+        X : array-like of shape (m, d), optional
+            Rows.
+        points : int, str, or a sequence of them, optional
+            Stored points instead of rows, by number, or by id if that is text. A point is
+            not among its own neighbours.
+        k : int, optional
+            How many for each; fewer if there are not so many. None: one.
         n_jobs : int, optional
             Threads; -1 is one for each processor. None: one.
 
         Returns
         -------
-        points : array of shape (m,)
-            Arrival numbers.
-        distances : array of shape (m,)
+        points : array of shape (m,), with ``k`` of shape (m, k)
+            Arrival numbers, the nearest first.
+        distances : array of the same shape
             In the model's metric: squared Euclidean distances, one minus the cosine, or
             minus the inner product.
 
         Examples
         --------
         >>> import ramify
-        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).nearest([[4.0], [0.5]])
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"])
+        >>> model.nearest([[4.0], [0.5]])
         (array([2, 0]), array([1.  , 0.25]))
+        >>> model.nearest(points="oak", k=2)
+        (array([[1, 0]]), array([[16., 25.]]))
         """
+        if (X is None) == (points is None):
+            raise ValueError("give X or points, one of the two")
         tree = self._fitted()
-        return tree.nearest(self._read_more(X, tree), thread_count(n_jobs, none=1))
+        threads = thread_count(n_jobs, none=1)
+        wanted = 1 if k is None else whole_number("k", k)
+        if points is None:
+            found, apart = tree.nearest(self._read_more(X, tree), min(wanted, len(tree)), threads)
+        else:
+            found, apart = self._nearest_others(tree, points, wanted, threads)
+        return (found, apart) if k is not None else (found[:, 0], apart[:, 0])
+
+    def _nearest_others(
+        self, tree: Live, points: npt.ArrayLike, k: int, threads: int
+    ) -> tuple[IntArray, FloatArray]:
+        """Of k + 1 neighbours all but the point itself, or the last if twins hide it."""
+        still, rows = tree.still()
+        numbers = _numbers_of(tree, points)
+        places = np.searchsorted(still.point_numbers, numbers)
+        if (still.point_numbers[np.minimum(places, len(still) - 1)] != numbers).any():
+            raise IndexError(f"points: expected numbers of points, up to {still.point_numbers[-1]}")
+        if len(still) < 2:
+            raise ValueError("points: the only point has no neighbour")
+        found, apart = tree.nearest(rows.take(places, axis=0), min(k + 1, len(still)), threads)
+        is_self = found == numbers[:, np.newaxis]
+        is_self[~is_self.any(axis=1), -1] = True
+        shape = len(found), found.shape[1] - 1
+        return found[~is_self].reshape(shape), apart[~is_self].reshape(shape)
 
     @needs_cut
     @live
@@ -247,38 +277,6 @@ class TreeReader:
     # --- clusters -----------------------------------------------------------------
 
     @live
-    def clusters(
-        self,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-    ) -> Clusters:
-        """The clusters of a cut of the tree as it is now, as things with an id. O(k log k).
-
-        Parameters
-        ----------
-        n_clusters, height, max_size : optional
-            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
-
-        Returns
-        -------
-        Clusters
-            ``node_ids``, ``sizes``, ``means``, ``heights`` and ``first_points``; entry i is
-            the cluster that has the label i.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [6.0], [20.0]])
-        >>> found = model.clusters(n_clusters=3)
-        >>> found.sizes, found.means.ravel(), found.heights
-        (array([2, 2, 1]), array([ 0.5,  5.5, 20. ]), array([1., 1., 0.]))
-        """
-        tree = self._fitted()
-        return Clusters(*tree.clusters(self._cut(tree, n_clusters, height, max_size)))
-
-    @live
     def cluster_of(
         self,
         points: npt.ArrayLike,
@@ -291,8 +289,8 @@ class TreeReader:
 
         Parameters
         ----------
-        points : array-like of int
-            Arrival numbers.
+        points : array-like of int or of str
+            Arrival numbers, or ids if those are text.
         n_clusters, height, max_size : optional
             The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
 
@@ -310,13 +308,15 @@ class TreeReader:
         """
         tree = self._fitted()
         cut = self._cut(tree, n_clusters, height, max_size)
-        return tree.cluster_of(_numbers(points), cut)
+        return tree.cluster_of(_numbers_of(tree, points), cut)
 
     # --- paths --------------------------------------------------------------------
 
     @live
-    def path(self, point: int) -> IntArray:
+    def path(self, point: int | str) -> IntArray:
         """Node ids from the root down to a point, whose own is -1 - its number. O(depth).
+
+        Here and below a point is given by its number, or by its id if that is text.
 
         Examples
         --------
@@ -324,10 +324,11 @@ class TreeReader:
         >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).path(2)
         array([ 1, -3])
         """
-        return self._fitted().path(_one_number(point))[0]
+        tree = self._fitted()
+        return tree.path(tree.number_of(point))[0]
 
     @live
-    def path_code(self, point: int) -> str:
+    def path_code(self, point: int | str) -> str:
         """The path to a point as turns: 0 to the child with the earlier first point. O(depth).
 
         Examples
@@ -336,10 +337,11 @@ class TreeReader:
         >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).path_code(1)
         '01'
         """
-        return self._fitted().path(_one_number(point))[1]
+        tree = self._fitted()
+        return tree.path(tree.number_of(point))[1]
 
     @live
-    def lca(self, i: int, j: int) -> int:
+    def lca(self, i: int | str, j: int | str) -> int:
         """Node id of the lowest common ancestor of two points. O(depth).
 
         Examples
@@ -348,10 +350,11 @@ class TreeReader:
         >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).lca(0, 2)
         1
         """
-        return self._fitted().lca(_one_number(i), _one_number(j))
+        tree = self._fitted()
+        return tree.lca(tree.number_of(i), tree.number_of(j))
 
     @live
-    def depth(self, point: int) -> int:
+    def depth(self, point: int | str) -> int:
         """Number of merges above a point. O(depth).
 
         Examples
@@ -360,7 +363,8 @@ class TreeReader:
         >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).depth(0)
         2
         """
-        return self._fitted().depth(_one_number(point))
+        tree = self._fitted()
+        return tree.depth(tree.number_of(point))
 
     # --- which cut ----------------------------------------------------------------
 
@@ -402,13 +406,16 @@ class TreeReader:
         return name, whole_number(name, value, most=len(tree), why="the number of points")
 
 
-def _one_number(point: object) -> int:
-    return whole_number("point", point, least=0)
-
-
-def _numbers(points: npt.ArrayLike) -> IntArray:
-    """Arrival numbers as the core takes them."""
-    numbers = np.atleast_1d(np.asarray(points))
-    if numbers.ndim != 1 or (numbers.size > 0 and not np.issubdtype(numbers.dtype, np.integer)):
-        raise TypeError("points: expected a flat array of whole numbers, the points' numbers")
-    return np.ascontiguousarray(numbers, dtype=np.int64)
+def _numbers_of(tree: Live, points: npt.ArrayLike) -> IntArray:
+    """Arrival numbers of points that are given by them, or by ids that are text."""
+    given = np.atleast_1d(np.asarray(points))
+    if given.ndim == 1 and given.dtype.kind in "UO" and given.size > 0:
+        names = given.tolist()
+        if all(isinstance(name, str) for name in names):
+            return np.array([tree.number_of(name) for name in names], dtype=np.int64)
+    if given.ndim != 1 or (given.size > 0 and not np.issubdtype(given.dtype, np.integer)):
+        raise TypeError(
+            "points: expected a flat array of whole numbers, the points' numbers, or of ids that "
+            "are text"
+        )
+    return np.ascontiguousarray(given, dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.checks import number, whole_number
-from ramify.hierarchy._forks import Forks, read_least
+from ramify.hierarchy._forks import Forks, fork_rows, read_least
 from ramify.hierarchy._labels import by_first_point
 from ramify.hierarchy._tree import Tree
 from ramify.hierarchy._values import IntArray, own
@@ -29,9 +29,10 @@ class Cuts(Tree):
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
     ) -> IntArray:
-        """Label every point with its cluster. Give one of the first four options.
+        """Label every point with its cluster.
 
-        O(n), with ``min_size`` O(n log n), also on a chain.
+        Give one of the first four options, or ``min_size`` with ``n_clusters`` or
+        ``height``. O(n), with ``min_size`` O(n log n), also on a chain.
 
         Parameters
         ----------
@@ -49,6 +50,11 @@ class Cuts(Tree):
             Where one is smaller, that is no split: the small branch is put aside and
             the search goes on in the other. A branch in which there is nothing left to
             split is a cluster, whole, with what was put aside inside it.
+
+            With ``n_clusters``, only the highest splits are made, so that there are
+            exactly so many clusters, each of at least ``min_size`` points; of splits at
+            equal heights the later row comes first, as without ``min_size``. With
+            ``height``, only splits at this height or above it.
         small : "join" or "noise"
             What becomes of a branch that was put aside before a later split:
             it joins the cluster that is found by going down from where it
@@ -78,6 +84,13 @@ class Cuts(Tree):
         array([0, 0, 1, 1, 0])
         >>> tree.cut(min_size=2, small="noise")
         array([ 0,  0,  1,  1, -1])
+
+        Two clusters, one of them a single point; and two that somebody can use:
+
+        >>> tree.cut(n_clusters=2)
+        array([0, 0, 0, 0, 1])
+        >>> tree.cut(n_clusters=2, min_size=2)
+        array([0, 0, 1, 1, 0])
         """
         options = {
             "n_clusters": n_clusters,
@@ -85,10 +98,7 @@ class Cuts(Tree):
             "max_size": max_size,
             "min_size": min_size,
         }
-        given = {name: value for name, value in options.items() if value is not None}
-        if len(given) != 1:
-            found = ", ".join(f"{name}={value}" for name, value in given.items())
-            raise ValueError(f"give one of {', '.join(options)}; got {found or 'none of them'}")
+        require_one_cut(options)
         if small not in ("join", "noise"):
             raise ValueError(f"small={small!r}: expected 'join' or 'noise'")
         if small == "noise" and min_size is None:
@@ -96,7 +106,7 @@ class Cuts(Tree):
         if max_size is not None:
             return self._cut_by_max_size(max_size)
         if min_size is not None:
-            return self._cut_by_min_size(min_size, small)
+            return self._cut_by_min_size(min_size, small, n_clusters, height)
         return own(_core.cut_labels(self.children, self._count(n_clusters, height)))
 
     def cut_many(
@@ -164,19 +174,43 @@ class Cuts(Tree):
         cluster = labels[leaves[start[children]]]
         return np.where(children >= first, children - first + n_clusters, cluster)
 
-    def _cut_by_max_size(self, max_size: int) -> IntArray:
+    def _cut_nodes(self, labels: IntArray, options: dict[str, Any]) -> IntArray:
+        """Where the clusters of a cut are in the tree, by label: the node with its points
+        but for small branches that joined it. ``options`` are those of :meth:`cut`."""
+        count, height, least = (options.get(name) for name in ("n_clusters", "height", "min_size"))
+        if least is not None:
+            forks = Forks.of(self, least, self._undone_forks(least, count, height))
+            tops = forks.kept()
+        elif options.get("max_size") is not None:
+            tops = self._tops_by_max_size(options["max_size"])
+        else:
+            first = self.n_nodes - (self._count(count, height) - 1)  # merge above the cut
+            below = self.children[first - self.n_leaves :].ravel()
+            tops = below[below < first] if len(below) else np.array([self.root])
+        leaves, start = self._leaf_ordering()
+        nodes = np.empty(len(tops), dtype=np.int64)
+        nodes[labels[leaves[start[tops]]]] = tops
+        return nodes
+
+    def _tops_by_max_size(self, max_size: int) -> IntArray:
         fits = self.weights <= whole_number("max_size", max_size)
         fits[: self.n_leaves] = True  # there is no smaller cluster than a leaf
         too_large_above = ~fits[self.parents]
         too_large_above[self.root] = True
-        tops = np.flatnonzero(fits & too_large_above)
+        return np.flatnonzero(fits & too_large_above)
+
+    def _cut_by_max_size(self, max_size: int) -> IntArray:
+        tops = self._tops_by_max_size(max_size)
         leaves, start = self._leaf_ordering()
         tops = tops[np.argsort(start[tops])]
         return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
 
-    def _cut_by_min_size(self, min_size: int, small: str) -> IntArray:
-        forks = Forks.of(self, read_least(self, min_size, lowest=1))
-        kept = np.flatnonzero(forks.is_head & ~forks.above_fork)
+    def _cut_by_min_size(
+        self, min_size: int, small: str, n_clusters: int | None, height: float | None
+    ) -> IntArray:
+        least = read_least(self, min_size, lowest=1)
+        forks = Forks.of(self, least, self._undone_forks(least, n_clusters, height))
+        kept = forks.kept()
         kept = kept[np.argsort(forks.start[kept])]
         parts = [kept]
         groups = [np.arange(len(kept))]
@@ -191,6 +225,42 @@ class Cuts(Tree):
         tops = np.concatenate(parts)
         order = np.argsort(forks.start[tops])
         return _spread(np.concatenate(groups)[order], self.sizes[tops[order]], forks.leaves)
+
+    def _undone_forks(self, least: int, n_clusters: int | None, height: float | None) -> IntArray:
+        """Rows of the forks that a cut undoes: the highest, or those from a height on."""
+        rows = fork_rows(self, least)
+        if height is not None:
+            return rows[self.monotone_heights[rows] >= number("height", height)]
+        if n_clusters is None:
+            return rows
+        count = whole_number("n_clusters", n_clusters)
+        most = len(rows) + 1
+        if count > most:
+            raise ValueError(
+                f"n_clusters={count}, min_size={least}: the tree has {most:,} "
+                f"cluster{'s' if most > 1 else ''} of at least {least:,} points, and no more"
+            )
+        return rows[most - count :]
+
+
+def require_one_cut(options: dict[str, Any], *, or_none: bool = False) -> dict[str, Any]:
+    """The options that were given, if they say how to cut: one, or two that go together.
+
+    Examples
+    --------
+    >>> require_one_cut({"n_clusters": 3, "height": None, "max_size": None, "min_size": 2})
+    {'n_clusters': 3, 'min_size': 2}
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    together = {"n_clusters", "height", "min_size"}
+    pair = len(given) == 2 and "min_size" in given and given.keys() <= together
+    if len(given) == 1 or pair or (or_none and not given):
+        return given
+    found = ", ".join(f"{name}={value}" for name, value in given.items())
+    raise ValueError(
+        f"give one of {', '.join(options)}{', or none' if or_none else ''}; "
+        f"min_size also goes with n_clusters or height; got {found or 'none of them'}"
+    )
 
 
 def _each(values: Sequence[float] | npt.NDArray[np.generic], name: str) -> list[Any]:

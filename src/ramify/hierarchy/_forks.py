@@ -5,6 +5,9 @@
     fork   a node with two big children: here a cluster falls apart into two
     head   the root, or a child of a fork: here a cluster begins
 
+A cut may stop before all forks are undone; those that it leaves whole count as none.
+Forks above one that counts always count themselves.
+
 Between a head and the next fork a path leads from big child to big child, and
 whatever hangs off it is small. Leaves are laid out here with the larger child
 first, ties in favour of the first child: then the leaves of every node begin
@@ -35,11 +38,12 @@ class Forks(NamedTuple):
     start: IntArray  # position of each node's first leaf
 
     @classmethod
-    def of(cls, tree: Tree, least: int) -> "Forks":
-        """Look at a tree with a least size of 1 to n."""
+    def of(cls, tree: Tree, least: int, rows: IntArray | None = None) -> "Forks":
+        """Look at a tree with a least size of 1 to n; ``rows`` are the forks that count."""
         n = tree.n_leaves
         big = tree.sizes >= least
-        forks = big[tree.children[:, 0]] & big[tree.children[:, 1]]
+        forks = np.zeros(n - 1, dtype=np.bool_)
+        forks[fork_rows(tree, least) if rows is None else rows] = True
         no_leaf = np.zeros(n, dtype=np.bool_)
         is_head = np.zeros(tree.n_nodes, dtype=np.bool_)
         is_head[tree.children[forks]] = True
@@ -55,6 +59,16 @@ class Forks(NamedTuple):
             leaves,
             start,
         )
+
+    def kept(self) -> IntArray:
+        """The heads that are not split any further: the clusters."""
+        return np.flatnonzero(self.is_head & ~self.above_fork)
+
+
+def fork_rows(tree: Tree, least: int) -> IntArray:
+    """Rows of all forks, the highest last. O(n)."""
+    big = tree.sizes >= least
+    return np.flatnonzero(big[tree.children].all(axis=1))
 
 
 def _larger_first(tree: Tree) -> tuple[IntArray, IntArray]:

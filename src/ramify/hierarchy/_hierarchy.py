@@ -6,16 +6,16 @@ races a writer. Trees may be chains of a million nodes: nothing here recurses.
 """
 
 from ramify.hierarchy._condense import Condensing
-from ramify.hierarchy._cuts import Cuts
 from ramify.hierarchy._exports import Exports
 from ramify.hierarchy._files import Files
+from ramify.hierarchy._groups import Groups
 from ramify.hierarchy._linkage import Linkages
 from ramify.hierarchy._paths import Paths
 from ramify.hierarchy._rows import WithRows
 from ramify.hierarchy._weights import Weights
 
 
-class Hierarchy(Cuts, Condensing, Paths, WithRows, Weights, Linkages, Exports, Files):
+class Hierarchy(Groups, Condensing, Paths, WithRows, Weights, Linkages, Exports, Files):
     """A frozen binary tree over the points ``0 .. n-1``: the snapshot of a model.
 
     Invariants, tested by :meth:`check`:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_paths.py: ways through the tree."""
 
-from typing import SupportsIndex, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.hierarchy._tree import Tree
+from ramify.hierarchy._tree import NodeLike, Tree
 from ramify.hierarchy._values import IntArray, own
 
 
@@ -16,8 +16,11 @@ class Paths(Tree):
 
     __slots__ = ()
 
-    def path(self, i: SupportsIndex) -> IntArray:
+    def path(self, i: NodeLike) -> IntArray:
         """Nodes from the root down to node ``i``, both included. O(depth).
+
+        Here and below a node may also be given as a :class:`Cluster`, and a leaf by the
+        name of its point, if that is text.
 
         Examples
         --------
@@ -32,7 +35,7 @@ class Paths(Tree):
             node = self.parents.item(node)
         return np.array(nodes[::-1], dtype=np.int64)
 
-    def path_code(self, i: SupportsIndex) -> str:
+    def path_code(self, i: NodeLike) -> str:
         """The path to node ``i`` as turns: 0 to the first child, 1 to the second.
 
         The root's code is empty, and a node's code starts with its ancestors' codes.
@@ -58,7 +61,7 @@ class Paths(Tree):
         """
         return own(_core.depths(self.children))[: self.n_leaves]
 
-    def leaves(self, node: SupportsIndex) -> IntArray:
+    def leaves(self, node: NodeLike) -> IntArray:
         """Points below a node, in order of arrival; a leaf is below itself.
 
         O(n) the first time, then O(k log k) for k points.
@@ -74,11 +77,11 @@ class Paths(Tree):
         return np.sort(leaves[start[v] : start[v] + self.sizes[v]])
 
     @overload
-    def lca(self, i: int, j: int) -> int: ...
+    def lca(self, i: int | str, j: int | str) -> int: ...
     @overload
     def lca(self, i: npt.ArrayLike, j: npt.ArrayLike) -> IntArray | int: ...
     def lca(self, i: npt.ArrayLike, j: npt.ArrayLike) -> IntArray | int:
-        """Lowest common ancestor of nodes ``i`` and ``j``: numbers or arrays, broadcast.
+        """Lowest common ancestor of nodes ``i`` and ``j``: one each, or arrays, broadcast.
 
         O(1) a pair, after O(n log n) time and memory for the first call. A node is
         its own ancestor: ``lca(i, i) == i``.

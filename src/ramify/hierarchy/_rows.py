@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_rows.py: what needs the tree and the rows that it was grown on."""
 
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.hierarchy._ends import leaves_end_to_end, way
-from ramify.hierarchy._tree import Tree
+from ramify.hierarchy._tree import NodeLike, Tree
 from ramify.hierarchy._values import IntArray
 from ramify.metric import DISTANCES, METRICS, either, names_of, unit
+
+Rows: TypeAlias = npt.NDArray[np.floating[Any]]
 
 #: One that is a distance.
 MetricName = Literal["sqeuclidean", "cosine"]
@@ -23,7 +25,7 @@ class WithRows(Tree):
 
     def representatives(
         self,
-        node: SupportsIndex,
+        node: NodeLike,
         X: npt.ArrayLike,
         k: int = 3,
         *,
@@ -40,8 +42,8 @@ class WithRows(Tree):
 
         Parameters
         ----------
-        node : int
-            A leaf's only representative is itself.
+        node : int, str or Cluster
+            A leaf's only representative is itself. Text is a point's name.
         X : array-like of shape (n, d)
             The rows that the tree was grown on, in the same order.
         k : int
@@ -68,11 +70,8 @@ class WithRows(Tree):
         wanted = whole_number("k", k)
         most = whole_number("max_points", max_points)
         leaves, start = self._leaf_ordering()
-        below = leaves[start[v] : start[v] + self.sizes[v]]
-        if len(below) > most:
-            below = below[np.arange(most) * len(below) // most]
-        points = np.sort(below)
-        rows = _read(X, self.n_leaves, metric, points).astype(np.float64, copy=False)
+        points = np.sort(_thinned(leaves[start[v] : start[v] + self.sizes[v]], most))
+        rows = read_own_rows(X, self.n_leaves, metric, points).astype(np.float64, copy=False)
         return points[_central_and_apart(rows, wanted)]
 
     def leaf_order(
@@ -112,15 +111,33 @@ class WithRows(Tree):
         plain = self._leaf_ordering().leaves
         if X is None:
             return plain.copy()
-        rows = _read(X, self.n_leaves, metric, None)
+        rows = read_own_rows(X, self.n_leaves, metric, None)
         turned = leaves_end_to_end(self, rows)
         return turned if way(rows, turned) <= way(rows, plain) else plain.copy()
 
 
-def _read(
-    X: npt.ArrayLike, n: int, metric: str, points: IntArray | None
-) -> npt.NDArray[np.floating[Any]]:
-    """Check the rows of some points, or of all; only these are looked at."""
+def examples(points: IntArray, rows: Rows, k: int, most: int = 10_000) -> IntArray:
+    """At most k of some points that show what they are, as ``representatives`` chooses them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> examples(np.array([0, 1, 2]), np.array([[0.0], [4.0], [5.0]]), 1)
+    array([1])
+    """
+    few = _thinned(points, most)
+    return few[_central_and_apart(rows[few].astype(np.float64, copy=False), k)]
+
+
+def read_own_rows(X: npt.ArrayLike, n: int, metric: str, points: IntArray | None = None) -> Rows:
+    """Check the rows of some points of a tree, or of all; only these are looked at.
+
+    Examples
+    --------
+    >>> read_own_rows([[0.0, 2.0], [3.0, 4.0]], 2, "cosine")
+    array([[0. , 1. ],
+           [0.6, 0.8]])
+    """
     if metric not in names_of(DISTANCES):
         raise ValueError(f"metric={metric!r}: expected {either(DISTANCES)}")
     directions = METRICS[metric].unit_rows
@@ -144,7 +161,14 @@ def _read(
     return unit(rows) if directions else rows
 
 
-def _central_and_apart(rows: npt.NDArray[np.floating[Any]], k: int) -> IntArray:
+def _thinned(points: IntArray, most: int) -> IntArray:
+    """At most so many, evenly spread."""
+    if len(points) <= most:
+        return points
+    return points[np.arange(most) * len(points) // most]
+
+
+def _central_and_apart(rows: Rows, k: int) -> IntArray:
     """Positions of the most central row, and of others far apart in the central half."""
     from_mean = ((rows - rows.mean(axis=0)) ** 2).sum(axis=1)
     half = max(k, (len(rows) + 1) // 2)

@@ -10,7 +10,7 @@ class :class:`ramify.Hierarchy` puts them together.
 
 import operator
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, Self, SupportsIndex
+from typing import Any, NamedTuple, Self, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,10 @@ from ramify.errors import BrokenTreeError
 from ramify.hierarchy._names import Names, read_names
 from ramify.hierarchy._order import canonical_rows
 from ramify.hierarchy._values import FloatArray, IntArray, frozen, own, whole
+from ramify.ids import Id
+
+#: A node: its number, a cluster, or for a leaf the name of its point, if that is text.
+NodeLike: TypeAlias = SupportsIndex | str
 
 
 class _LeafOrder(NamedTuple):
@@ -46,6 +50,7 @@ class Tree:
     # work; they store equal arrays.
     _leaf_order: _LeafOrder | None
     _range_maxima: npt.NDArray[np.int32] | None
+    _places: dict[Any, int] | None
 
     def __init__(
         self,
@@ -85,6 +90,7 @@ class Tree:
         self._store("parents", frozen(_core.parents(merges), np.int64))
         self._store("_leaf_order", None)
         self._store("_range_maxima", None)
+        self._store("_places", None)
 
     def _store(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)  # the one way past `frozen`
@@ -109,7 +115,59 @@ class Tree:
         for field in fields(self):
             named._store(field.name, getattr(self, field.name))
         named._store("names", None if names is None else read_names(names, self.n_leaves))
+        named._store("_places", None)
         return named
+
+    def index_of(self, name: Id) -> int:
+        """Number of the leaf whose point has this name. O(n) the first time.
+
+        Where a node is asked for, the name itself will do if it is text; a whole number
+        is always a node's.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"]).hierarchy()
+        >>> tree.index_of("oak"), tree.path("oak")
+        (2, array([4, 2]))
+        """
+        if self.names is None:
+            raise KeyError(f"the points of this tree have no names; none is called {name!r}")
+        if self._places is None:
+            self._store("_places", {one: i for i, one in enumerate(self.names.tolist())})
+        assert self._places is not None
+        found = None if isinstance(name, bool) else self._places.get(name)
+        if found is None:
+            raise KeyError(f"no point has the name {name!r}")
+        return found
+
+    def node_of(self, node_id: int) -> int:
+        """Number of the node with a stable id, as a live model tells it.
+
+        A point's is -1 - its arrival number.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]])
+        >>> tree = model.hierarchy()
+        >>> tree.node_of(model.lca(0, 1)), tree.lca(0, 1), tree.node_of(-1)
+        (3, 3, 0)
+        """
+        wanted = operator.index(node_id)
+        where = self.point_numbers if wanted < 0 else self.node_ids
+        (found,) = np.nonzero(where == (-1 - wanted if wanted < 0 else wanted))
+        if len(found) == 0:
+            raise KeyError(f"the tree has no node with the id {wanted}")
+        return int(found[0]) + (0 if wanted < 0 else self.n_leaves)
+
+    def _public_ids(self, nodes: IntArray) -> IntArray:
+        """Stable ids of nodes; a point's is -1 - its arrival number."""
+        is_leaf = nodes < self.n_leaves
+        ids = np.empty(len(nodes), dtype=np.int64)
+        ids[is_leaf] = -1 - self.point_numbers[nodes[is_leaf]]
+        ids[~is_leaf] = self.node_ids[nodes[~is_leaf] - self.n_leaves]
+        return ids
 
     @property
     def n_leaves(self) -> int:
@@ -173,14 +231,18 @@ class Tree:
         ground = self.monotone_heights.min(initial=0.0)
         return np.concatenate([np.full(self.n_leaves, ground), self.monotone_heights])
 
-    def _one_node(self, node: SupportsIndex) -> int:
-        v = operator.index(node)
+    def _one_node(self, node: NodeLike) -> int:
+        v = self.index_of(node) if isinstance(node, str) else operator.index(node)
         if not 0 <= v < self.n_nodes:
             raise IndexError(f"node {v}: expected 0 to {self.root}")
         return v
 
     def _nodes(self, nodes: npt.ArrayLike) -> npt.NDArray[np.integer[Any]]:
         array = np.asarray(nodes)
+        named = array.dtype.kind in "UO" and array.size > 0  # names, or clusters
+        given = array.ravel().tolist() if named else []
+        if given and all(isinstance(one, NodeLike) for one in given):
+            array = np.array([self._one_node(one) for one in given]).reshape(array.shape)
         if array.dtype.kind not in "iu" and array.size > 0:
             raise TypeError(f"nodes: expected integers, got {array.dtype}")
         wrong = (array < 0) | (array >= self.n_nodes)

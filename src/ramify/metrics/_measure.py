@@ -23,6 +23,9 @@ class Measure(float):
         is, else from a sample. Two values that differ by many of these do differ.
     exact : bool
         False for a value that was estimated from a sample.
+    gamma : float or None
+        Of the similarity exp(-gamma ‖x - y‖²), if the value depends on one: figures can
+        be compared only if they have this in common.
 
     Examples
     --------
@@ -31,33 +34,41 @@ class Measure(float):
     0.75
     >>> Measure(0.75, stderr=0.01, exact=False)
     Measure(0.75, stderr=0.01)
+    >>> Measure(0.75, gamma=0.5)
+    Measure(0.75, gamma=0.5)
     """
 
-    __slots__ = ("exact", "stderr")
+    __slots__ = ("exact", "gamma", "stderr")
 
     exact: bool
+    gamma: float | None
     stderr: float
 
-    def __new__(cls, value: float, stderr: float = 0.0, *, exact: bool = True) -> "Measure":
+    def __new__(
+        cls, value: float, stderr: float = 0.0, *, exact: bool = True, gamma: float | None = None
+    ) -> "Measure":
         measure = super().__new__(cls, value)
         measure.stderr = float(stderr)
         measure.exact = bool(exact)
+        measure.gamma = None if gamma is None else float(gamma)
         return measure
 
     def __repr__(self) -> str:
-        if self.exact:
+        if self.exact and self.gamma is None:
             return repr(float(self))
-        return f"Measure({float(self):.6g}, stderr={self.stderr:.2g})"
+        error = "" if self.exact else f", stderr={self.stderr:.2g}"
+        scale = "" if self.gamma is None else f", gamma={self.gamma:.3g}"
+        return f"Measure({float(self):.6g}{error}{scale})"
 
     def __str__(self) -> str:
         return str(float(self))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _measure, (float(self), self.stderr, self.exact)
+        return _measure, (float(self), self.stderr, self.exact, self.gamma)
 
 
-def _measure(value: float, stderr: float, exact: bool) -> Measure:
-    return Measure(value, stderr, exact=exact)
+def _measure(value: float, stderr: float, exact: bool, gamma: float | None = None) -> Measure:
+    return Measure(value, stderr, exact=exact, gamma=gamma)
 
 
 def check_sample(sample: object) -> int:

@@ -50,7 +50,7 @@ def revenue(
     X: npt.ArrayLike,
     *,
     similarity: Similarity = "rbf",
-    gamma: float = 1.0,
+    gamma: float | None = None,
     sample: int | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -71,8 +71,9 @@ def revenue(
         ``"rbf"``: exp(-gamma ‖x - y‖²); ``"cosine"``; ``"dot"``; ``"sqeuclidean"``:
         -‖x - y‖²; ``"precomputed"``; or a symmetric callable that takes two blocks of
         a and b rows and returns a matrix of shape (a, b).
-    gamma : float, default=1.0
-        Of ``"rbf"`` only.
+    gamma : float, optional
+        Of ``"rbf"`` only; by default :func:`fitting_gamma` of the rows. The result says
+        which it was: ``.gamma``.
     sample : int, optional
         Estimate from this many pairs, drawn with replacement; unbiased. By default
         exact.
@@ -102,7 +103,9 @@ def revenue(
     >>> from ramify.metrics import revenue
     >>> X = [[0.0], [1.0], [5.0]]
     >>> tree = ramify.HAC().fit(X).hierarchy()
-    >>> round(revenue(tree, X), 6)
+    >>> revenue(tree, X)
+    Measure(0.931063, gamma=0.0714)
+    >>> round(revenue(tree, X, gamma=1.0), 6)
     0.367879
     >>> revenue(tree, [[9, 2, 1], [2, 9, 3], [1, 3, 9]], similarity="precomputed")
     2.0
@@ -110,9 +113,9 @@ def revenue(
     checked, w = _read(tree, X, similarity, gamma, progress, "revenue")
     n = checked.n_leaves
     if sample is None or n < 2:
-        return Measure(_sum_up(checked, w, n_jobs, progress).revenue)
+        return Measure(_sum_up(checked, w, n_jobs, progress).revenue, gamma=w.gamma)
     drawn = _draw(checked, w, sample, random_state)
-    return _scaled_up(n, drawn.w * (n - drawn.size))
+    return _scaled_up(w, drawn.w * (n - drawn.size))
 
 
 def dasgupta_cost(
@@ -120,7 +123,7 @@ def dasgupta_cost(
     X: npt.ArrayLike,
     *,
     similarity: Similarity = "rbf",
-    gamma: float = 1.0,
+    gamma: float | None = None,
     sample: int | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -137,7 +140,7 @@ def dasgupta_cost(
     X : array-like
         As in :func:`revenue`, like all that follow.
     similarity : str or callable, default="rbf"
-    gamma : float, default=1.0
+    gamma : float, optional
     sample : int, optional
     random_state : int, numpy generator or None
     n_jobs : int, optional
@@ -157,9 +160,9 @@ def dasgupta_cost(
     checked, w = _read(tree, X, similarity, gamma, progress, "dasgupta_cost")
     n = checked.n_leaves
     if sample is None or n < 2:
-        return Measure(_sum_up(checked, w, n_jobs, progress).cost)
+        return Measure(_sum_up(checked, w, n_jobs, progress).cost, gamma=w.gamma)
     drawn = _draw(checked, w, sample, random_state)
-    return _scaled_up(n, drawn.w * drawn.size)
+    return _scaled_up(w, drawn.w * drawn.size)
 
 
 def revenue_fraction(
@@ -167,7 +170,7 @@ def revenue_fraction(
     X: npt.ArrayLike,
     *,
     similarity: Similarity = "rbf",
-    gamma: float = 1.0,
+    gamma: float | None = None,
     sample: int | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -185,7 +188,7 @@ def revenue_fraction(
     X : array-like
         As in :func:`revenue`, like all that follow.
     similarity : str or callable, default="rbf"
-    gamma : float, default=1.0
+    gamma : float, optional
     sample : int, optional
         With a sample, the ratio of two sums over the same pairs: its bias is of the
         order of 1 / sample, far below its standard error.
@@ -202,29 +205,31 @@ def revenue_fraction(
     >>> import ramify
     >>> from ramify.metrics import revenue_fraction
     >>> X = [[0.0], [0.1], [5.0]]
-    >>> round(revenue_fraction(ramify.OHAC().fit(X).hierarchy(), X), 6)
-    1.0
+    >>> fraction = revenue_fraction(ramify.OHAC().fit(X).hierarchy(), X)
+    >>> round(fraction, 3), round(fraction.gamma, 3)
+    (0.691, 0.061)
     """
     checked, w = _read(tree, X, similarity, gamma, progress, "revenue_fraction")
     n = checked.n_leaves
     if n < 3:
-        return Measure(1.0)
+        return Measure(1.0, gamma=w.gamma)
     if sample is None:
         sums = _sum_up(checked, w, n_jobs, progress)
-        return Measure(_ratio(sums.revenue, (n - 2) * sums.total, "all pairs"))
+        return Measure(_ratio(sums.revenue, (n - 2) * sums.total, "all pairs"), gamma=w.gamma)
     drawn = _draw(checked, w, sample, random_state)
     earned = drawn.w * ((n - drawn.size) / (n - 2))
     ratio = _ratio(float(earned.sum()), float(drawn.w.sum()), f"the {len(drawn.w)} sampled pairs")
     mean, _ = mean_and_error(drawn.w)
     _, error = mean_and_error(earned - ratio * drawn.w)
-    return Measure(ratio, error / abs(mean) if mean != 0 else 0.0, exact=False)
+    stderr = error / abs(mean) if mean != 0 else 0.0
+    return Measure(ratio, stderr, exact=False, gamma=w.gamma)
 
 
 def _read(
     tree: Tree,
     X: npt.ArrayLike,
     similarity: Similarity,
-    gamma: float,
+    gamma: float | None,
     progress: Progress,
     owner: str,
 ) -> tuple[Hierarchy, Similarities]:
@@ -239,32 +244,36 @@ def _sum_up(tree: Hierarchy, w: Similarities, n_jobs: int | None, progress: Prog
     """Exactly, over all pairs."""
     threads = thread_count(n_jobs, none=-1)
     with watch(progress, w.n, "measuring") as pulse:
-        if w.name == "rbf":
-            return _Sums(*_core.rbf_sums(tree.children, w.rows, w.gamma, threads, pulse))
+        if w.gamma is not None:
+            sums = _Sums(*_core.rbf_sums(tree.children, w.rows, w.gamma, threads, pulse))
+            w.warn_if_flat(sums.total / max(w.n * (w.n - 1) / 2, 1))
+            return sums
         if w.name in MOMENTS:
             return _Sums(*_core.moment_sums(tree.children, w.rows, w.name, pulse))
         order, gaps = gaps_between_leaves(tree, tree.sizes[tree.n_leaves :])
-        sums = np.zeros(3)
+        parts = np.zeros(3)
         for block in blocks_of_pairs(gaps):
             alike = block.select(w.block(order[block.rows], order[block.columns]))
             size = block.select(block.at_lca)
-            sums += (alike.sum(), alike @ (w.n - size), alike @ size)
+            parts += (alike.sum(), alike @ (w.n - size), alike @ size)
             if pulse is not None and block.pairs is not None:
                 pulse(block.rows.start)
-        return _Sums(*sums.tolist())
+        return _Sums(*parts.tolist())
 
 
 def _draw(tree: Hierarchy, w: Similarities, sample: object, random_state: RandomState) -> _Sample:
     first, second = draw_pairs(generator(random_state), w.n, check_sample(sample))
     size = tree.sizes[tree.lca(first, second)].astype(np.float64)
-    return _Sample(w.pairs(first, second), size)
+    drawn = w.pairs(first, second)
+    w.warn_if_flat(float(drawn.mean()))
+    return _Sample(drawn, size)
 
 
-def _scaled_up(n: int, values: FloatArray) -> Measure:
+def _scaled_up(w: Similarities, values: FloatArray) -> Measure:
     """From the mean over a sample of pairs to the sum over all of them."""
     mean, error = mean_and_error(values)
-    pairs = n * (n - 1) / 2
-    return Measure(pairs * mean, pairs * error, exact=False)
+    pairs = w.n * (w.n - 1) / 2
+    return Measure(pairs * mean, pairs * error, exact=False, gamma=w.gamma)
 
 
 def _ratio(earned: float, most: float, whence: str) -> float:

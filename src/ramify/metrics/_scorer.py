@@ -31,8 +31,9 @@ class RevenueScorer:
     ----------
     similarity : {"rbf", "cosine", "dot"} or callable, default="rbf"
         As in :func:`revenue`; one for which more is better.
-    gamma : float, default=1.0
-        Of ``"rbf"`` only.
+    gamma : float, optional
+        Of ``"rbf"`` only; by default :func:`fitting_gamma` of the rows to be scored, the same
+        for all candidates.
     sample : int, optional
         Estimate from this many pairs. By default exact, which for ``"rbf"`` is
         quadratic in the number of rows.
@@ -54,7 +55,7 @@ class RevenueScorer:
     """
 
     similarity: Similarity = "rbf"
-    gamma: float = 1.0
+    gamma: float | None = None
     sample: int | None = None
     random_state: int = 0
 

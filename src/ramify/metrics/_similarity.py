@@ -9,6 +9,7 @@ precomputed   a symmetric matrix
 a callable    f(A, B) -> matrix of the rows of A against the rows of B
 """
 
+import warnings
 from collections.abc import Callable
 from math import inf
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import listed, number
+from ramify.errors import FlatKernelWarning
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.metric import METRICS, SQEUCLIDEAN
 from ramify.points import Expected, Rows, read_rows
@@ -40,14 +42,17 @@ class Similarities:
     X : array-like
         Rows, or the matrix itself under ``"precomputed"``.
     similarity : str or callable
-    gamma : float
+    gamma : float or None
+        None: :func:`fitting_gamma` of the rows.
     owner : str
         Name of the measure, for messages.
     """
 
-    def __init__(self, X: npt.ArrayLike, similarity: Similarity, gamma: float, owner: str) -> None:
+    def __init__(
+        self, X: npt.ArrayLike, similarity: Similarity, gamma: float | None, owner: str
+    ) -> None:
         self.name = _check_similarity(similarity)
-        self.gamma = _check_gamma(gamma)
+        given = None if gamma is None else _check_gamma(gamma)
         self._function = similarity if callable(similarity) else None
         if self.name == "precomputed":
             self._matrix = _read_matrix(X)
@@ -56,6 +61,29 @@ class Similarities:
             self._metric = METRICS.get(self.name, SQEUCLIDEAN)
             self.rows: Rows = read_rows(X, Expected(owner, self._metric))
             self.n = len(self.rows)
+        #: Of rbf only.
+        self.gamma: float | None = None
+        if self.name == "rbf":
+            self.gamma = _fitting(self.rows) if given is None else given
+
+    def warn_if_flat(self, mean: float) -> None:
+        """Warn if a mean similarity of two points says that gamma does not fit.
+
+        Below: all others of a point are together worth less than a tenth of a twin.
+        Above: no two pairs differ by more than about a thousandth.
+        """
+        if self.gamma is None or self.n < 3 or (mean * (self.n - 1) >= 0.1 and mean <= 0.999):
+            return
+        if mean > 0.999 and not self.rows.std(axis=0).any():
+            return  # they are all the same, under any gamma
+        left = "are all nearly 0" if mean < 0.5 else "are all nearly 1"
+        warnings.warn(
+            f"similarities exp(-{self.gamma:.3g} |x - y|²) of these rows {left} ({mean:.2g} on "
+            f"average), so that all trees measure alike; leave gamma out, or give about "
+            f"{_fitting(self.rows):.3g}",
+            FlatKernelWarning,
+            stacklevel=4,
+        )
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Similarities of some points to some others; precomputed and callable only."""
@@ -98,16 +126,20 @@ class Similarities:
         a = self.rows[first].astype(np.float64)
         b = self.rows[second].astype(np.float64)
         alike = self._metric.similarities(a, b)
-        return np.exp(self.gamma * alike) if self.name == "rbf" else alike
+        return alike if self.gamma is None else np.exp(self.gamma * alike)
 
 
 def fitting_gamma(X: npt.ArrayLike) -> float:
     """A gamma for ``similarity="rbf"`` that fits data of any scale.
 
     One over the mean squared distance of two different points, so that two points at that
-    distance have similarity 1/e; 1 if all points are the same. O(n d). What
-    :func:`ramify.plot.growth` and the command ``ramify evaluate`` use unless they are told
-    otherwise.
+    distance have similarity 1/e; 1 if all points are the same. O(n d).
+
+    This is the gamma of every measure that is not told another one: :func:`revenue`,
+    :func:`revenue_fraction`, :func:`dasgupta_cost`, :class:`RevenueScorer`,
+    :func:`ramify.plot.growth` and the command ``ramify evaluate``. Only the reproduction of
+    the paper, ``ramify paper``, uses the paper's gamma of 1. A figure says which gamma it
+    has: :attr:`Measure.gamma`.
 
     Parameters
     ----------
@@ -123,7 +155,10 @@ def fitting_gamma(X: npt.ArrayLike) -> float:
     >>> fitting_gamma([[0.0], [2.0]])
     0.25
     """
-    rows: Rows = read_rows(X, Expected("fitting_gamma"))
+    return _fitting(read_rows(X, Expected("fitting_gamma")))
+
+
+def _fitting(rows: Rows) -> float:
     n = len(rows)
     # Over all pairs, squared distances sum up to n times those from the mean.
     spread = float(np.var(rows, axis=0, dtype=np.float64).sum())

@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ import numpy.typing as npt
 
 from ramify import metrics
 from ramify.datasets import Dataset
+from ramify.errors import DeepTreeWarning, FlatKernelWarning
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.memory import cap, peak, reset_peak, resident
 from ramify.paper import protocol
@@ -52,6 +54,8 @@ def main() -> None:
 def _job(job: dict[str, Any]) -> int:
     """All runs of a job. Returns the exit code; an error is left on stderr."""
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    for kind in (DeepTreeWarning, FlatKernelWarning):
+        warnings.simplefilter("ignore", kind)  # the paper's linkages and gamma, come what may
     try:
         if job["memory_cap"] is not None:
             cap(job["memory_cap"])

@@ -245,7 +245,8 @@ def _draw(axes: list[Axes], seen: Growth, label: str) -> None:
     )
     lower.plot(seen.n_points, seen.max_depth, color=color, marker=".", linestyle=":")
     lower.plot(seen.n_points, seen.mean_depth, color=color, marker=".")
-    upper.set_ylabel(f"revenue ({seen.similarity}),\nfraction of its bound")
+    scale = f", γ = {seen.gamma:.3g}" if seen.similarity == "rbf" else ""
+    upper.set_ylabel(f"revenue ({seen.similarity}{scale}),\nfraction of its bound")
     lower.set_ylabel("depth of leaves:\nmean, and deepest (dotted)")
     lower.set_xlabel("points so far")
     lower.set_xscale("log")

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_groups.py: the clusters of a live tree as things, and nodes by their ids."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, SupportsIndex
+
+from ramify.checks import is_whole, whole_number
+from ramify.estimators._guard import live
+from ramify.estimators._live import Cut, Live
+from ramify.hierarchy import Cluster, Clusters, Ground, Hierarchy, IntArray, Levels
+from ramify.hierarchy._cuts import require_one_cut
+from ramify.hierarchy._keywords import check_texts
+from ramify.hierarchy._rows import MetricName
+from ramify.points import Rows
+
+
+class GroupReader:
+    """Clusters of a live tree."""
+
+    _live: Live | None
+    _fitted: Callable[[], Live]
+    _own_cut: Callable[[Live], Cut]
+    _cut: Callable[[Live, object, object, object], Cut]
+    hierarchy: Callable[[], Hierarchy]
+    points: Callable[[], Rows]
+
+    @live
+    def clusters(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        min_size: int | None = None,
+        small: Literal["join", "noise"] = "join",
+        texts: Sequence[str] | None = None,
+    ) -> Clusters:
+        """The clusters of a cut of the tree as it is now, as things with an id.
+
+        O(k log k), with ``min_size`` O(n log n). Members, representatives and keywords
+        are worked out when they are asked for, in O(n d); not any more once the tree has
+        changed. ``model.hierarchy().clusters(model.points(), ...)`` stays.
+
+        Parameters
+        ----------
+        n_clusters, height, max_size, min_size, small : optional
+            The cut, as in :meth:`Hierarchy.cut`; none for the model's own.
+        texts : sequence of str, optional
+            A text for each point so far: for keywords.
+
+        Returns
+        -------
+        Clusters
+            Entry i is the cluster that has the label i: ``node_ids``, ``sizes``, ``means``,
+            ``heights``, ``first_points`` and more. ``to_frame()`` makes a table.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [6.0], [20.0]])
+        >>> found = model.clusters(n_clusters=3)
+        >>> found.sizes, found.means.ravel(), found.heights
+        (array([2, 2, 1]), array([ 0.5,  5.5, 20. ]), array([1., 1., 0.]))
+        >>> found[1]
+        <Cluster 1: 2 points, height 1>
+        >>> found[1].members
+        array([2, 3])
+        """
+        tree = self._fitted()
+        words = None if texts is None else check_texts(texts, len(tree))
+        if min_size is None and small == "join":
+            return self._clusters(tree, self._cut(tree, n_clusters, height, max_size), words)
+        options = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        given = require_one_cut({**options, "min_size": min_size})
+        still, rows = tree.still()
+        return still._clusters_of(given, small, rows, words)
+
+    @live
+    def levels(
+        self,
+        *n_clusters: int,
+        min_size: int | None = None,
+        small: Literal["join", "noise"] = "join",
+        texts: Sequence[str] | None = None,
+    ) -> Levels:
+        """Several cuts of the tree as it is now, and which cluster sits in which. O(n d).
+
+        Parameters
+        ----------
+        *n_clusters : int
+            Ascending: the coarsest level first.
+        min_size, small, texts : optional
+            As in :meth:`clusters`.
+
+        Returns
+        -------
+        Levels
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [6.0], [20.0]])
+        >>> coarse, fine = model.levels(2, 3)
+        >>> [(cluster.size, cluster.parent) for cluster in fine]
+        [(2, 0), (2, 0), (1, 1)]
+        """
+        tree, rows = self._fitted().still()
+        by = self._rows_by
+        return tree.levels(
+            *n_clusters, X=rows, min_size=min_size, small=small, metric=by, texts=texts
+        )
+
+    @live
+    def leaves(self, node: "SupportsIndex | str | Cluster") -> IntArray:
+        """Numbers of the points below a node, in order of arrival. O(n).
+
+        Parameters
+        ----------
+        node : int, str or Cluster
+            A node id, as ``clusters``, ``assign``, ``path`` and ``lca`` give it; a
+            cluster; or a point's id, if that is text.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [6.0], [20.0]])
+        >>> model.leaves(model.clusters(n_clusters=3)[1])
+        array([2, 3])
+        >>> model.leaves(model.lca(0, 3))
+        array([0, 1, 2, 3])
+        """
+        tree = self._fitted().hierarchy()
+        return tree.point_numbers[tree.leaves(_place(tree, node))]
+
+    @live
+    def representatives(
+        self, node: "SupportsIndex | str | Cluster", k: int = 3, *, max_points: int = 10_000
+    ) -> IntArray:
+        """A few points that show what is below a node, the most central one first. O(n d).
+
+        As :meth:`Hierarchy.representatives`, with the model's rows and metric.
+
+        Parameters
+        ----------
+        node : int, str or Cluster
+            As in :meth:`leaves`.
+        k : int
+            How many.
+        max_points : int
+            A node of more points is looked at through this many of them.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [2.0], [9.0], [10.0]])
+        >>> model.representatives(model.clusters(n_clusters=2)[0], k=1)
+        array([1])
+        """
+        tree, rows = self._fitted().still()
+        by = self._rows_by
+        found = tree.representatives(_place(tree, node), rows, k, metric=by, max_points=max_points)
+        return tree.point_numbers[found]
+
+    @property
+    def _rows_by(self) -> MetricName:
+        """How rows are averaged and set apart: by direction, or as they are."""
+        return "cosine" if self._fitted().settings.metric.unit_rows else "sqeuclidean"
+
+    def _clusters(self, tree: Live, cut: Cut, texts: list[str] | None) -> Clusters:
+        """The clusters as the core tells them; the rest looks at the tree if it is that tree."""
+        before = tree.version
+        arrays = tree.clusters(cut)
+        version = before if tree.version == before else None
+
+        def look() -> Ground:
+            still, rows = self.hierarchy(), self.points()
+            if self._live is not tree or tree.version != version:
+                raise RuntimeError(
+                    "the tree has changed since these clusters were read; ask for them again, or "
+                    "take those of model.hierarchy(), which stays as it is"
+                )
+            by, value = cut
+            options = {by: int(value) if by != "height" else value}
+            labels = still.cut(**options)  # type: ignore[arg-type]
+            return Ground(still, labels, still._cut_nodes(labels, options), rows, texts)
+
+        return Clusters(*arrays, look)
+
+
+def _place(tree: Hierarchy, node: object) -> int:
+    """Number in a snapshot of a node that was given by its id."""
+    if isinstance(node, Cluster):
+        return tree.node_of(node.node_id)
+    if isinstance(node, str):
+        return tree.index_of(node)
+    if not is_whole(node):
+        raise TypeError(f"node={node!r}: expected a node id, a cluster, or a point's id as text")
+    return tree.node_of(whole_number("node", node, least=-(2**63)))

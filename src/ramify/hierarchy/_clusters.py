@@ -1,0 +1,501 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_clusters.py: the clusters of a cut as things: what they are, hold, mean and look like.
+
+What a cut knows anyway is there at once: ids, sizes, heights. Whatever has to look at
+all points, such as members, examples and keywords, is worked out when it is asked for.
+A live model's clusters look at its tree only then, and refuse if it has grown meanwhile.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
+
+import numpy as np
+
+from ramify.checks import whole_number
+from ramify.hierarchy._keywords import keywords
+from ramify.hierarchy._rows import Rows, examples
+from ramify.hierarchy._tables import optional
+from ramify.hierarchy._tree import Tree
+from ramify.hierarchy._values import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_AT_ONCE = 1 << 16  # rows to subtract a mean from at once
+
+
+class Ground(NamedTuple):
+    """What a cut was made on, for questions that look at all points."""
+
+    tree: Tree
+    labels: IntArray  # of the points
+    nodes: IntArray  # of the clusters, by label
+    rows: Rows | None  # as they are compared
+    texts: list[str] | None
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Cluster:
+    """One cluster of a cut: an entry of :class:`Clusters`. Where a node is asked for, it
+    can be given instead: ``tree.leaves(cluster)``.
+
+    Attributes
+    ----------
+    label : int
+        As :meth:`Hierarchy.cut` numbers it.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> X = [[0.0], [1.0], [2.0], [9.0], [10.0]]
+    >>> tree = ramify.HAC().fit(X, ids=["a", "b", "c", "d", "e"]).hierarchy()
+    >>> first, second = tree.clusters(X, n_clusters=2)
+    >>> first
+    <Cluster 0: 3 points, height 2.5, such as b, a, c>
+    >>> first.size, first.mean, first.members, second.member_names
+    (3, array([1.]), array([0, 1, 2]), ['d', 'e'])
+    """
+
+    label: int
+    _clusters: "Clusters"
+
+    @property
+    def node_id(self) -> int:
+        """Stable id of the node; a single point's is -1 - its number."""
+        return int(self._clusters.node_ids[self.label])
+
+    @property
+    def node(self) -> int:
+        """Number of the node in the tree."""
+        return int(self._clusters.nodes[self.label])
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return int(self._clusters.sizes[self.label])
+
+    @property
+    def height(self) -> float:
+        """Monotone height of the node, 0 for a single point."""
+        return float(self._clusters.heights[self.label])
+
+    @property
+    def first_point(self) -> int:
+        """Number of the earliest point."""
+        return int(self._clusters.first_points[self.label])
+
+    @property
+    def mean(self) -> Any:
+        """Mean of the rows; None if there are no rows."""
+        means = self._clusters.means
+        return None if means is None else means[self.label]
+
+    @property
+    def spread(self) -> float | None:
+        """Mean squared distance of the rows from their mean; None if there are no rows."""
+        spreads = self._clusters.spreads
+        return None if spreads is None else float(spreads[self.label])
+
+    @property
+    def members(self) -> IntArray:
+        """Its points, in order of arrival: rows of X, places in the labels of a cut."""
+        return self._clusters.members(self.label)
+
+    @property
+    def member_names(self) -> list[Any]:
+        """Names of its points; their numbers if they have no names."""
+        return self._clusters._names(self.members)
+
+    @property
+    def representatives(self) -> IntArray:
+        """Three points that show what it holds, the most central first; or fewer."""
+        return self._clusters._examples(self.label, 3)
+
+    @property
+    def representative_names(self) -> list[Any]:
+        """Names of the representatives; their numbers if they have no names."""
+        return self._clusters._names(self.representatives)
+
+    @property
+    def keywords(self) -> list[str] | None:
+        """Five words that tell its texts from the others; None if there are no texts."""
+        found = self._clusters.keywords()
+        return None if found is None else found[self.label]
+
+    @property
+    def parent(self) -> int | None:
+        """Label of the cluster that holds it at the next coarser level of
+        :class:`Levels`, if it is in any."""
+        parents = self._clusters.parents
+        return None if parents is None else int(parents[self.label])
+
+    def __index__(self) -> int:
+        return self.node
+
+    def __repr__(self) -> str:
+        about = f"{self.size:,} point{'s' if self.size > 1 else ''}, height {self.height:.4g}"
+        ground = self._clusters._seen
+        if ground is not None and ground.texts is not None:
+            about += f", about {' '.join(self.keywords or [])}"
+        elif ground is not None and ground.rows is not None:
+            about += f", such as {', '.join(map(str, self.representative_names))}"
+        return f"<Cluster {self.label}: {about}>"
+
+
+class Clusters(Sequence[Cluster]):
+    """The clusters of a cut, in order of their first points: entry i has the label i.
+
+    A sequence of :class:`Cluster`, and the same as arrays.
+
+    Attributes
+    ----------
+    node_ids : array of shape (k,)
+        Stable id of each cluster's node; a single point's is -1 - its number.
+    sizes : array of shape (k,)
+        Number of points.
+    means : array of shape (k, d), or None without rows
+        Of the rows as they are compared: of unit length under cosine.
+    heights : array of shape (k,)
+        Monotone height of the node, 0 for a single point.
+    first_points : array of shape (k,)
+        Number of the earliest point.
+    parents : array of shape (k,), or None
+        Label at the next coarser level of :class:`Levels`.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> X = [[0.0], [1.0], [2.0], [9.0], [10.0]]
+    >>> found = ramify.HAC().fit(X).hierarchy().clusters(X, n_clusters=2)
+    >>> found
+    <Clusters: 2 clusters of 2 to 3 points>
+    >>> found.sizes, found.means.ravel(), found.spreads
+    (array([3, 2]), array([1. , 9.5]), array([0.66666667, 0.25      ]))
+    >>> [cluster.size for cluster in found]
+    [3, 2]
+    """
+
+    def __init__(
+        self,
+        node_ids: IntArray,
+        sizes: IntArray,
+        means: Any,
+        heights: FloatArray,
+        first_points: IntArray,
+        look: Ground | Callable[[], Ground] | None = None,
+        parents: IntArray | None = None,
+    ) -> None:
+        self.node_ids = node_ids
+        self.sizes = sizes
+        self.means = means
+        self.heights = heights
+        self.first_points = first_points
+        self.parents = parents
+        self._look = look
+        self._seen = look if isinstance(look, Ground) else None
+        self._order: IntArray | None = None
+        self._spreads: FloatArray | None = None
+        self._words: tuple[int, list[list[str]]] | None = None
+
+    # --- a sequence -----------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.node_ids)
+
+    @overload
+    def __getitem__(self, label: SupportsIndex) -> Cluster: ...
+    @overload
+    def __getitem__(self, label: slice) -> list[Cluster]: ...
+    def __getitem__(self, label: SupportsIndex | slice) -> Cluster | list[Cluster]:
+        places = range(len(self))[label]
+        if isinstance(places, range):
+            return [Cluster(place, self) for place in places]
+        return Cluster(places, self)
+
+    def __iter__(self) -> Iterator[Cluster]:
+        return (Cluster(label, self) for label in range(len(self)))
+
+    def __repr__(self) -> str:
+        count = f"{len(self):,} cluster{'s' if len(self) > 1 else ''}"
+        small, large = int(self.sizes.min()), int(self.sizes.max())
+        of = f"{large:,}" if small == large else f"{small:,} to {large:,}"
+        return f"<Clusters: {count} of {of} point{'s' if large > 1 else ''}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = self.node_ids, self.sizes, self.means, self.heights, self.first_points
+        return Clusters, (*arrays, None, self.parents)  # a copy cannot look at the tree
+
+    # --- what looks at all points -----------------------------------------------------
+
+    @property
+    def labels(self) -> IntArray:
+        """Cluster of every point, as :meth:`Hierarchy.cut` gives it; -1 is noise."""
+        return self._ground().labels
+
+    @property
+    def nodes(self) -> IntArray:
+        """Number of each cluster's node in the tree."""
+        return self._ground().nodes
+
+    @property
+    def spreads(self) -> FloatArray | None:
+        """Mean squared distance of each cluster's rows from their mean. O(n d)."""
+        ground = self._ground()
+        if ground.rows is not None and self._spreads is None:
+            self._spreads = _spreads(ground, len(self))
+        return self._spreads
+
+    def members(self, label: int) -> IntArray:
+        """The points of a cluster, in order of arrival.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [9.0], [1.0]]).hierarchy()
+        >>> tree.clusters(n_clusters=2).members(0)
+        array([0, 2])
+        """
+        most = len(self) - 1
+        place = whole_number("label", label, least=0, most=most, why="the labels of the cut")
+        if self._order is None:
+            self._order = np.argsort(self.labels, kind="stable")
+        noise = len(self._order) - int(self.sizes.sum())
+        ends = noise + np.cumsum(self.sizes)
+        return self._order[ends[place] - self.sizes[place] : ends[place]].copy()
+
+    def representatives(self, k: int = 3) -> list[IntArray]:
+        """A few points that show what each cluster holds, the most central one first.
+
+        As :meth:`Hierarchy.representatives` chooses them. Needs the rows.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> X = [[0.0], [1.0], [2.0], [9.0], [10.0]]
+        >>> tree = ramify.HAC().fit(X).hierarchy()
+        >>> tree.clusters(X, n_clusters=2).representatives(1)
+        [array([1]), array([3])]
+        """
+        wanted = whole_number("k", k)
+        return [self._examples(label, wanted) for label in range(len(self))]
+
+    def keywords(self, k: int = 5) -> list[list[str]] | None:
+        """Words that tell the texts of each cluster from the others; None without texts.
+
+        A word scores p log(p / q)²: p is its share among the words of the cluster, q
+        among all. So what is common everywhere is not among them.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [8.0], [9.0]]).hierarchy()
+        >>> texts = ["a red apple", "a red pear", "fast train", "a train home"]
+        >>> tree.clusters(n_clusters=2, texts=texts).keywords(1)
+        [['red'], ['train']]
+        """
+        wanted, texts = whole_number("k", k), self._ground().texts
+        if texts is None:
+            return None
+        if self._words is None or self._words[0] < wanted:
+            self._words = wanted, keywords(texts, self.labels, len(self), wanted)
+        return [words[:wanted] for words in self._words[1]]
+
+    def within(self, other: "Clusters") -> IntArray:
+        """Label of the cluster of another cut that holds each of these; -1 in its noise.
+
+        Refused if one of these is spread over several others.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [8.0], [9.0]]).hierarchy()
+        >>> tree.clusters(n_clusters=3).within(tree.clusters(n_clusters=2))
+        array([0, 1, 1])
+        """
+        mine, theirs = self.labels, other.labels
+        if len(mine) != len(theirs):
+            raise ValueError(f"cuts of {len(mine):,} and of {len(theirs):,} points")
+        inside = np.full(len(self), -1, dtype=np.int64)
+        kept = mine >= 0
+        inside[mine[kept]] = theirs[kept]
+        spread = kept & (inside[mine] != theirs)
+        if spread.any():
+            label = int(mine[np.argmax(spread)])
+            raise ValueError(f"cluster {label} lies in several clusters of the other cut")
+        return inside
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A pandas frame with a row for each cluster. Needs the extra ``export``.
+
+        Columns: label, node, node_id, size, height and first_point; with rows spread and
+        representatives, by name if points have names; with texts keywords; and parent at a
+        level of :class:`Levels`.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> X = [[0.0], [1.0], [2.0], [9.0], [10.0]]
+        >>> tree = ramify.HAC().fit(X).hierarchy()
+        >>> tree.clusters(X, n_clusters=2).to_frame()[["label", "size", "representatives"]]
+           label  size representatives
+        0      0     3       [1, 0, 2]
+        1      1     2          [3, 4]
+        """
+        columns: dict[str, Any] = {
+            "label": np.arange(len(self)),
+            "node": self.nodes,
+            "node_id": self.node_ids,
+            "size": self.sizes,
+            "height": self.heights,
+            "first_point": self.first_points,
+        }
+        if self.parents is not None:
+            columns["parent"] = self.parents
+        if self.spreads is not None:
+            columns["spread"] = self.spreads
+            columns["representatives"] = [self._names(some) for some in self.representatives()]
+        if (words := self.keywords()) is not None:
+            columns["keywords"] = words
+        return optional("pandas", "to_frame").DataFrame(columns)
+
+    # --- for the above ----------------------------------------------------------------
+
+    def _ground(self) -> Ground:
+        if self._seen is None:
+            if not callable(self._look):
+                raise RuntimeError("a copy of clusters has only their arrays, and no tree")
+            self._seen = self._look()
+        return self._seen
+
+    def _examples(self, label: int, k: int) -> IntArray:
+        ground = self._ground()
+        if ground.rows is None:
+            raise ValueError(
+                "representatives need the rows that the tree was grown on: "
+                "tree.clusters(X, ...), or the clusters of a model"
+            )
+        return examples(self.members(label), ground.rows, k)
+
+    def _names(self, points: IntArray) -> list[Any]:
+        names = self._ground().tree.names
+        chosen: list[Any] = (points if names is None else names[points]).tolist()
+        return chosen
+
+
+class Levels(Sequence[Clusters]):
+    """Cuts of one tree into more and more clusters, each inside of one of the cut before.
+
+    A sequence of :class:`Clusters`, the coarsest first. From the second on they know
+    where they are: ``cluster.parent`` is a label of the level before.
+
+    Attributes
+    ----------
+    labels : array of shape (n, number of levels)
+        A column of labels for each level.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> X = [[0.0], [1.0], [8.0], [9.0], [30.0]]
+    >>> levels = ramify.HAC().fit(X).hierarchy().levels(2, 4)
+    >>> levels
+    <Levels: 2 and 4 clusters>
+    >>> levels[1].parents
+    array([0, 0, 0, 1])
+    >>> levels.children(0, 0)
+    array([0, 1, 2])
+    """
+
+    def __init__(self, levels: Sequence[Clusters]) -> None:
+        self._levels = tuple(levels)
+        self.labels = np.column_stack([level.labels for level in self._levels])
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Clusters: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Clusters, ...]: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Clusters | tuple[Clusters, ...]:
+        return self._levels[place]
+
+    def __repr__(self) -> str:
+        counts = [f"{len(level):,}" for level in self._levels]
+        listed = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
+        return f"<Levels: {listed} clusters>"
+
+    def children(self, level: int, label: int) -> IntArray:
+        """Labels, at the next finer level, of the clusters inside of one.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [8.0]]).hierarchy()
+        >>> tree.levels(2, 3).children(0, 0)
+        array([0, 1])
+        """
+        finest = len(self) - 2
+        place = whole_number("level", level, least=0, most=finest, why="levels with a finer one")
+        most = len(self._levels[place]) - 1
+        chosen = whole_number("label", label, least=0, most=most, why="the labels of that level")
+        parents = self._levels[place + 1].parents
+        assert parents is not None
+        return np.flatnonzero(parents == chosen)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """All levels in one pandas frame: the columns of :meth:`Clusters.to_frame`, and level.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [8.0]]).hierarchy()
+        >>> tree.levels(1, 2).to_frame()[["level", "label", "parent", "size"]]
+           level  label  parent  size
+        0      0      0      -1     3
+        1      1      0       0     2
+        2      1      1       0     1
+        """
+        pandas = optional("pandas", "to_frame")
+        frames = []
+        for place, level in enumerate(self._levels):
+            frame = level.to_frame()
+            if "parent" not in frame:
+                frame.insert(6, "parent", -1)
+            frame.insert(0, "level", place)
+            frames.append(frame)
+        return pandas.concat(frames, ignore_index=True)
+
+
+def _spreads(ground: Ground, count: int) -> FloatArray:
+    assert ground.rows is not None
+    rows, labels = ground.rows, ground.labels
+    means, sizes = means_of(rows, labels, count), np.bincount(labels[labels >= 0], minlength=count)
+    total = np.zeros(count)
+    for start in range(0, len(rows), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        label = labels[part]
+        kept = label >= 0
+        apart = ((rows[part][kept] - means[label[kept]]) ** 2).sum(axis=1)
+        total += np.bincount(label[kept], weights=apart, minlength=count)
+    return total / sizes
+
+
+def means_of(rows: Rows, labels: IntArray, count: int) -> FloatArray:
+    """Mean of the rows of each label from 0 to count - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> means_of(np.array([[1.0], [5.0], [3.0]]), np.array([0, -1, 0]), 1)
+    array([[2.]])
+    """
+    centre = rows.mean(axis=0, dtype=np.float64)  # far from the origin sums lose digits
+    kept = labels >= 0
+    sums = np.zeros((count, rows.shape[1]))
+    for start in range(0, len(rows), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        np.add.at(sums, labels[part][kept[part]], rows[part][kept[part]] - centre)
+    sizes = np.bincount(labels[kept], minlength=count)
+    return np.asarray(centre + sums / sizes[:, np.newaxis])

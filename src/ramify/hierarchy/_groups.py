@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_groups.py: the clusters of a tree as things, at one level or at several."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.checks import whole_number
+from ramify.hierarchy._clusters import Clusters, Ground, Levels, means_of
+from ramify.hierarchy._cuts import Cuts
+from ramify.hierarchy._keywords import check_texts
+from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
+from ramify.hierarchy._values import IntArray
+
+
+class Groups(Cuts):
+    """Cuts whose clusters can be asked what they are."""
+
+    __slots__ = ()
+
+    def clusters(
+        self,
+        X: npt.ArrayLike | None = None,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        min_size: int | None = None,
+        small: Literal["join", "noise"] = "join",
+        metric: MetricName = "sqeuclidean",
+        texts: Sequence[str] | None = None,
+    ) -> Clusters:
+        """The clusters of a cut: what :meth:`cut` numbers, as things.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), optional
+            The rows that the tree was grown on, in the same order: for means, spreads
+            and representatives.
+        n_clusters, height, max_size, min_size, small : optional
+            The cut, as in :meth:`cut`.
+        metric : "sqeuclidean" or "cosine"
+            Of the rows: with ``"cosine"`` only their directions count.
+        texts : sequence of str, optional
+            A text for each point: for keywords.
+
+        Returns
+        -------
+        Clusters
+            Entry i is the cluster with the label i. ``to_frame()`` makes a table.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> X = [[0.0], [1.0], [8.0], [9.0]]
+        >>> tree = ramify.HAC().fit(X).hierarchy()
+        >>> texts = ["a red apple", "a red pear", "fast train", "a train home"]
+        >>> for cluster in tree.clusters(X, n_clusters=2, texts=texts):
+        ...     print(cluster.label, cluster.size, cluster.mean, cluster.keywords[:1])
+        0 2 [0.5] ['red']
+        1 2 [8.5] ['train']
+        """
+        options = {
+            "n_clusters": n_clusters,
+            "height": height,
+            "max_size": max_size,
+            "min_size": min_size,
+        }
+        rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
+        words = None if texts is None else check_texts(texts, self.n_leaves)
+        return self._clusters_of(options, small, rows, words)
+
+    def levels(
+        self,
+        *n_clusters: int,
+        X: npt.ArrayLike | None = None,
+        min_size: int | None = None,
+        small: Literal["join", "noise"] = "join",
+        metric: MetricName = "sqeuclidean",
+        texts: Sequence[str] | None = None,
+    ) -> Levels:
+        """Several cuts at once, and which cluster sits in which.
+
+        Parameters
+        ----------
+        *n_clusters : int
+            Ascending: the coarsest level first.
+        X, min_size, small, metric, texts : optional
+            As in :meth:`clusters`.
+
+        Returns
+        -------
+        Levels
+
+        Examples
+        --------
+        >>> import ramify
+        >>> X = [[0.0], [1.0], [8.0], [9.0], [30.0]]
+        >>> coarse, fine = ramify.HAC().fit(X).hierarchy().levels(2, 4)
+        >>> [(cluster.size, cluster.parent) for cluster in fine]
+        [(2, 0), (1, 0), (1, 0), (1, 1)]
+        """
+        counts = [whole_number("n_clusters", count) for count in n_clusters]
+        if not counts or any(b <= a for a, b in pairwise(counts)):
+            found = ", ".join(map(str, counts)) or "none"
+            raise ValueError(f"levels: expected ascending numbers of clusters, got {found}")
+        rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
+        words = None if texts is None else check_texts(texts, self.n_leaves)
+        levels: list[Clusters] = []
+        for count in counts:
+            options = {"n_clusters": count, "min_size": min_size}
+            level = self._clusters_of(options, small, rows, words)
+            if levels:
+                level.parents = level.within(levels[-1])
+            levels.append(level)
+        return Levels(levels)
+
+    def _clusters_of(
+        self, options: dict[str, Any], small: Any, rows: Rows | None, texts: list[str] | None
+    ) -> Clusters:
+        """The clusters of a cut, everything else checked."""
+        labels = self.cut(**options, small=small)
+        nodes = self._cut_nodes(labels, options)
+        k = len(nodes)
+        heights = np.zeros(k)
+        merged = nodes >= self.n_leaves
+        heights[merged] = self.monotone_heights[nodes[merged] - self.n_leaves]
+        first = np.empty(k, dtype=np.int64)
+        kept = np.flatnonzero(labels >= 0)
+        first[labels[kept[::-1]]] = kept[::-1]  # of several values the last one stays
+        return Clusters(
+            self._public_ids(nodes),
+            np.bincount(labels[kept], minlength=k),
+            None if rows is None else means_of(rows, labels, k),
+            heights,
+            self.point_numbers[first],
+            Ground(self, _frozen(labels), nodes, rows, texts),
+        )
+
+
+def _frozen(labels: IntArray) -> IntArray:
+    labels.setflags(write=False)
+    return labels

@@ -83,6 +83,7 @@ class Batch:
     ids: list[Name] | None = None  #: one a row, if there is a column of ids
     labels: list[Name] | None = None  #: one a row, if there is a column of labels
     places: Sequence[int] = ()  #: the line of each row, or its number where there are no lines
+    texts: Sequence[str] = ()  #: the lines themselves, where ``bad_rows`` may want them
 
     def part(self, start: int, stop: int) -> "Batch":
         """A stretch of the rows, with all that belongs to them.
@@ -99,6 +100,7 @@ class Batch:
             None if self.ids is None else self.ids[start:stop],
             None if self.labels is None else self.labels[start:stop],
             self.places[start:stop],
+            self.texts[start:stop],
         )
 
     def __len__(self) -> int:

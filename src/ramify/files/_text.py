@@ -183,6 +183,7 @@ class Text(Source):
             self._beside(records, self._choice.id),
             self._beside(records, self._choice.label),
             [record.line for record in records],
+            () if self._options.bad_rows is None else [record.text for record in records],
         )
 
     def _checked(self, line: Line) -> Line:

@@ -851,3 +851,46 @@ def test_a_damaged_tree_is_refused_in_one_sentence(tree, tmp_path):
     for name in ("half", "flipped"):
         for verb in (["info", "--depth"], ["cut", "-k", "2"], ["evaluate"]):
             assert name in fails(verb[0], tmp_path / name, *verb[1:])
+
+
+# --- several cuts, and names for pictures -------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [("-k", 2, "-k", 5), ("-k", "2,5"), ("-k", "2, 5")])
+def test_several_numbers_of_clusters_took_as_many_commands(words, tree, tmp_path):
+    out = tmp_path / "levels.csv"
+    facts = done("cut", tree, *words, "-o", out, "--json").json()
+    hierarchy = ramify.load(tree).hierarchy()
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert list(rows[0]) == ["id", "label_2", "label_5"]
+    for k, cut in zip((2, 5), facts["cuts"], strict=True):
+        labels = hierarchy.cut(n_clusters=k)
+        assert [int(row[f"label_{k}"]) for row in rows] == labels.tolist()
+        assert cut == {"clusters": k, "noise": 0, "sizes": np.bincount(labels).tolist()}
+
+
+@pytest.mark.parametrize("wrong", ["0", "x", "2,2", "-3", "1.5"])
+def test_a_wrong_number_of_clusters_is_refused(wrong, tree):
+    fails("cut", tree, "-k", wrong, code=2)
+
+
+def test_pictures_take_names_and_the_page_columns_to_colour_by(flowers, tmp_path):
+    tree = tmp_path / "bare.ramify"
+    done("fit", flowers, "-o", tree, "-q")
+    for ending in ("png", "html"):
+        words = ("--names", flowers, "--column", "species", "-q")
+        done("plot", tree, "-o", tmp_path / f"tree.{ending}", *words)
+    assert '"names":["setosa",' in (tmp_path / "tree.html").read_text()
+    words = ("--names", flowers, "--color-by", "species,a", "-q")
+    done("plot", tree, "-o", tmp_path / "by.html", *words)
+    text = (tmp_path / "by.html").read_text()
+    assert f'"names":["{NAMES[0]}",' in text, "the column called name"
+    assert '"name":"species","kind":"text","words":["setosa","versicolor","virginica"]' in text
+    assert '"name":"a","kind":"number"' in text
+    png = tmp_path / "t.png"
+    assert "go with --names" in fails("plot", tree, "-o", png, "--column", "a", code=2)
+    words = ("--names", flowers, "--color-by", "a")
+    assert "goes with the page" in fails("plot", tree, "-o", png, *words, code=2)
+    write(tmp_path / "few.csv", slice(0, 3))
+    sentence = fails("plot", tree, "-o", png, "--names", tmp_path / "few.csv")
+    assert "holds 3 names, and the tree 150 points" in sentence

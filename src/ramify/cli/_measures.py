@@ -79,7 +79,7 @@ def classes_of(
     """The class of each point in order of arrival, as text; None if nobody knows them."""
     if labels is None:
         return _kept_classes(path, tree.n_leaves, quiet=quiet)
-    return per_point(tree, labels, column, id_column, header, usual="label", what="label")
+    return per_point(tree, labels, column, id_column, header, what="label")
 
 
 def _kept_classes(path: Path, n: int, *, quiet: bool) -> list[str] | None:

@@ -16,11 +16,10 @@ def per_point(
     id_column: str | None,
     header: bool | None,
     *,
-    usual: str,
     what: str,
 ) -> list[str]:
-    """The texts in order of arrival. ``usual`` is the column, if there is one of that name."""
-    found = read_names(file, column, id_column=id_column, header=header, usual=usual)
+    """The texts in order of arrival; by default those of a column that is called what they are."""
+    found = read_names(file, column, id_column=id_column, header=header, usual=what)
     if found.ids is not None:
         return _by_id(tree, found.ids, found.names, file, what)
     n = tree.n_leaves

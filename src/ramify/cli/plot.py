@@ -19,7 +19,7 @@ NAME = "plot"
 EXAMPLES = (
     "ramify plot tree.ramify -o tree.png",
     "ramify plot tree.ramify -o clusters.svg --kind scatter -k 12",
-    "ramify plot tree.ramify -o tree.html --names flowers.csv --column name",
+    "ramify plot tree.ramify -o tree.html --names flowers.csv --column name --color-by species",
 )
 
 _PICTURES = (".png", ".svg", ".pdf", ".jpg")
@@ -81,6 +81,16 @@ def run(
             rich_help_panel=_NAMES,
         ),
     ] = None,
+    color_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--color-by",
+            metavar="NAMES",
+            help="Columns of --names that the page can colour the tree by; repeat it, or use "
+            "commas.",
+            rich_help_panel=_NAMES,
+        ),
+    ] = None,
     header: options.Header = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Above the picture.")] = None,
     dpi: Annotated[
@@ -99,8 +109,8 @@ def run(
     from ramify.cli._per_point import per_point
     from ramify.files import check_writable, whole_file
 
-    if names is None and (column is not None or id_column is not None):
-        raise WrongCallError("--column and --id-column go with --names")
+    if names is None and (column is not None or id_column is not None or color_by):
+        raise WrongCallError("--column, --id-column and --color-by go with --names")
     page = out.suffix.lower() in (".html", ".htm")
     chosen = kind or (Kind.explore if page else Kind.dendrogram)
     if page != (chosen is Kind.explore):
@@ -113,6 +123,8 @@ def run(
         raise ImportError(
             'drawing needs matplotlib, which is not installed: pip install "ramify[plot]"'
         )
+    if color_by and not page:
+        raise WrongCallError("--color-by goes with the page, .html")
     check_writable(out)
     keep_tree(out, tree)
     saved = _models.load(tree)
@@ -122,10 +134,15 @@ def run(
         )
     shown = _names(saved.tree.names)
     if names is not None:
-        shown = per_point(saved.tree, names, column, id_column, header, usual="name", what="name")
+        shown = per_point(saved.tree, names, column, id_column, header, what="name")
+    columns = {
+        name: _values(per_point(saved.tree, names, name, id_column, header, what="value"))
+        for name in options.split(color_by)
+        if names is not None
+    }
     with whole_file(out) as lent:
         if page:
-            _explore(saved, lent, clusters, shown, title or tree.name)
+            _explore(saved, lent, clusters, shown, columns, title or tree.name)
         else:
             _draw(saved, lent, chosen, clusters, shown, title, dpi)
     size = out.stat().st_size
@@ -135,12 +152,27 @@ def run(
         note(f"{out}: {some_bytes(size)}", quiet=quiet)
 
 
+def _values(texts: list[str]) -> list[Any]:
+    """Numbers if all of them are, else the texts; a gap is no number."""
+    try:
+        return [float(text) if text else float("nan") for text in texts]
+    except ValueError:
+        return list(texts)
+
+
 def _explore(
-    saved: "Saved", path: Path, clusters: int | None, names: list[str] | None, title: str
+    saved: "Saved",
+    path: Path,
+    clusters: int | None,
+    names: list[str] | None,
+    columns: dict[str, list[Any]],
+    title: str,
 ) -> None:
     from ramify.plot import explore
 
-    page = explore(saved.tree, saved.points(), names, k=clusters, title=title)
+    page = explore(
+        saved.tree, saved.points(), names, k=clusters, columns=columns or None, title=title
+    )
     path.write_text(page.html, encoding="utf-8")
 
 

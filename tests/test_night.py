@@ -205,6 +205,24 @@ def test_a_signal_in_the_middle_of_a_batch(tmp_path):
         assert np.array_equal(ramify.load(tree).points(), X[:held])
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_the_tree_is_saved_waits_for_it(number, tmp_path, monkeypatch):
+    from ramify.cli._keeping import Keeper
+
+    save = Keeper.save
+
+    def signalled(self):
+        os.kill(os.getpid(), number)
+        return save(self)
+
+    monkeypatch.setattr(Keeper, "save", signalled)
+    answer = run("fit", "-", "-o", tmp_path / "t", "-q", stdin="".join(LINES))
+    assert answer.code == 128 + number
+    assert answer.err.endswith(", after the tree was saved\n")
+    assert len(ramify.load(tmp_path / "t")) == 60
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, "handlers are given back"
+
+
 def test_what_nohup_ignores_is_ignored(tmp_path):
     tree = tmp_path / "t.ramify"
     hidden = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731

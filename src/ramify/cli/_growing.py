@@ -22,7 +22,7 @@ from ramify.cli._every import Every, Saver
 from ramify.cli._inserting import Grown, Inserter
 from ramify.cli._keeping import Keeper, Kept
 from ramify.cli._progress import Meter, meter
-from ramify.cli._signals import Signals, StoppedError, heeded
+from ramify.cli._signals import Signals, StoppedError, error_of, heeded
 from ramify.estimators._registry import BY_CLASS
 from ramify.files import Batch, Source
 
@@ -67,7 +67,9 @@ class Growth:
             self._report(kept, json=json)
             if kept.why is not None:
                 raise EndedEarlyError(f"{kept.why}; this tree is in {kept.place}", 1)
-            signals.raise_pending()
+            if signals.pending is not None:  # came while the tree was being saved
+                end = error_of(signals.pending)
+                raise EndedEarlyError(f"{_word(end)}, after the tree was saved", _code_of(end))
 
     def _grow(self) -> None:
         begun = time.monotonic()
@@ -128,9 +130,9 @@ class Growth:
         with signals.held_back():
             story = self._rescue(error)
         if isinstance(error, KeyboardInterrupt | StoppedError):
-            by = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
             points = f"{self._grown.points:,} points were in"
-            raise EndedEarlyError(f"{by} when {points}; {story}", _code_of(error)) from None
+            text = f"{_word(error)} when {points}; {story}"
+            raise EndedEarlyError(text, _code_of(error)) from None
         if isinstance(error, ValueError | OSError | ImportError | MemoryError):
             raise EndedEarlyError(f"{sentence(error)}; {story}", 1) from error
         complain(self._name, story)
@@ -193,6 +195,10 @@ class Growth:
             f"{out}: {len(model):,} points, depth {depth:,}, {some_bytes(size)}; "
             f"{grown.points:,} inserted in {grown.seconds:,.1f} s ({speed:,.0f} points/s)"
         )
+
+
+def _word(error: BaseException) -> str:
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
 
 
 def _code_of(error: BaseException) -> int:

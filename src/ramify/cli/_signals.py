@@ -46,12 +46,6 @@ class Signals:
         finally:
             self._saving = before
 
-    def raise_pending(self) -> None:
-        """Let in what was held back."""
-        if self.pending is not None:
-            number, self.pending = self.pending, None
-            raise error_of(number)
-
 
 def error_of(number: int) -> BaseException:
     """What a signal raises."""

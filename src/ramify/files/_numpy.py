@@ -6,7 +6,7 @@ used only where rows are asked for out of order (shuffled, or stored column by c
 its pages would count as ours while we hold it. Nothing is ever unpickled.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ class _Blocks(Source):
     def _batches(
         self,
         block: npt.NDArray[Any],
-        places: npt.NDArray[np.int64],
+        places: Sequence[int],
         ids: list[Name] | None,
         labels: list[Name] | None,
     ) -> Iterator[Batch]:
@@ -56,7 +56,7 @@ class _Blocks(Source):
                 np.ascontiguousarray(rows[good]),
                 self._column(block[good], self._choice.id) or _some(ids, good),
                 self._column(block[good], self._choice.label) or _some(labels, good),
-                places[good].tolist(),
+                places if isinstance(good, slice) else [places[row] for row in good],
             )
 
         bad = {}
@@ -64,7 +64,7 @@ class _Blocks(Source):
             value = block[row, features[column]]
             too_large = f", too large for {rows.dtype}" if np.isfinite(value) else ""
             reason = f"{value:g}{too_large}; every number must be finite"
-            bad[row] = BadRow(int(places[row]), f"column {features[column]}: {reason}")
+            bad[row] = BadRow(places[row], f"column {features[column]}: {reason}")
         if bad:
             yield from self._without(len(rows), bad, make)
         else:
@@ -113,12 +113,12 @@ class Npy(_Blocks):
         in_order = self._order is None and not self._header.column_by_column
         blocks = self._blocks(size) if in_order else self._mapped_blocks(size)
         for start, block in zip(self._starts(size), blocks, strict=True):
-            places = np.arange(start, start + len(block))
-            if self._order is not None:
-                places = self._order[places]
             cut = slice(max(self._options.start - start, 0), None)
-            ids = None if self._order is None else places[cut].tolist()
-            yield from self._batches(block[cut], places[cut], ids, None)
+            places: Sequence[int] = range(start, start + len(block))[cut]
+            ids: list[Name] | None = None
+            if self._order is not None:
+                places = ids = self._order[start : start + len(block)][cut].tolist()
+            yield from self._batches(block[cut], places, ids, None)
 
     def _blocks(self, size: int) -> Iterator[npt.NDArray[Any]]:
         assert self.n_rows is not None
@@ -206,7 +206,7 @@ class Npz(_Blocks):
         labels = self._names(self._labels, size)
         for start, block in zip(range(0, self.n_rows, size), rows, strict=True):
             cut = slice(max(self._options.start - start, 0), None)
-            places = np.arange(start, start + len(block))[cut]
+            places = range(start, start + len(block))[cut]
             beside = (_some(next(names), cut) for names in (ids, labels))
             if len(places):
                 yield from self._batches(block[cut], places, *beside)

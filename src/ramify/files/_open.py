@@ -13,6 +13,7 @@ from ramify.files._lines import GZIP, ZSTD, Lines, open_lines, unpacked
 from ramify.files._source import ReadOptions, Source
 from ramify.files._tables import TABLES, TEXT
 from ramify.files._text import open_csv, open_jsonl
+from ramify.files._whole import whole_file
 
 #: Formats that can be read, and the endings of their files.
 FORMATS = {
@@ -189,7 +190,7 @@ def _open_binary_input(file: _Begun, kind: str, options: ReadOptions) -> Source:
     folder = tempfile.TemporaryDirectory(prefix="ramify-")
     try:
         copy = Path(folder.name, f"input.{kind}")
-        with copy.open("wb") as room:
+        with whole_file(copy) as lent, lent.open("wb") as room:
             shutil.copyfileobj(file, room)
         source = _open_binary(copy, kind, options, _INPUT)
     except BaseException:

@@ -14,11 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 import ramify
 from ramify import cli, datasets, demo
+from ramify.cli._catalogue import CATALOGUE
 from ramify.cli._options import split
-from ramify.cli.datasets import CATALOGUE
+from ramify.cli.app import make_app
 from ramify.files import ReadOptions, open_rows, read_names
 from tests.commands import done, fails, files, start
 from tests.commands import ramify as run
@@ -55,9 +57,43 @@ def test_every_verb_explains_itself_with_an_example(verb, monkeypatch):
 
 def test_the_command_lists_its_verbs():
     text = done("--help").out
-    assert all(re.search(rf"^│ {verb} ", text, re.MULTILINE) for verb in VERBS)
+    assert all(re.search(rf"^  {verb} ", text, re.MULTILINE) for verb in VERBS)
     assert "--install-completion" in text
     assert run().out == text
+
+
+def test_help_was_a_wall_of_types(monkeypatch):
+    """``<bool>`` for what takes nothing, and ``<int range>``: an option's word is plain."""
+    monkeypatch.setenv("COLUMNS", "120")
+    group = typer.main.get_command(make_app("ramify"))
+    for verb, command in group.commands.items():
+        text = done(verb, "--help").out
+        assert not re.search(r"<\w+|Union|Optional|list\[|\[x[<>]", text), verb
+        for option in command.params:
+            if option.param_type_name == "option" and not option.is_flag:
+                assert option.metavar, f"{verb} {option.opts}: give it a metavar"
+    assert re.search(r"^  -q, --quiet +Say nothing", done("fit", "--help").out, re.MULTILINE)
+    assert "-o, --out TREE" in done("fit", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("--help", None), ("fit --help", None), ("", "ramify ev"), ("", "ramify fit --algorithm p")],
+)
+def test_help_and_completion_loaded_everything(words, completed):
+    """They took a second and a half, for scikit-learn, rich and pydantic."""
+    script = "import sys; from ramify.cli import main\ntry: main(sys.argv[1:])\n"
+    script += "finally: print(*sys.modules, file=sys.stderr)"
+    env = {**os.environ}
+    if completed is not None:
+        env |= {"_RAMIFY_COMPLETE": "complete_bash", "COMP_WORDS": completed}
+        env["COMP_CWORD"] = str(len(completed.split()) - 1)
+    answer = subprocess.run(
+        [sys.executable, "-c", script, *words.split()], capture_output=True, text=True, env=env
+    )
+    assert answer.stdout
+    heavy = {"numpy", "sklearn", "ramify._core", "pyarrow", "rich.console", "pydantic"}
+    assert not heavy & set(answer.stderr.split())
 
 
 def test_the_command_knows_its_version():
@@ -101,7 +137,7 @@ def test_our_own_mistakes_keep_their_traceback(monkeypatch, tmp_path):
 
     monkeypatch.setattr(_models, "load", broken)
     with pytest.raises(TypeError, match="a bug"):
-        run("info", tmp_path)
+        run("cut", tmp_path, "-k", 1)
 
 
 def test_memory_that_is_not_enough_is_said_so(monkeypatch, tmp_path):
@@ -111,7 +147,7 @@ def test_memory_that_is_not_enough_is_said_so(monkeypatch, tmp_path):
         raise MemoryError("Unable to allocate 1 TiB")
 
     monkeypatch.setattr(_models, "load", greedy)
-    assert fails("info", tmp_path).endswith("not enough memory (Unable to allocate 1 TiB)")
+    assert fails("cut", tmp_path, "-k", 1).endswith("not enough memory (Unable to allocate 1 TiB)")
 
 
 # --- the older verbs ----------------------------------------------------------------
@@ -268,7 +304,8 @@ def test_a_pipe_from_end_to_end(tmp_path):
 
 HELD = """
     import pathlib, sys
-    from ramify.cli import app  # what is loaded before counts as ours, not as the file's
+    # What is loaded before counts as ours, not as the file's.
+    from ramify.cli import _growing, _keeping, app
 
     def memory(what):
         status = pathlib.Path("/proc/self/status").read_text()

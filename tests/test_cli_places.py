@@ -198,13 +198,13 @@ def wait_for_lock(lock: Path) -> None:
 
 def meanwhile(monkeypatch, save) -> None:
     """Let somebody save a tree, without asking for a lock, while a command grows its own."""
-    grow = _growing._grow
+    grow = _growing.Growth._grow
 
-    def grow_and_be_overtaken(*words, **options):
-        grow(*words, **options)
+    def grow_and_be_overtaken(self):
+        grow(self)
         save()
 
-    monkeypatch.setattr(_growing, "_grow", grow_and_be_overtaken)
+    monkeypatch.setattr(_growing.Growth, "_grow", grow_and_be_overtaken)
 
 
 @pytest.fixture

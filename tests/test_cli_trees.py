@@ -14,6 +14,7 @@ import ramify
 from ramify import metrics
 from ramify.cli import _progress
 from ramify.cli._codes import PathCodes
+from ramify.estimators._registry import BY_NAME
 from ramify.files import open_table
 from tests.commands import done, fails, files
 from tests.commands import ramify as run
@@ -172,17 +173,24 @@ def test_fit_refuses_to_shuffle_a_stream(tmp_path):
         ("x,y\na,b\n", "data.csv: no column of numbers to make points of; line 2 has 'a'"),
     ],
 )
-def test_fit_says_what_is_wrong_with_a_file_and_writes_nothing(text, sentence, tmp_path):
+def test_fit_says_what_is_wrong_with_a_file_and_keeps_what_was_read(text, sentence, tmp_path):
     (tmp_path / "data.csv").write_text(text)
-    assert sentence in fails("fit", tmp_path / "data.csv", "-o", tmp_path / "t", "--batch-size", 1)
-    assert files(tmp_path) == ["data.csv"]
+    said = fails("fit", tmp_path / "data.csv", "-o", tmp_path / "t", "--batch-size", 1)
+    assert sentence in said
+    if "rows are in" in said:
+        assert f"1 rows are in {tmp_path / 't'}; go on from line 3: " in said
+        assert len(ramify.load(tmp_path / "t")) == 1
+    else:
+        assert files(tmp_path) == ["data.csv"]
 
 
 def test_fit_refuses_the_same_id_twice(tmp_path):
     (tmp_path / "data.csv").write_text("who,x\nann,1\nbob,2\nann,3\n")
     sentence = fails("fit", tmp_path / "data.csv", "-o", tmp_path / "t", "--id-column", "who")
-    assert "'ann'" in sentence
-    assert files(tmp_path) == ["data.csv"]
+    assert "data.csv: ids: 'ann' (line 4) is already the id of point 0" in sentence
+    assert "2 rows are in" in sentence
+    assert "go on from line 4" in sentence
+    assert ramify.load(tmp_path / "t").ids_.tolist() == ["ann", "bob"]
 
 
 @pytest.mark.parametrize("algorithm", ["ohac", "hac"])
@@ -191,11 +199,11 @@ def test_fit_refuses_the_same_id_twice(tmp_path):
     [
         (
             '{"id":1,"x":1}\n{"id":"b","x":3}\n',
-            "all strings or all integers, got 1 (row 0) and 'b'",
+            "'b' (line 2) is of type str, and the ids of this stream have been of type int",
         ),
         ('{"id":1.5,"x":1}\n{"id":2.5,"x":3}\n', "expected strings or integers, got 1.5 (float"),
-        ('{"id":true,"x":1}\n{"id":1.0,"x":3}\n', "ids: 1 stands at rows 0 and 1"),
-        (f'{{"id":{2**63 + 5},"x":1}}\n', f"{2**63 + 5} (row 0) does not fit 64 bits"),
+        ('{"id":true,"x":1}\n{"id":1.0,"x":3}\n', "ids: 1 (line 2) is already the id of point 0"),
+        (f'{{"id":{2**63 + 5},"x":1}}\n', f"{2**63 + 5} (line 1) does not fit 64 bits"),
         ('{"id":"\\ud800","x":1}\n', "line 1, column 'id': '\\ud800' found; expected whole"),
         ('{"id":{"a":1},"x":1}\n', "line 1, column 'id': {'a': 1} found; expected text or a"),
     ],
@@ -203,15 +211,17 @@ def test_fit_refuses_the_same_id_twice(tmp_path):
 def test_ids_of_the_wrong_type_were_a_traceback(algorithm, rows, sentence, tmp_path):
     (tmp_path / "d.jsonl").write_text(rows)
     words = ("-o", tmp_path / "t", "--id-column", "id", "--algorithm", algorithm)
-    assert sentence in fails("fit", tmp_path / "d.jsonl", *words)
-    assert files(tmp_path) == ["d.jsonl"]
+    said = fails("fit", tmp_path / "d.jsonl", *words)
+    assert sentence in said
+    kept = ["t"] if "line 2" in sentence else []
+    assert files(tmp_path) == ["d.jsonl", *kept], "what came before is kept"
 
 
 def test_ids_of_another_type_than_the_tree_has_were_a_traceback(tree, tmp_path):
     (tmp_path / "more.jsonl").write_text('{"name":7,"a":1,"b":2,"c":3,"d":4,"species":"x"}\n')
     words = ("--id-column", "name", "--label-column", "species")
     sentence = fails("update", tree, tmp_path / "more.jsonl", *words)
-    assert "7 (row 0) is of type int, and the ids of this stream have been of type str" in sentence
+    assert "7 (line 1) is of type int, and the ids of this stream have been of type str" in sentence
 
 
 def test_an_option_of_the_wrong_type_was_a_traceback(flowers, tmp_path):
@@ -231,10 +241,13 @@ def test_fit_says_at_once_where_it_cannot_write(flowers, tmp_path):
 def test_fit_cosine_refuses_a_row_of_zeros(tmp_path):
     (tmp_path / "data.csv").write_text("1,2\n0,0\n")
     sentence = fails("fit", tmp_path / "data.csv", "-o", tmp_path / "t", "--metric", "cosine")
-    assert "only zeros in row 1" in sentence
+    assert "data.csv: Input X has only zeros in line 2" in sentence
     more = ("--metric", "cosine", "--batch-size", 1)
-    sentence = fails("fit", tmp_path / "data.csv", "-o", tmp_path / "t", *more)
-    assert "in the batch after 1 rows: Input X has only zeros in row 0" in sentence
+    sentence = fails("fit", tmp_path / "data.csv", "-o", tmp_path / "u", *more)
+    assert "data.csv: Input X has only zeros in line 2" in sentence, "whatever the batches are"
+    np.save(tmp_path / "data.npy", [[1.0, 2.0], [0.0, 0.0]])
+    sentence = fails("fit", tmp_path / "data.npy", "-o", tmp_path / "v", "--metric", "cosine")
+    assert "data.npy: Input X has only zeros in row 1" in sentence
 
 
 def test_fit_an_array_field(tmp_path):
@@ -299,7 +312,7 @@ def test_ctrl_c_saves_on_demand(flowers, tmp_path, monkeypatch):
     words = ("--batch-size", 20, "-q", "--save-on-interrupt", "--label-column", "species")
     answer = run("fit", flowers, "-o", out, *words)
     assert answer.code == 130
-    assert "interrupted when 40 points were in; saving them to" in answer.err
+    assert f"interrupted when 40 points were in; 40 rows are in {out}; go on from" in answer.err
     assert len(ramify.load(out)) == 40
     assert len(rows_of((tmp_path / "tree.ramify.labels.csv").read_text())) == 40
 
@@ -381,7 +394,7 @@ def test_assign_says_where_rows_belong(to, tree, flowers, tmp_path):
     before = tree.read_bytes()
     words = ("-k", 3, "--id-column", "who", "--batch-size", 20, "-o", out)
     facts = done("assign", tree, tmp_path / "new.csv", *words, "--json", "-q").json()
-    assert facts == {"table": str(out), "rows": 50, "clusters": 3}
+    assert facts == {"table": str(out), "rows": 50, "bad_rows": 0, "clusters": 3}
     assert tree.read_bytes() == before
     if to == "parquet":
         rows = pq.read_table(out).to_pylist()
@@ -784,7 +797,7 @@ def test_evaluate_says_what_is_wrong_with_labels(plain, flowers, tmp_path):
 
 
 def test_info_says_what_a_file_holds(tree):
-    facts = done("info", tree, "--json").json()
+    facts = done("info", tree, "--depth", "--json").json()
     hierarchy = ramify.load(tree).hierarchy()
     assert facts["algorithm"] == "ohac"
     assert facts["options"] == {
@@ -803,14 +816,29 @@ def test_info_says_what_a_file_holds(tree):
     assert facts["root_height"] == hierarchy.heights[-1]
     assert facts["bytes"] == tree.stat().st_size
     assert facts["version"] == ramify.__version__
-    text = done("info", tree).out
+    text = done("info", tree, "--depth").out
     assert "algorithm    ohac" in text
     assert "linkage=average, metric=sqeuclidean, n_jobs=None, n_neighbors=1" in text
 
 
+def test_info_read_the_whole_file(tree, tmp_path, monkeypatch):
+    """A header of a few kilobytes says it; the rest may be large, or damaged."""
+    monkeypatch.setattr("ramify.archive.read", lambda path: pytest.fail("it was read"))
+    facts = done("info", tree, "--json").json()
+    assert facts["points"] == 150
+    assert "depth" not in facts
+
+
+@pytest.mark.parametrize("algorithm", [*BY_NAME])
+def test_info_knows_every_algorithm_by_the_name_that_one_types(algorithm, flowers, tmp_path):
+    words = ("--columns", "a,b", "--algorithm", algorithm, "-q")
+    done("fit", flowers, "-o", tmp_path / "t", *words)
+    assert done("info", tmp_path / "t", "--json").json()["algorithm"] == algorithm
+
+
 def test_info_of_one_point(tmp_path):
     done("fit", "-", "-o", tmp_path / "t", "-q", stdin="1,2\n")
-    facts = done("info", tmp_path / "t", "--json").json()
+    facts = done("info", tmp_path / "t", "--depth", "--json").json()
     assert (facts["points"], facts["depth"], facts["root_height"]) == (1, 0, 0.0)
     assert done("cut", tmp_path / "t", "-k", 1).out == "row,label\n0,0\n"
 
@@ -821,7 +849,7 @@ def test_a_hierarchy_without_points_is_a_tree_too(tree, flowers, tmp_path):
     hierarchy.save(bare)
     facts = done("info", bare, "--json").json()
     assert (facts["algorithm"], facts["points"], facts["width"]) == (None, 150, None)
-    assert "algorithm    none" in done("info", bare).out
+    assert "algorithm    none" in done("info", bare, "--depth").out
     assert done("cut", bare, "-k", 3).out == done("cut", tree, "-k", 3).out
     assert done("export", bare, "--to", "newick").out == hierarchy.to_newick() + "\n"
     done("plot", bare, "-o", tmp_path / "bare.html", "-q")
@@ -844,5 +872,48 @@ def test_a_damaged_tree_is_refused_in_one_sentence(tree, tmp_path):
         whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
     )
     for name in ("half", "flipped"):
-        for verb in (["info"], ["cut", "-k", "2"], ["evaluate"]):
+        for verb in (["info", "--depth"], ["cut", "-k", "2"], ["evaluate"]):
             assert name in fails(verb[0], tmp_path / name, *verb[1:])
+
+
+# --- several cuts, and names for pictures -------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [("-k", 2, "-k", 5), ("-k", "2,5"), ("-k", "2, 5")])
+def test_several_numbers_of_clusters_took_as_many_commands(words, tree, tmp_path):
+    out = tmp_path / "levels.csv"
+    facts = done("cut", tree, *words, "-o", out, "--json").json()
+    hierarchy = ramify.load(tree).hierarchy()
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert list(rows[0]) == ["id", "label_2", "label_5"]
+    for k, cut in zip((2, 5), facts["cuts"], strict=True):
+        labels = hierarchy.cut(n_clusters=k)
+        assert [int(row[f"label_{k}"]) for row in rows] == labels.tolist()
+        assert cut == {"clusters": k, "noise": 0, "sizes": np.bincount(labels).tolist()}
+
+
+@pytest.mark.parametrize("wrong", ["0", "x", "2,2", "-3", "1.5"])
+def test_a_wrong_number_of_clusters_is_refused(wrong, tree):
+    fails("cut", tree, "-k", wrong, code=2)
+
+
+def test_pictures_take_names_and_the_page_columns_to_colour_by(flowers, tmp_path):
+    tree = tmp_path / "bare.ramify"
+    done("fit", flowers, "-o", tree, "-q")
+    for ending in ("png", "html"):
+        words = ("--names", flowers, "--column", "species", "-q")
+        done("plot", tree, "-o", tmp_path / f"tree.{ending}", *words)
+    assert '"names":["setosa",' in (tmp_path / "tree.html").read_text()
+    words = ("--names", flowers, "--color-by", "species,a", "-q")
+    done("plot", tree, "-o", tmp_path / "by.html", *words)
+    text = (tmp_path / "by.html").read_text()
+    assert f'"names":["{NAMES[0]}",' in text, "the column called name"
+    assert '"name":"species","kind":"text","words":["setosa","versicolor","virginica"]' in text
+    assert '"name":"a","kind":"number"' in text
+    png = tmp_path / "t.png"
+    assert "go with --names" in fails("plot", tree, "-o", png, "--column", "a", code=2)
+    words = ("--names", flowers, "--color-by", "a")
+    assert "goes with the page" in fails("plot", tree, "-o", png, *words, code=2)
+    write(tmp_path / "few.csv", slice(0, 3))
+    sentence = fails("plot", tree, "-o", png, "--names", tmp_path / "few.csv")
+    assert "holds 3 names, and the tree 150 points" in sentence

@@ -1,5 +1,7 @@
 """Cuts by size, and many at once."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -261,3 +263,11 @@ def test_bad_cuts(options, error, message):
 def test_bad_many_cuts(options, error, message):
     with pytest.raises(error, match=message):
         long_chain(4).cut_many(**options)
+
+
+def test_a_bare_number_was_answered_by_counting_arguments():
+    tree = HAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
+    with pytest.raises(TypeError) as caught:
+        tree.cut(10)
+    assert str(caught.value).startswith("cut(10): say what 10 is: cut(n_clusters=10) or cut(height")
+    assert "n_clusters" in inspect.signature(tree.cut).parameters

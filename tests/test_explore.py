@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import html
 import io
 import json
@@ -160,6 +161,50 @@ def test_long_paths_are_begun_and_counted():
     assert data["depth"][deepest] == len(code) > 64
     assert code.startswith(turns[:64])
     assert len(turns) >= 64
+
+
+@given(known=payloads())
+def test_the_first_point_of_a_block_is_its_earliest(known):
+    tree, _, data = known
+    assert data["first"] == [int(tree.leaves(v).min()) for v in data["top"]]
+
+
+def test_columns_are_means_and_majorities_of_blocks():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    tree = ramify.HAC().fit(X).hierarchy()
+    heat = np.where(np.arange(40) == 7, np.nan, X[:, 0])
+    kind = np.where(X[:, 1] > 0, "up", "down")
+    data = payload_in(explore(tree, columns={"heat": heat, "kind": kind}))
+    by_name = {column["name"]: column for column in data["columns"]}
+    assert by_name["heat"]["kind"] == "number"
+    words = by_name["kind"]["words"]
+    for i, v in enumerate(data["top"]):
+        leaves = tree.leaves(v)
+        known = heat[leaves][~np.isnan(heat[leaves])]
+        if len(known) == 0:
+            assert by_name["heat"]["values"][i] is None
+        else:
+            assert by_name["heat"]["values"][i] == pytest.approx(known.mean(), rel=1e-3, abs=1e-4)
+        up = (kind[leaves] == "up").mean()
+        assert by_name["kind"]["share"][i] == pytest.approx(max(up, 1 - up), abs=1e-3)
+        if up != 0.5:
+            assert words[by_name["kind"]["values"][i]] == ("up" if up > 0.5 else "down")
+    with pytest.raises(ValueError, match="column 'heat': expected 40 values, one a point"):
+        explore(tree, columns={"heat": heat[:3]})
+    with pytest.raises(ValueError, match="columns: expected at most 20, got 21"):
+        explore(tree, columns={str(i): heat for i in range(21)})
+
+
+def test_rare_words_share_a_colour():
+    tree = tree_of(balanced(100))
+    column = payload_in(explore(tree, columns={"id": [f"w{i}" for i in range(100)]}))["columns"][0]
+    assert len(column["words"]) == 25
+    assert column["words"][-1] == "other"
+
+
+def test_colours_repeated_after_36_clusters():
+    assert len(set(cluster_colors(60))) == 60
+    assert payload_in(explore(tree_of(balanced(9))))["colors"] == cluster_colors(60)
 
 
 # --- what the page is ----------------------------------------------------------------
@@ -451,7 +496,7 @@ def test_a_click_looks_inside_and_another_goes_back(explored):
 def test_the_slider_recolours_and_lists_the_clusters(explored, three_groups):
     from selenium.webdriver.common.keys import Keys
 
-    shades = [rgb(color) for color in cluster_colors(36)]
+    shades = [rgb(color) for color in cluster_colors(60)]
     for k in (4, 5, 6):
         explored.press("#k", Keys.ARROW_RIGHT)
         assert explored.text("#k-says") == str(k)
@@ -469,7 +514,7 @@ def test_clusters_in_the_list_can_be_visited(explored):
     explored.find("#clusters button")[1].click()
     explored.settle()
     assert explored.facts()["points"] == "30 (30.0 %)"
-    assert explored.facts()["cluster"] == "is one"
+    assert explored.facts()["cluster"] == "1, is one"
 
 
 def test_search_finds_a_name_and_goes_there(explored):
@@ -477,7 +522,7 @@ def test_search_finds_a_name_and_goes_there(explored):
 
     explored.press("#search", "sud 77")  # without the dots
     results = explored.find("#results li")
-    assert [result.text.split("\n") for result in results] == [["Süd 77", "77"]]
+    assert [result.text.split("\n") for result in results] == [["1 point found"], ["Süd 77", "77"]]
     explored.press("#search", Keys.ENTER)
     assert explored.facts()["point"] == "77"
     assert explored.text("#details h2") == "Süd 77"
@@ -485,11 +530,155 @@ def test_search_finds_a_name_and_goes_there(explored):
     assert len(explored.crumbs()) > 2
 
 
+def test_search_said_nothing_of_other_hits(explored):
+    """It listed twelve, and lit none: now all of them are counted, and stay bright."""
+    first = rgb(cluster_colors(1)[0])
+    assert explored.color(0.3, 1) == first
+    explored.press("#search", "sud")
+    time.sleep(0.3)
+    explored.settle()
+    assert explored.text("#results li.count") == "40 points found; the best 12"
+    assert explored.color(0.3, 1) != first, "no point of the first 60 is called so"
+    second, third = (rgb(color) for color in cluster_colors(3)[1:])
+    assert [explored.color(x, 2) for x in (0.65, 0.98)] == [second, third]
+    clear_search(explored)
+    assert explored.color(0.3, 1) == first
+
+
+def clear_search(window):
+    from selenium.webdriver.common.keys import Keys
+
+    window.press("#search", Keys.CONTROL + "a", Keys.BACKSPACE)
+    time.sleep(0.3)
+    window.settle()
+
+
+def test_the_best_match_came_after_others(window, tmp_path):
+    names = ["a fireplace", "wood fire", "fire truck", "campfire", "fire", "fires"] + ["x"] * 4
+    X = np.arange(10.0)[:, None]
+    window.open(explore(ramify.HAC().fit(X).hierarchy(), X, names), tmp_path)
+    window.press("#search", "fire")
+    time.sleep(0.3)
+    found = [one.text.split("\n")[0] for one in window.find("#results li[role=option]")]
+    assert found == ["fire", "fires", "fire truck", "wood fire", "a fireplace", "campfire"]
+    assert window.text("#results li.count") == "6 points found"
+
+
+def test_clusters_had_other_numbers_than_the_cut(explored, three_groups):
+    from selenium.webdriver.common.keys import Keys
+
+    for k in (3, 4, 5):
+        labels = three_groups.cut(n_clusters=k)
+        sizes = np.bincount(labels)
+        for button in explored.find("#clusters li button"):
+            number = int(button.find_element("css selector", ".number").text)
+            assert button.find_element("css selector", ".aside").text == str(sizes[number])
+        for point in (0, 70, 95):
+            explored.press("#search", Keys.CONTROL + "a", str(point), Keys.ENTER)
+            assert explored.facts()["cluster"].split(",")[0] == str(labels[point])
+        explored.press("#k", Keys.ARROW_RIGHT)
+
+
+@pytest.fixture
+def downloads(browser, tmp_path):
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}
+    )
+    return folder
+
+
+def downloaded(path):
+    until = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < until, list(path.parent.iterdir())
+        time.sleep(0.05)
+    return path.read_text(encoding="utf-8")
+
+
+def test_members_and_labels_can_be_taken_away_as_csv(downloads, three_groups, window, tmp_path):
+    names = [*NAMES]
+    names[61] = 'said "no", twice'
+    window.open(explore(three_groups, POINTS, names, k=3), tmp_path)
+    labels = three_groups.cut(n_clusters=3)
+    window.find("#clusters .row button")[0].click()
+    rows = list(csv.DictReader(downloaded(downloads / "labels-3.csv").splitlines()))
+    assert [int(row["label"]) for row in rows] == labels.tolist()
+    assert [row["name"] for row in rows] == names
+    window.click(0.8, 1)
+    node = int(window.facts()["node"])
+    window.find("#details summary")[0].click()
+    window.settle()
+    listed = [item.text.split("\n") for item in window.find("#details details li")]
+    leaves = np.sort(three_groups.leaves(node)).tolist()
+    assert listed == [[names[i], str(i)] for i in leaves]
+    window.find("#details .row button")[0].click()
+    rows = list(csv.DictReader(downloaded(downloads / f"points-of-node-{node}.csv").splitlines()))
+    assert [int(row["point"]) for row in rows] == leaves
+    assert [int(row["label"]) for row in rows] == labels[leaves].tolist()
+
+
+def test_the_tree_is_coloured_by_a_column(three_groups, window, tmp_path):
+    from selenium.webdriver.support.ui import Select
+
+    kind = ["wild"] * 60 + ["tame"] * 40
+    heat = [float(i >= 90) * 10 + i / 1000 for i in range(100)]
+    page = explore(three_groups, POINTS, NAMES, k=3, columns={"kind": kind, "heat": heat})
+    window.open(page, tmp_path)
+    assert not window.find("#legend")[0].is_displayed()
+    Select(window.find("#by")[0]).select_by_visible_text("kind")
+    window.settle()
+    wild, tame = (rgb(color) for color in cluster_colors(2))
+    assert [window.color(x, 1) for x in (0.3, 0.8)] == [wild, tame]
+    assert window.text("#legend h2") == "kind"
+    assert [item.text for item in window.find("#legend li")] == ["wild", "tame"]
+    window.click(0.8, 1)
+    assert window.facts()["kind"] == "tame (100 %)"
+    Select(window.find("#by")[0]).select_by_visible_text("heat")
+    window.settle()
+    assert window.color(0.3, 1) != window.color(0.9, 1), "30 cold ones, and 10 hot ones"
+    assert window.facts()["heat"].startswith("mean 2.5")
+    Select(window.find("#by")[0]).select_by_visible_text("cluster")
+    assert not window.find("#legend")[0].is_displayed()
+
+
+def test_a_view_can_be_sent(three_groups, window, tmp_path):
+    """The address has all of it: another window that opens it looks the same."""
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import Select
+
+    page = explore(three_groups, POINTS, NAMES, columns={"kind": ["a"] * 60 + ["b"] * 40})
+    window.open(page, tmp_path)
+    window.press("#k", Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    window.click(0.8, 1)
+    window.press("#icicle", Keys.ARROW_DOWN)
+    window.press("#search", "sud 7")
+    time.sleep(0.3)
+    Select(window.find("#by")[0]).select_by_visible_text("kind")
+    window.settle()
+    address, picture = window.driver.current_url, window.picture()
+    facts, crumbs = window.facts(), window.crumbs()
+    assert "k=6" in address
+    assert "by=kind" in address
+    window.driver.get("data:,")
+    window.driver.get(address)
+    window.settle()
+    assert (window.facts(), window.crumbs()) == (facts, crumbs)
+    assert window.text("#k-says") == "6"
+    assert window.find("#search")[0].get_attribute("value") == "sud 7"
+    assert (window.picture() == picture).mean() > 0.999
+    window.driver.get(address.split("#")[0] + "#k=999&in=nonsense&by=x&at=-1")
+    window.driver.refresh()
+    window.settle()
+    assert window.crumbs() == ["all 100 points"], "an address may say anything"
+
+
 def test_search_by_number_by_arrow_and_in_vain(explored):
     from selenium.webdriver.common.keys import Keys
 
     explored.press("#search", "9")
-    first = explored.find("#results li")[0].text.split("\n")
+    first = explored.find("#results li[role=option]")[0].text.split("\n")
     assert first == ["north 9", "9"]
     explored.press("#search", Keys.ARROW_DOWN)
     second = explored.find("#results li[aria-selected=true]")[0].text.split("\n")
@@ -574,8 +763,8 @@ def test_strange_names_are_text(window, tmp_path):
     assert window.text("h1") == NASTY[0]
     window.press("#search", "</script>")
     time.sleep(0.3)
-    assert window.find("#results li")[0].text.split("\n")[0] == NASTY[0]
-    window.find("#results li")[0].click()
+    assert window.find("#results li[role=option]")[0].text.split("\n")[0] == NASTY[0]
+    window.find("#results li[role=option]")[0].click()
     window.settle()
     assert window.text("#details h2") == NASTY[0]
     assert window.find("img") == []
@@ -601,7 +790,9 @@ def test_a_large_tree_opens_at_once(maker, window, tmp_path):
     assert len(window.colors()) >= 3
     window.press("#search", "point number 123")
     time.sleep(0.5)
-    assert len(window.find("#results li")) == 12
+    assert len(window.find("#results li[role=option]")) == 12
+    found = sum("number 123" in f"number {i}" for i in range(n))
+    assert window.text("#results li.count") == f"{found:,} points found; the best 12"
     window.press("#search", Keys.ENTER)
     if "point" in window.facts():
         assert window.facts()["point"] == "123"

@@ -431,7 +431,7 @@ def test_a_line_without_an_end_is_refused(tmp_path):
 
 
 def test_a_row_without_an_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("ramify.files._text.LONGEST_LINE", 10_000)
+    monkeypatch.setattr("ramify.files._records.LONGEST_LINE", 10_000)
     (tmp_path / "x.csv").write_text("a,b\n1,2\n" + '"\n",' * 5_000)
     with pytest.raises(ValueError, match=r"a row of more than 10,000 characters; is a quote"):
         everything(tmp_path / "x.csv")
@@ -547,7 +547,7 @@ def test_too_large_for_float32_is_refused(tmp_path):
 
 def test_latin_1_is_refused(tmp_path):
     (tmp_path / "x.csv").write_bytes("naïve,1\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="is not text in UTF-8"):
+    with pytest.raises(ValueError, match="line 1: not text in UTF-8"):
         everything(tmp_path / "x.csv")
 
 
@@ -625,10 +625,10 @@ def test_json_troubles_name_their_line(values, options, sentence, tmp_path):
 
 def test_a_line_that_is_not_json_is_named(tmp_path):
     (tmp_path / "x.jsonl").write_text("[1]\n[2\n")
-    with pytest.raises(ValueError, match="line 2 is not JSON"):
+    with pytest.raises(ValueError, match="line 2: not JSON"):
         everything(tmp_path / "x.jsonl")
     (tmp_path / "x.jsonl").write_text("[" * 200_000)
-    with pytest.raises(ValueError, match="line 1 is nested too deeply"):
+    with pytest.raises(ValueError, match="line 1: nested too deeply"):
         everything(tmp_path / "x.jsonl")
 
 
@@ -896,9 +896,65 @@ def test_standard_input_is_told_by_its_first_line(text, monkeypatch):
     assert everything("-")[0].tolist() == [[1, 2], [3, 4]]
 
 
-def test_standard_input_cannot_be_binary(monkeypatch):
-    with pytest.raises(ValueError, match="standard input can be csv, tsv, jsonl, not parquet"):
-        open_rows("-", format="parquet")
+def piped(monkeypatch, data: bytes) -> None:
+    """Let this come on standard input."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+def packed_table(kind: str, table: pa.Table) -> bytes:
+    """A table as the bytes of some kind of file."""
+    if kind in ("gzip", "zstd"):
+        rows = zip(*table.to_pydict().values(), strict=True)
+        text = "x,y\n" + "".join(f"{x},{y}\n" for x, y in rows)
+        if kind == "gzip":
+            return gzip.compress(text.encode())
+        return pa.compress(text.encode(), codec="zstd", asbytes=True)
+    sink = io.BytesIO()
+    if kind == "parquet":
+        pq.write_table(table, sink)
+    elif kind == "npy":
+        np.save(sink, np.column_stack([column.to_numpy() for column in table.columns]))
+    elif kind == "npz":
+        np.savez(sink, np.column_stack([column.to_numpy() for column in table.columns]))
+    else:
+        new = pa.ipc.new_stream if kind == "arrow stream" else pa.ipc.new_file
+        with new(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet", "arrow", "arrow stream", "npy", "npz"])
+def test_standard_input_was_text_only(kind, monkeypatch):
+    """gzip ended in a complaint about UTF-8, and so did Parquet."""
+    table = pa.table({"x": [1.0, 3.0, 5.0], "y": [2.0, 4.0, 6.0]})
+    piped(monkeypatch, packed_table(kind, table))
+    with open_rows("-") as source:
+        assert source.name.startswith("standard input")
+        rows = np.concatenate([batch.rows for batch in source])
+    assert rows.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert source.folder is None or not Path(source.folder.name).exists()
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet", "arrow", "arrow stream"])
+def test_packed_input_that_is_cut_short_is_refused_in_one_sentence(kind, monkeypatch):
+    table = pa.table({"x": np.arange(5_000.0), "y": np.random.default_rng(0).normal(size=5_000)})
+    data = packed_table(kind, table)
+    piped(monkeypatch, data[: len(data) * 2 // 3])
+    with pytest.raises(ValueError, match="standard input"):
+        everything("-")
+
+
+def test_zstd_is_told_from_its_first_bytes_in_files(tmp_path):
+    data = packed_table("zstd", pa.table({"x": [1.0], "y": [2.0]}))
+    for name in ("rows.csv.zst", "rows"):
+        (tmp_path / name).write_bytes(data)
+        assert everything(tmp_path / name)[0].tolist() == [[1, 2]]
+
+
+def test_input_that_is_no_kind_of_rows_is_refused(monkeypatch):
+    piped(monkeypatch, b"\x89PNG\r\n\x1a\n\x00\x00")
+    with pytest.raises(ValueError, match="standard input"):
+        everything("-")
 
 
 def test_a_named_pipe_is_read_as_it_comes(tmp_path):

@@ -26,6 +26,7 @@ def watched(name, globals=None, *args, **kwargs):
 builtins.__import__ = watched
 start = time.perf_counter()
 import ramify
+ramify.OHAC, ramify.load  # which are loaded only now
 seconds = time.perf_counter() - start
 builtins.__import__ = real
 new = {name.split(".")[0] for name in set(sys.modules) - before}
@@ -38,6 +39,24 @@ def import_once() -> dict:
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
     )
     return json.loads(done.stdout)
+
+
+def test_the_name_alone_loads_nothing():
+    script = "import sys, ramify; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert not {"numpy", "sklearn", "ramify._core"} & set(done.stdout.split())
+
+
+def test_every_name_of_the_front_door_is_there():
+    import ramify
+
+    for name in (*ramify.__all__, *ramify._MODULES):
+        assert getattr(ramify, name) is not None
+    assert {*ramify.__all__, *ramify._MODULES} <= set(dir(ramify))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        ramify.nothing  # noqa: B018 - which must fail
 
 
 def test_import_asks_for_no_optional_library():

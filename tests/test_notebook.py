@@ -2,7 +2,9 @@
 """Trees and models show themselves in notebooks, beside scikit-learn's own diagram."""
 
 import re
+import sys
 import time
+import types
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -98,3 +100,24 @@ def test_a_chain_is_shown_at_once(depth):
     html = tree._repr_html_()
     assert time.perf_counter() - start < 2  # 0.03 s on a quiet machine
     assert len(html) < 10_000
+
+
+class ZMQInteractiveShell:
+    """What IPython calls the shell of a notebook."""
+
+
+@pytest.mark.parametrize("missing", ["ipywidgets", "rich"])
+def test_progress_in_a_notebook_without_widgets_was_silent(missing, monkeypatch, capsys):
+    """rich makes its bar of widgets there, and where there are none warns and draws nothing."""
+    import importlib.util
+
+    real = importlib.util.find_spec
+    find = lambda name: None if name == missing else real(name)  # noqa: E731
+    monkeypatch.setattr("ramify.progress.find_spec", find)
+    shell = types.SimpleNamespace(get_ipython=ZMQInteractiveShell)
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    ramify.OHAC().fit(X, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("\rinserting ")
+    assert re.search(r"\rinserting 90/90 points, [\d,]+ points/s *\n$", err)

@@ -128,6 +128,8 @@ class Links(HTMLParser):
 def test_the_page_needs_no_other_file(finished):
     folder, _ = finished
     text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "`" not in text, "backticks are for Markdown"
+    assert "<code>" in text
     links = Links()
     links.feed(text)
     assert all(link.startswith("#") for link in links.found)

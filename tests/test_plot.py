@@ -251,8 +251,28 @@ def test_two_coordinates_are_drawn_as_they_are(ax):
     np.testing.assert_array_equal(places, X)
     cut = tree.cut(n_clusters=3)
     assert colors == [to_rgba(cluster_colors(3)[c])[:3] for c in cut]
-    sizes = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert sizes == [str(size) for size in np.bincount(cut)]
+    assert legend_of(ax) == [f"{label}: {size}" for label, size in enumerate(np.bincount(cut))]
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_legends_had_no_numbers_and_dendrograms_no_legend(ax):
+    """A label of a csv could not be found in the picture."""
+    X = normal_points(200)
+    tree = ramify.HAC().fit(X).hierarchy()
+    dendrogram(tree, k=7, ax=ax)
+    sizes = np.bincount(tree.cut(n_clusters=7))
+    assert legend_of(ax) == [f"{label}: {size}" for label, size in enumerate(sizes)]
+    handles = ax.get_legend().legend_handles
+    assert [handle.get_color() for handle in handles] == cluster_colors(7)
+    ax.clear()
+    scatter(tree, X, 30, ax=ax)
+    assert len(legend_of(ax)) == 30
+    ax.clear()
+    dendrogram(tree, ax=ax)
+    assert ax.get_legend() is None
 
 
 def test_more_coordinates_become_principal_components(ax):

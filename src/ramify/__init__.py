@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ramify: online hierarchical clustering, one live binary tree over all your points."""
+"""Ramify: online hierarchical clustering, one live binary tree over all your points.
 
-from importlib.metadata import version
+Names are loaded when they are first asked for: scikit-learn takes a second, and the
+command's help and completion need nothing of it.
+"""
 
-from ramify.advice import Recommendation, recommend
-from ramify.errors import BrokenTreeError, NoLabelsError, UnreadableFileError
-from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
-from ramify.hierarchy import Hierarchy
-from ramify.saving import load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("ramify")
+if TYPE_CHECKING:
+    from ramify.advice import Recommendation, recommend
+    from ramify.errors import BrokenTreeError, NoLabelsError, UnreadableFileError
+    from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+    from ramify.hierarchy import Hierarchy
+    from ramify.saving import load
+
+    __version__: str
 
 __all__ = [
     "BIRCH",
@@ -29,3 +35,33 @@ __all__ = [
     "load",
     "recommend",
 ]
+
+#: Who has which of these names.
+_HOMES = {
+    "advice": ("Recommendation", "recommend"),
+    "errors": ("BrokenTreeError", "NoLabelsError", "UnreadableFileError"),
+    "estimators": ("BIRCH", "GRINCH", "HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"),
+    "hierarchy": ("Hierarchy",),
+    "saving": ("load",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+#: Modules that a user may reach for without an import of their own.
+_MODULES = ("datasets", "errors", "estimators", "files", "hierarchy", "metrics", "plot", "saving")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        found = import_module("importlib.metadata").version("ramify")
+    elif name in _HOME_OF:
+        found = getattr(import_module(f"ramify.{_HOME_OF[name]}"), name)
+    elif name in _MODULES:
+        found = import_module(f"ramify.{name}")
+    else:
+        raise AttributeError(f"module 'ramify' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

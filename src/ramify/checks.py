@@ -5,8 +5,12 @@ A wrong type is a TypeError, a wrong value a ValueError, and both say what was f
 and what would be right. True and False are ints to Python, and no numbers here.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral, Real
-from typing import TypeGuard
+from typing import Any, TypeGuard, TypeVar
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 #: The core takes no larger whole numbers.
 LARGEST = 2**63 - 1
@@ -107,3 +111,33 @@ def yes_or_no(name: str, found: object) -> bool:
 def listed(offered: tuple[str, ...]) -> str:
     """Choices as a message lists them."""
     return ", ".join(repr(choice) for choice in offered)
+
+
+def by_name(*ways: str) -> Callable[[_Method], _Method]:
+    """Let a method with keyword-only options say what to write, if it is given a bare value.
+
+    ``ways`` are its likely meanings; ``{0}`` stands for the value.
+
+    Examples
+    --------
+    >>> class Tree:
+    ...     @by_name("n_clusters={0}", "height={0}")
+    ...     def cut(self, *, n_clusters=None, height=None): ...
+    >>> Tree().cut(10)
+    Traceback (most recent call last):
+    ...
+    TypeError: cut(10): say what 10 is: cut(n_clusters=10) or cut(height=10)
+    """
+
+    def decorate(method: _Method) -> _Method:
+        @wraps(method)
+        def called(self: Any, /, *values: Any, **options: Any) -> Any:
+            if values:
+                name, found = method.__name__, repr(values[0])
+                meant = " or ".join(f"{name}({way.format(found)})" for way in ways)
+                raise TypeError(f"{name}({found}): say what {found} is: {meant}")
+            return method(self, **options)
+
+        return called  # type: ignore[return-value]  # it has the same options
+
+    return decorate

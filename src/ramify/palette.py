@@ -17,24 +17,27 @@ PALETTE = (
 )
 """Twelve colours easy to tell apart, most of them from Paul Tol's colour-blind safe schemes."""
 
+#: What is stirred in when the palette is used up: darker, lighter, then more of both.
+_SHADES = (("#000000", 0.35), ("#ffffff", 0.45), ("#000000", 0.6), ("#ffffff", 0.7))
+
 #: Branches that belong to no cluster, because they are above the cut.
 TRUNK = "#777777"
 
 
 def cluster_colors(k: int) -> list[str]:
-    """A colour for each of k clusters: the palette, then darker, then lighter, then again.
+    """A colour for each of k clusters: the palette, then its shades; 60 before one comes again.
 
     Examples
     --------
     >>> from ramify.palette import cluster_colors
     >>> cluster_colors(2)
     ['#4477aa', '#ee6677']
-    >>> len(set(cluster_colors(36)))
-    36
+    >>> len(set(cluster_colors(60)))
+    60
     """
     shades = [*PALETTE]
-    shades += [mix(color, "#000000", 0.35) for color in PALETTE]
-    shades += [mix(color, "#ffffff", 0.45) for color in PALETTE]
+    for other, share in _SHADES:
+        shades += [mix(color, other, share) for color in PALETTE]
     return [shades[i % len(shades)] for i in range(k)]
 
 

@@ -3,9 +3,13 @@
 
 The core calls a *pulse* with the number of rows done, some twenty times a
 second. ``watch`` turns the user's ``progress`` option into such a pulse, and
-makes sure that the last news is always "all of them".
+makes sure that the last news is always "all of them". Where no bar can be drawn there is
+a plain line, written over and over: without rich, and in a notebook without ipywidgets,
+where rich draws nothing.
 """
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -47,10 +51,51 @@ def watch(
     check_progress(progress)
     if callable(progress):
         yield from _call(progress, total)
-    elif progress and find_spec("rich") is not None:
+    elif progress and _can_draw():
         yield from _draw(total, verb, unit)
+    elif progress:
+        yield from _tell(total, verb, unit)
     else:
         yield None
+
+
+def _can_draw() -> bool:
+    """Whether a bar of rich would be seen: in a notebook it is made of widgets."""
+    if find_spec("rich") is None:
+        return False
+    return not _in_notebook() or find_spec("ipywidgets") is not None
+
+
+def _in_notebook() -> bool:
+    """Whether cells of a notebook are running, which have no terminal."""
+    shell = sys.modules.get("IPython")
+    found = None if shell is None else shell.get_ipython()
+    return type(found).__name__ == "ZMQInteractiveShell"
+
+
+_SECONDS = 0.25  # between two lines
+
+
+def _tell(total: int, verb: str, unit: str) -> Iterator[Pulse]:
+    """One line on stderr, written over and over; the last one stays."""
+    begun, last, width = time.monotonic(), 0.0, 0
+
+    def pulse(done: int) -> None:
+        nonlocal last, width
+        now = time.monotonic()
+        if done < total and now - last < _SECONDS:
+            return
+        last = now
+        rate = done / max(now - begun, 1e-9)
+        line = f"{verb} {done:,}/{total:,} {unit}, {rate:,.0f} {unit}/s"
+        width = max(width, len(line))
+        print(f"\r{line.ljust(width)}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield pulse
+        pulse(total)
+    finally:
+        print(file=sys.stderr, flush=True)
 
 
 def _call(report: Callable[[int, int], object], total: int) -> Iterator[Pulse]:

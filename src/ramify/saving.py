@@ -6,14 +6,13 @@ that could run, so it is safe to load from anyone.
 """
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ramify import archive
 from ramify.errors import UnreadableFileError
-from ramify.estimators._registry import BY_CLASS_NAME
-from ramify.estimators._saved import from_saved
-from ramify.hierarchy import Hierarchy
-from ramify.ids import unpack
+
+if TYPE_CHECKING:  # slow to load, and a look at a file's head does not need it
+    from ramify.hierarchy import Hierarchy
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -54,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             return _hierarchy(arrays)
         if kind != "model":
             raise UnreadableFileError(f"holds no model or hierarchy, but {kind!r}")
-        return from_saved(_class(content), content, arrays)
+        return _model(content, arrays)
     except UnreadableFileError as error:
         raise UnreadableFileError(f"{os.fspath(path)}: {error}") from error.__cause__
 
@@ -92,17 +91,23 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     return {**about, "bytes": os.path.getsize(path)}
 
 
-def _class(content: dict[str, Any]) -> Any:
+def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    from ramify.estimators._registry import BY_CLASS_NAME
+    from ramify.estimators._saved import from_saved
+
     name = content.get("algorithm")
     if not isinstance(name, str) or name not in BY_CLASS_NAME:
         raise UnreadableFileError(
             f"holds a model of {name!r}, which this version of Ramify has not; "
             f"it was saved by Ramify {content.get('library')!r}"
         )
-    return BY_CLASS_NAME[name].estimator
+    return from_saved(BY_CLASS_NAME[name].estimator, content, arrays)
 
 
-def _hierarchy(arrays: dict[str, Any]) -> Hierarchy:
+def _hierarchy(arrays: dict[str, Any]) -> "Hierarchy":
+    from ramify.hierarchy import Hierarchy
+    from ramify.ids import unpack
+
     try:
         names = unpack(arrays)
         tree = arrays["children"], arrays["heights"], arrays["node_ids"]

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 #: No locks there, and a file that is open can be neither moved nor removed.
 _WINDOWS = os.name == "nt"
@@ -68,12 +69,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         return
     target = Path(os.path.realpath(path))
     _clear_dead(target.parent)
-    draft = _Draft(target, 0o666 if old is None else 0o600)
-    try:
-        yield draft.path
-        draft.become(target, old)
-    finally:
-        draft.end()
+    with _named(path):
+        draft = _Draft(target, 0o666 if old is None else 0o600)
+        try:
+            yield draft.path
+            draft.become(target, old)
+        finally:
+            draft.end()
 
 
 def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
@@ -89,6 +91,54 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
     """
     with whole_file(path) as lent:
         lent.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def appended(path: str | os.PathLike[str], head: str) -> Iterator[TextIO]:
+    """Lend a text file to append lines to: the one kind that grows instead of being whole.
+
+    A list of what went wrong must be there after a crash. A new file begins with
+    ``head``; a file that begins otherwise is somebody else's, and refused.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for line in ("a\\n", "b\\n"):
+    ...         with appended(f"{folder}/log", "what\\n") as file:
+    ...             _ = file.write(line)
+    ...     Path(folder, "log").read_text().split()
+    ['what', 'a', 'b']
+    """
+    check_writable(path)
+    with (
+        _named(path),
+        open(path, "a+", encoding="utf-8", errors="surrogateescape", newline="") as file,
+    ):
+        if file.seekable():
+            file.seek(0)
+            beginning = file.read(len(head))
+            if beginning not in ("", head):
+                raise ValueError(f"cannot append to {path}: it does not begin with {head.strip()}")
+            file.seek(0, os.SEEK_END)
+            head = head if beginning == "" else ""
+        file.write(head)
+        yield file
+
+
+@contextmanager
+def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let an error of the system name the file that was meant: a full disk names none."""
+    try:
+        yield
+    except OSError as error:
+        found = os.fsdecode(error.filename or "") if not isinstance(error.filename, int) else ""
+        ours = os.path.basename(found).startswith(_PREFIX)
+        if error.errno is not None and (not found or ours):
+            error.filename = os.fspath(path)
+            if error.filename2 is not None:
+                del error.filename2
+        raise
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -78,6 +78,7 @@ class Linkage:
         gap = float(np.sqrt(((mean_a - mean_b) ** 2).sum()))
         if self.name == "centroid":
             return gap
+        assert self.name == "ward", f"{self.name} has no definition here"
         return float(np.sqrt(2 * len(A) * len(B) / (len(A) + len(B)))) * gap
 
     def _rounding_scale(self) -> float:

@@ -1,39 +1,86 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_choices.py: what one may type where there is a choice: the lists that the library has.
+"""_choices.py: what one may type where there is a choice.
 
-typer asks for an enum, and mypy for one that it knows before the program runs.
+The library has these lists, too, and is slow to load: help and completion should not wait
+for it. tests/test_choices.py fails when the two differ.
 """
 
-from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-from ramify.estimators._options import LINKAGES
-from ramify.estimators._registry import BY_NAME
-from ramify.files import FORMATS, TABLES
-from ramify.metric import METRICS
 
 
-def _enum(name: str, choices: Iterable[str]) -> Any:
-    return StrEnum(name, {choice: choice for choice in choices})
+class Algorithm(StrEnum):
+    """As the registry has them."""
+
+    ohac = "ohac"
+    otd = "otd"
+    naive_hac = "naive-hac"
+    naive_nn = "naive-nn"
+    perch = "perch"
+    grinch = "grinch"
+    birch = "birch"
+    hac = "hac"
 
 
-if TYPE_CHECKING:
-    Algorithm: TypeAlias = StrEnum
-    Metric: TypeAlias = StrEnum
-    Linkage: TypeAlias = StrEnum
-    Similarity: TypeAlias = StrEnum
-    Format: TypeAlias = StrEnum
-    TableFormat: TypeAlias = StrEnum
-    Real: TypeAlias = StrEnum
-    OHAC: Algorithm
-    RBF: Similarity
-else:
-    Algorithm = _enum("Algorithm", BY_NAME)
-    Metric = _enum("Metric", METRICS)
-    Linkage = _enum("Linkage", LINKAGES)
-    Similarity = _enum("Similarity", ("rbf", *METRICS))
-    Format = _enum("Format", FORMATS)
-    TableFormat = _enum("TableFormat", TABLES)
-    Real = _enum("Real", ("float32", "float64"))
-    OHAC, RBF = Algorithm("ohac"), Similarity("rbf")  # by default
+class Metric(StrEnum):
+    """As metric.py has them."""
+
+    sqeuclidean = "sqeuclidean"
+    cosine = "cosine"
+    dot = "dot"
+
+
+class Linkage(StrEnum):
+    """As the estimators have them."""
+
+    average = "average"
+    centroid = "centroid"
+    ward = "ward"
+
+
+class Similarity(StrEnum):
+    """Of revenue: a kernel, or a metric."""
+
+    rbf = "rbf"
+    sqeuclidean = "sqeuclidean"
+    cosine = "cosine"
+    dot = "dot"
+
+
+class Format(StrEnum):
+    """Of files that can be read."""
+
+    npy = "npy"
+    npz = "npz"
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    arrow = "arrow"
+
+
+class TableFormat(StrEnum):
+    """Of tables that can be written."""
+
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    arrow = "arrow"
+
+
+class Real(StrEnum):
+    """Of numbers."""
+
+    float32 = "float32"
+    float64 = "float64"
+
+
+def one_of(choices: type[StrEnum]) -> str:
+    """The choices, for help.
+
+    Examples
+    --------
+    >>> one_of(Real)
+    'float32|float64'
+    """
+    return "|".join(choices)

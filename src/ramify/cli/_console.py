@@ -23,6 +23,14 @@ class WrongCallError(Exception):
     """The command was called wrongly."""
 
 
+class EndedEarlyError(Exception):
+    """The command has ended before its work was done: what to say, and its exit code."""
+
+    def __init__(self, text: str, code: int) -> None:
+        super().__init__(text)
+        self.code = code
+
+
 def verb(name: str) -> Callable[[Callable[_Arguments, None]], Callable[_Arguments, None]]:
     """Turn a verb's mistakes into sentences and exit codes."""
 
@@ -43,10 +51,10 @@ def verb(name: str) -> Callable[[Callable[_Arguments, None]], Callable[_Argument
                 raise WrongCallError(
                     f"ramify {name}: {error}; ramify {name} --help says more"
                 ) from None
-            except MemoryError as error:
-                complain(name, f"not enough memory ({error})" if str(error) else "out of memory")
-                raise typer.Exit(1) from None
-            except (ValueError, OSError, ImportError) as error:
+            except EndedEarlyError as error:
+                complain(name, str(error))
+                raise typer.Exit(error.code) from None
+            except (ValueError, OSError, ImportError, MemoryError) as error:
                 complain(name, sentence(error))
                 raise typer.Exit(1) from None
 
@@ -57,11 +65,21 @@ def verb(name: str) -> Callable[[Callable[_Arguments, None]], Callable[_Argument
 
 def complain(name: str, text: str) -> None:
     """One sentence on stderr."""
-    print(f"ramify {name}: {text}", file=sys.stderr)
+    say(f"ramify {name}: {text}")
+
+
+def say(text: str) -> None:
+    """A line on stderr. That nobody listens any more is no reason to stop working."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the end
 
 
 def sentence(error: BaseException) -> str:
     """What an exception says, on one line."""
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error})" if str(error) else "out of memory"
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
@@ -70,7 +88,7 @@ def sentence(error: BaseException) -> str:
 def note(text: str, *, quiet: bool = False) -> None:
     """Tell the user something on stderr."""
     if not quiet:
-        print(text, file=sys.stderr)
+        say(text)
 
 
 def print_json(facts: Mapping[str, Any]) -> None:

@@ -1,119 +1,217 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_growing.py: what `ramify fit` and `ramify update` share: rows go in, a file comes out."""
+"""_growing.py: what `ramify fit` and `ramify update` share: rows go in, a file comes out.
+
+However the command ends, by an error, a signal or a full disk, what was read is saved,
+and the last words say where, and which line to go on from.
+"""
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-import numpy as np
-import typer
-
-from ramify.cli import _labels, _models
-from ramify.cli._console import INTERRUPTED, complain, note, print_json, some_bytes
+from ramify.cli._bad_rows import BadRows
+from ramify.cli._console import (
+    INTERRUPTED,
+    EndedEarlyError,
+    complain,
+    note,
+    print_json,
+    sentence,
+    some_bytes,
+)
+from ramify.cli._every import Every, Saver
+from ramify.cli._inserting import Grown, Inserter
+from ramify.cli._keeping import Keeper, Kept
 from ramify.cli._progress import Meter, meter
-from ramify.cli._target import Target
+from ramify.cli._signals import Signals, StoppedError, error_of, heeded
 from ramify.estimators._registry import BY_CLASS
-from ramify.files import Source
+from ramify.files import Batch, Source
 
 
-@dataclass
-class Grown:
-    """What went into a tree."""
+class Growth:
+    """One command that grows a tree."""
 
-    points: int = 0
-    labels: list[Any] = field(default_factory=list)
-    seconds: float = 0.0
-    interrupted: bool = False
+    def __init__(
+        self,
+        name: str,
+        source: Source,
+        keeper: Keeper,
+        bad: BadRows,
+        every: Every,
+        *,
+        by_number: bool = False,
+        save_on_interrupt: bool,
+        quiet: bool,
+    ) -> None:
+        self._name = name
+        self._source = source
+        self._keeper = keeper
+        self._bad = bad.of(source)
+        self._by_number = by_number  # points are called by their numbers
+        self._save_on_interrupt = save_on_interrupt
+        self._quiet = quiet
+        self._saver = Saver(every, self._save_some)
+        self._model = keeper.model
+        self._grown = Grown(labels=keeper.labels)
 
+    def run(self, *, json: bool) -> None:
+        """Insert all rows, save the tree, and say what is in it."""
+        _tell_columns(self._source, quiet=self._quiet)
+        _check_options(self._model)
+        with heeded() as signals:
+            try:
+                self._grow()
+            except BaseException as error:
+                self._end_early(error, signals)
+            with signals.held_back(), self._saver.lock:
+                kept = self._keeper.save()
+            self._report(kept, json=json)
+            if kept.why is not None:
+                raise EndedEarlyError(f"{kept.why}; this tree is in {kept.place}", 1)
+            if signals.pending is not None:  # came while the tree was being saved
+                end = error_of(signals.pending)
+                raise EndedEarlyError(f"{_word(end)}, after the tree was saved", _code_of(end))
 
-def grow(
-    name: str,
-    model: Any,
-    source: Source,
-    *,
-    first: int | None = None,
-    save: bool,
-    where: Path,
-    quiet: bool,
-) -> Grown:
-    """Insert all rows of a source, and say what went in. Ctrl-C ends the command, unless
-    there is something to ``save``.
-
-    ``first`` is the number of the first row, for points that go by number.
-    """
-    _tell_columns(source, quiet=quiet)
-    grown = Grown()
-    with meter(source, quiet=quiet) as watch:
+    def _grow(self) -> None:
+        begun = time.monotonic()
         try:
-            _grow(model, source, watch, grown, first)
-        except KeyboardInterrupt:
-            grown.interrupted = True
-    if grown.interrupted:
-        _note_interrupt(name, grown.points, save=save, where=where)
-        if not (save and grown.points):
-            raise typer.Exit(INTERRUPTED)
-    return grown
+            with meter(self._source, quiet=self._quiet) as watch, self._saver.at_work():
+                inserter = Inserter(
+                    self._model,
+                    self._source,
+                    self._grown,
+                    self._bad,
+                    watch.pulse,
+                    by_number=self._by_number,
+                )
+                if BY_CLASS[type(self._model)].at_once:
+                    self._grow_at_once(inserter)
+                else:
+                    self._grow_in_batches(inserter, watch)
+        finally:
+            self._grown.seconds = time.monotonic() - begun
+        if self._grown.points == 0:
+            why = f" that can be used, and {self._bad.count:,} bad ones" if self._bad.count else ""
+            raise ValueError(f"{self._source.name} holds no rows{why}")
+
+    def _grow_in_batches(self, inserter: Inserter, watch: Meter) -> None:
+        for batch in self._source:
+            start = 0
+            while start < len(batch):
+                with self._saver.lock:
+                    room = self._saver.room()
+                    stop = len(batch) if room is None else min(start + room, len(batch))
+                    inserter.insert(batch.part(start, stop))
+                    watch.batch_done(stop - start, self._model)
+                    self._saver.count(stop - start)
+                start = stop
+
+    def _grow_at_once(self, inserter: Inserter) -> None:
+        batches: list[Batch] = []
+        try:
+            batches.extend(self._source)
+        except (ValueError, OSError):
+            inserter.insert_at_once(batches)  # of what there is
+            raise
+        inserter.insert_at_once(batches)
+
+    def _save_some(self) -> None:
+        """Save the tree so far. A disk that is full now may have room the next time."""
+        try:
+            place = self._keeper.save_some()
+        except (OSError, MemoryError) as error:
+            complain(self._name, f"could not save now, and goes on: {sentence(error)}")
+            return
+        note(f"{place}: {len(self._model):,} points{self._up_to()}", quiet=self._quiet)
+
+    # --- the end, before all rows are in --------------------------------------------------
+
+    def _end_early(self, error: BaseException, signals: Signals) -> NoReturn:
+        """Save what there is, and say so."""
+        with signals.held_back():
+            story = self._rescue(error)
+        if isinstance(error, KeyboardInterrupt | StoppedError):
+            points = f"{self._grown.points:,} points were in"
+            text = f"{_word(error)} when {points}; {story}"
+            raise EndedEarlyError(text, _code_of(error)) from None
+        if isinstance(error, ValueError | OSError | ImportError | MemoryError):
+            raise EndedEarlyError(f"{sentence(error)}; {story}", 1) from error
+        complain(self._name, story)
+        raise error  # a mistake of ours, which keeps its traceback
+
+    def _rescue(self, error: BaseException) -> str:
+        if self._grown.points == 0:
+            return "nothing was written"
+        by_pipe, asked = self._source.endless, self._save_on_interrupt
+        if isinstance(error, KeyboardInterrupt) and not (by_pipe or asked):
+            return "nothing was written"
+        ended = isinstance(error, KeyboardInterrupt | StoppedError)
+        wanted = ended and (by_pipe or asked)  # a pipe may have no other end
+        try:
+            with self._saver.lock:
+                kept = self._keeper.rescue(by_pipe=by_pipe, wanted=wanted)
+        except (OSError, MemoryError, ValueError) as trouble:
+            return f"the {self._grown.points:,} rows could not be saved: {sentence(trouble)}"
+        return self._story(kept)
+
+    def _story(self, kept: Kept) -> str:
+        """What was saved, and how to go on."""
+        why = "" if kept.why is None else f"{kept.why}; "
+        saved = f"{why}{self._grown.points:,} rows are in {kept.place}"
+        if not self._source.ordered or self._grown.place is None:
+            return f"{saved}, in the order of --shuffle"
+        line = f"{self._source.counted} {self._grown.place}"
+        update = f"ramify update {kept.place} DATA --from-line {self._grown.place}"
+        return f"{saved}; go on from {line}: {update}"
+
+    def _up_to(self) -> str:
+        if not self._source.ordered or self._grown.place is None:
+            return ""
+        return f", go on from {self._source.counted} {self._grown.place}"
+
+    def _report(self, kept: Kept, *, json: bool) -> None:
+        """Say what is in the file now."""
+        self._bad.tell(quiet=self._quiet)
+        if self._quiet and not json:
+            return
+        model, grown, out = self._model, self._grown, kept.place
+        size = out.stat().st_size
+        depth = int(model.hierarchy().depths().max())
+        if json:
+            facts = {
+                "tree": str(out),
+                "points": len(model),
+                "width": model.n_features_in_,
+                "algorithm": BY_CLASS[type(model)].name,
+                "depth": depth,
+                "inserted": grown.points,
+                "bad_rows": self._bad.count,
+                "seconds": round(grown.seconds, 6),
+                "bytes": size,
+            }
+            print_json(facts)
+            return
+        speed = grown.points / max(grown.seconds, 1e-9)
+        note(
+            f"{out}: {len(model):,} points, depth {depth:,}, {some_bytes(size)}; "
+            f"{grown.points:,} inserted in {grown.seconds:,.1f} s ({speed:,.0f} points/s)"
+        )
 
 
-def _grow(model: Any, source: Source, meter: Meter, grown: Grown, first: int | None) -> None:
-    """Insert all rows of a source, and keep account in ``grown``, also when interrupted."""
-    begun, before = time.monotonic(), len(model)
+def _word(error: BaseException) -> str:
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+
+
+def _code_of(error: BaseException) -> int:
+    """The exit code that a shell gives to a program that a signal has ended."""
+    return 128 + error.number if isinstance(error, StoppedError) else INTERRUPTED
+
+
+def _check_options(model: Any) -> None:
+    """Refuse options that no row would be taken with: better now than after the first one."""
     try:
-        if BY_CLASS[type(model)].at_once:
-            _grow_at_once(model, source, meter, grown, first)
-        else:
-            _grow_in_batches(model, source, meter, grown, first)
-    finally:
-        grown.seconds = time.monotonic() - begun
-        grown.points = len(model) - before
-    if grown.points == 0:
-        raise ValueError(f"{source.name} holds no rows")
-
-
-def _grow_in_batches(
-    model: Any, source: Source, meter: Meter, grown: Grown, first: int | None
-) -> None:
-    done = 0
-    for batch in source:
-        ids: Any = batch.ids
-        if first is not None:
-            ids = range(first + done, first + done + len(batch))
-        grown.labels += batch.labels or []
-        with in_batch(source, done):
-            model.partial_fit(batch.rows, ids=ids, progress=meter.pulse)
-        done += len(batch)
-        meter.batch_done(len(batch), model)
-
-
-@contextmanager
-def in_batch(source: Source, done: int) -> Iterator[None]:
-    """Say where a batch began, if something is wrong with one of its rows or ids."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        # A wrong type is that of an id or of --set, and as much the user's as a wrong value.
-        where = f"{source.name}, in the batch after {done:,} rows: " if done else ""
-        raise ValueError(f"{where}{error}") from error
-
-
-def _grow_at_once(
-    model: Any, source: Source, meter: Meter, grown: Grown, first: int | None
-) -> None:
-    batches = list(source)
-    if not batches:
-        return
-    rows = np.concatenate([batch.rows for batch in batches])
-    ids: Any = [name for batch in batches for name in batch.ids or []] or None
-    grown.labels += [label for batch in batches for label in batch.labels or []]
-    del batches
-    if first is not None:
-        ids = range(first, first + len(rows))
-    insert = model.partial_fit if BY_CLASS[type(model)].online else model.fit
-    with in_batch(source, 0):
-        insert(rows, ids=ids, progress=meter.pulse)
+        model._check_parameters()
+    except TypeError as error:  # of --set, and as much the user's as a wrong value
+        raise ValueError(str(error)) from error
 
 
 def _tell_columns(source: Source, *, quiet: bool) -> None:
@@ -121,70 +219,3 @@ def _tell_columns(source: Source, *, quiet: bool) -> None:
     if source.left_out:
         names = ", ".join(source.left_out)
         note(f"{source.name}: left out, not numbers: {names}", quiet=quiet)
-
-
-def _note_interrupt(name: str, n: int, *, save: bool, where: Path) -> None:
-    """Say what Ctrl-C meant."""
-    points = f"{n:,} points were in"
-    if save and n:
-        complain(name, f"interrupted when {points}; saving them to {where}")
-    else:
-        complain(name, f"interrupted when {points}; nothing was written")
-
-
-def finish(
-    model: Any,
-    target: Target,
-    names: Sequence[str] | None,
-    labels: Sequence[Any],
-    label_column: str | None,
-) -> Path:
-    """Save the tree, and its labels beside it; labels of an older tree of that name go."""
-    known = labels[: len(model)]
-    if label_column is not None:
-        _labels.check_text(model.hierarchy().names, known)
-    place = target.place()
-    _models.save(model, place, names)
-    if label_column is None:
-        _labels.remove(place)
-    else:
-        _labels.keep(place, model, known, label_column)
-    return place
-
-
-def leave(name: str, out: Path, place: Path, grown: Grown) -> None:
-    """End with the code of what happened."""
-    if place != out:
-        complain(
-            name,
-            f"{out} was written by another program meanwhile and stays as that left it; "
-            f"this tree is in {place}",
-        )
-        raise typer.Exit(1)
-    if grown.interrupted:
-        raise typer.Exit(INTERRUPTED)
-
-
-def report(model: Any, out: Path, grown: Grown, *, quiet: bool, json: bool) -> None:
-    """Say what is in the file now."""
-    if quiet and not json:
-        return
-    facts = {
-        "tree": str(out),
-        "points": len(model),
-        "width": model.n_features_in_,
-        "algorithm": BY_CLASS[type(model)].name,
-        "depth": int(model.hierarchy().depths().max()),
-        "inserted": grown.points,
-        "seconds": round(grown.seconds, 6),
-        "bytes": out.stat().st_size,
-    }
-    if json:
-        print_json(facts)
-        return
-    speed = grown.points / max(grown.seconds, 1e-9)
-    note(
-        f"{out}: {len(model):,} points, depth {facts['depth']:,}, "
-        f"{some_bytes(out.stat().st_size)}; {grown.points:,} inserted in "
-        f"{grown.seconds:,.1f} s ({speed:,.0f} points/s)"
-    )

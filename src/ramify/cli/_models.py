@@ -14,7 +14,7 @@ import numpy as np
 import ramify
 from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError
-from ramify.cli._options import open_data
+from ramify.cli._options import check_file, open_data
 from ramify.estimators._registry import BY_NAME
 from ramify.files import ReadOptions, Source, check_writable
 
@@ -69,10 +69,7 @@ class Saved(NamedTuple):
 
 def load(path: Path) -> Saved:
     """What is in a file."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; expected a file that ramify fit saved")
-    if not path.exists():
-        raise FileNotFoundError(f"no file {path}; expected a tree that ramify fit saved")
+    check_file(path)
     found = ramify.load(path)
     if isinstance(found, ramify.Hierarchy):
         return Saved(found, None)

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_options.py: options that several verbs share, and what becomes of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from ramify.cli._choices import Format, Real, TableFormat
+from ramify.cli._choices import Format, Real, TableFormat, one_of
 from ramify.cli._console import WrongCallError
-from ramify.files import ReadOptions, Source, open_rows, table_format
+
+if TYPE_CHECKING:  # slow to load, and help does not need it
+    from ramify.files import BadRow, ReadOptions, Source
 
 _COLUMNS = "What to read"
 
@@ -19,14 +20,15 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="Rows: .npy, .npz, .csv, .tsv, .jsonl (text may be gzipped), .parquet, .feather, "
-        ".arrow; or - for standard input, csv or jsonl, read as it comes.",
+        help="Rows: .npy, .npz, .csv, .tsv, .jsonl (text may be packed by gzip or zstd), .parquet, "
+        ".feather, .arrow; or - for standard input, any of these, text read as it comes.",
     ),
 ]
 InputFormat = Annotated[
     Format | None,
     typer.Option(
         "--format",
+        metavar=one_of(Format),
         help="Of DATA; by default told from its name or first bytes.",
         rich_help_panel=_COLUMNS,
     ),
@@ -34,6 +36,7 @@ InputFormat = Annotated[
 Columns = Annotated[
     list[str] | None,
     typer.Option(
+        metavar="NAMES",
         help="Features: names or positions from 0 such as a,b or 0:3; repeat it, or use commas. "
         "By default all columns of numbers but ids and labels.",
         rich_help_panel=_COLUMNS,
@@ -41,11 +44,16 @@ Columns = Annotated[
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(help="Column that names the points, no two alike.", rich_help_panel=_COLUMNS),
+    typer.Option(
+        metavar="NAME",
+        help="Column that names the points, no two alike.",
+        rich_help_panel=_COLUMNS,
+    ),
 ]
 LabelColumn = Annotated[
     str | None,
     typer.Option(
+        metavar="NAME",
         help="Column of true classes: never seen by the tree, kept beside it for ramify evaluate.",
         rich_help_panel=_COLUMNS,
     ),
@@ -53,13 +61,16 @@ LabelColumn = Annotated[
 Field = Annotated[
     str | None,
     typer.Option(
+        metavar="NAME",
         help="Column (of jsonl, parquet, arrow) whose cells are arrays: the rows themselves.",
         rich_help_panel=_COLUMNS,
     ),
 ]
 Member = Annotated[
     str | None,
-    typer.Option(help="Array of an .npz that holds the rows.", rich_help_panel=_COLUMNS),
+    typer.Option(
+        metavar="NAME", help="Array of an .npz that holds the rows.", rich_help_panel=_COLUMNS
+    ),
 ]
 Header = Annotated[
     bool | None,
@@ -74,23 +85,74 @@ BatchSize = Annotated[
     int | None,
     typer.Option(
         min=1,
+        metavar="ROWS",
         help="Rows read at a time; by default some 8 MB of them. The tree does not depend on it.",
         rich_help_panel=_COLUMNS,
     ),
 ]
+BadRows = Annotated[
+    str,
+    typer.Option(
+        metavar="stop|skip|FILE",
+        help="What becomes of rows that cannot be used, such as broken lines, gaps and ids that "
+        "are known: stop there; leave them out and count them; or write them to a csv FILE "
+        "as well, with line and reason. Unless they stop it, each line is a row of its own.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+FromLine = Annotated[
+    int | None,
+    typer.Option(
+        "--from-line",
+        min=0,
+        metavar="NUMBER",
+        help="Leave out the rows before this line, counted from 1 (before this row, from 0, of "
+        "files without lines); a first line with names is read. A command that was cut short "
+        "says the line to go on from.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+SaveEvery = Annotated[
+    str | None,
+    typer.Option(
+        "--save-every",
+        metavar="ROWS|TIME",
+        help="Save the tree while it grows, each time so many rows have come, such as 10000, or so "
+        "much time has passed, such as 30s, 5m or 1h. The file is written anew each time.",
+    ),
+]
+SaveOnInterrupt = Annotated[
+    bool,
+    typer.Option(
+        "--save-on-interrupt",
+        help="On Ctrl-C save the tree so far, also if DATA is a file that can be read again. "
+        "Rows from a pipe are always saved.",
+    ),
+]
 Clusters = Annotated[
-    int | None, typer.Option("--clusters", "-k", min=1, help="This many clusters.")
+    int | None,
+    typer.Option("--clusters", "-k", min=1, metavar="NUMBER", help="This many clusters."),
 ]
 Height = Annotated[
-    float | None, typer.Option(help="Clusters that merge strictly below this height.")
+    float | None,
+    typer.Option(metavar="HEIGHT", help="Clusters that merge strictly below this height."),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", help="File to write, whole or not at all; else standard output."),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="File to write, whole or not at all; else standard output.",
+    ),
 ]
 OutFormat = Annotated[
     TableFormat | None,
-    typer.Option("--to", help="Format of the table; by default told from the file's name, or csv."),
+    typer.Option(
+        "--to",
+        metavar=one_of(TableFormat),
+        help="Format of the table; by default told from the file's name, or csv.",
+    ),
 ]
 QuoteFormulas = Annotated[
     bool,
@@ -124,21 +186,50 @@ def read_options(
     header: bool | None,
     batch_size: int | None,
     dtype: Real | None = None,
-) -> ReadOptions:
+    *,
+    bad_rows: "Callable[[BadRow], None] | None" = None,
+    from_line: int | None = None,
+) -> "ReadOptions":
     """The options of reading, put together."""
+    import numpy as np
+
+    from ramify.files import ReadOptions
+
     real: np.dtype[Any] | None = None if dtype is None else np.dtype(dtype.value)
-    names = split(columns)
-    return ReadOptions(names, id_column, label_column, field, member, header, real, batch_size)
+    return ReadOptions(
+        split(columns),
+        id_column,
+        label_column,
+        field,
+        member,
+        header,
+        real,
+        batch_size,
+        bad_rows=bad_rows,
+        start=from_line or 0,
+    )
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; expected a file that ramify fit saved")
+    if not path.exists():
+        raise FileNotFoundError(f"no file {path}; expected a tree that ramify fit saved")
 
 
 def out_format(out: Path | None, to: TableFormat | None, *, quote_formulas: bool) -> str:
     """The format of a table to be written."""
+    from ramify.files import table_format
+
     kind = table_format(out, to)
     if quote_formulas and kind not in ("csv", "tsv"):
         raise WrongCallError(f"--quote-formulas goes with csv and tsv; {kind} runs nothing")
     return kind
 
 
-def open_data(data: str, reading: ReadOptions, format: Format | None) -> Source:
+def open_data(data: str, reading: "ReadOptions", format: Format | None) -> "Source":
     """The rows of DATA."""
+    from ramify.files import open_rows
+
     return open_rows(data, reading, format=None if format is None else format.value)

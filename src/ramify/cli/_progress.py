@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from ramify.cli._console import say
 from ramify.files import Source
 
 #: Shows a text, and how much is done from 0 to 1 if that is known.
@@ -85,7 +86,7 @@ def _lines() -> _Show:
         if now - last >= INTERVAL:
             last = now
             share = "" if fraction is None else f"{fraction:.0%}: "
-            print(f"{share}{text}", file=sys.stderr, flush=True)
+            say(f"{share}{text}")
 
     return show
 

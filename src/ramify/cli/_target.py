@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,13 +43,23 @@ class Target:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._before = _state(path)
+        self.existed = self._before is not None
 
     def place(self) -> Path:
         """Where to write: there, or beside what somebody else has put there meanwhile."""
-        if _state(self.path) == self._before:
-            return self.path
-        names = (self.path.with_stem(f"{self.path.stem}-{number}") for number in count(2))
-        return next(name for name in names if not (name.exists() or beside(name).exists()))
+        return self.path if _state(self.path) == self._before else free_name(self.path)
+
+    def written(self) -> None:
+        """It has been written by us."""
+        self._before = _state(self.path)
+
+
+def free_name(path: Path) -> Path:
+    """A name like this one, which no tree has."""
+    names = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    return next(
+        name for name in chain([path], names) if not (name.exists() or beside(name).exists())
+    )
 
 
 @contextmanager

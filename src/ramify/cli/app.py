@@ -8,6 +8,7 @@ A mistake of the user's is one sentence on stderr. A mistake of ours keeps its
 traceback.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -29,6 +30,7 @@ from ramify.cli import (
     update,
 )
 from ramify.cli._console import WrongCallError
+from ramify.cli._help import PlainCommand, PlainGroup, help_of
 
 _HELP = """Online hierarchical clustering: grow a tree over rows of any file, and use it.
 
@@ -39,10 +41,11 @@ Start with: ramify fit DATA -o tree.ramify, then ramify cut tree.ramify -k 10
 def make_app(command: str) -> typer.Typer:
     """The verbs. `command` is what was typed, for the report of `ramify paper`."""
     app = typer.Typer(
+        cls=PlainGroup,
         help=_HELP,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["--help", "-h"], "obj": command},
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
     )
     app.callback()(_common)
     for panel, verbs in {
@@ -50,15 +53,24 @@ def make_app(command: str) -> typer.Typer:
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:
-            app.command(verb.NAME, rich_help_panel=panel, epilog=_examples(verb.EXAMPLES))(verb.run)
+            app.command(
+                verb.NAME,
+                cls=PlainCommand,
+                rich_help_panel=panel,
+                epilog=_examples(verb.EXAMPLES),
+            )(verb.run)
     return app
 
 
 def run(words: Sequence[str], command: str) -> int:
     """Run the command and return its exit code."""
     app: Any = make_app(command)
+    words = list(words) or ["--help"]
     try:
-        code = app(args=list(words) or ["--help"], prog_name="ramify", standalone_mode=False)
+        if not _completes() and (text := help_of(typer.main.get_command(app), words)) is not None:
+            print(text)
+            return 0
+        code = app(args=words, prog_name="ramify", standalone_mode=False)
     except WrongCallError as error:
         print(f"{error}", file=sys.stderr)
         return 2
@@ -68,6 +80,11 @@ def run(words: Sequence[str], command: str) -> int:
             raise
         return _called_wrongly(error)
     return code if isinstance(code, int) else 0
+
+
+def _completes() -> bool:
+    """Whether a shell asks for words to complete a line by."""
+    return "_RAMIFY_COMPLETE" in os.environ
 
 
 def _called_wrongly(error: Any) -> int:
@@ -81,14 +98,14 @@ def _called_wrongly(error: Any) -> int:
 def _examples(lines: Sequence[str]) -> str:
     """The end of a verb's help."""
     head = "Example:" if len(lines) == 1 else "Examples:"
-    return "\n\n".join([head, *(f"  {line}" for line in lines)])
+    return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        import ramify
+        from importlib.metadata import version
 
-        print(f"ramify {ramify.__version__}")
+        print(f"ramify {version('ramify')}")
         raise typer.Exit
 
 

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """cut.py: `ramify cut`: flat clusters of a tree."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from ramify.cli import _models
 from ramify.cli import _options as options
 from ramify.cli._console import WrongCallError, note, print_json, verb
-from ramify.cli._outputs import keep_tree
-from ramify.files import open_table
 
 NAME = "cut"
 EXAMPLES = (
     "ramify cut tree.ramify -k 20 -o labels.csv",
     "ramify cut tree.ramify -k 20 --min-size 50 -o labels.csv",
+    "ramify cut tree.ramify -k 10,50,150 -o levels.csv",
     "ramify cut tree.ramify --min-size 50 --noise | sort -t, -k2n | head",
 )
 
@@ -23,15 +22,28 @@ EXAMPLES = (
 @verb(NAME)
 def run(
     tree: options.TreeFile,
-    clusters: options.Clusters = None,
+    clusters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--clusters",
+            "-k",
+            metavar="NUMBER",
+            help="This many clusters. Several at once, as -k 10 -k 50 or -k 10,50, give a column "
+            "each, label_10 and label_50.",
+        ),
+    ] = None,
     height: options.Height = None,
     max_size: Annotated[
-        int | None, typer.Option(min=1, help="The largest clusters of at most this many points.")
+        int | None,
+        typer.Option(
+            min=1, metavar="POINTS", help="The largest clusters of at most this many points."
+        ),
     ] = None,
     min_size: Annotated[
         int | None,
         typer.Option(
             min=1,
+            metavar="POINTS",
             help="The smallest clusters of at least this many points; with -k, exactly so many, "
             "with --height, split no lower. What is left joins them.",
         ),
@@ -51,8 +63,13 @@ def run(
     Choose one of -k, --height, --max-size and --min-size, or --min-size with -k or --height.
     Labels count from 0 in the order of the clusters' first points.
     """
+    from ramify.cli import _models
+    from ramify.cli._outputs import keep_tree
+    from ramify.files import open_table
+
+    numbers = _numbers(clusters)
     chosen = {
-        "n_clusters": clusters,
+        "n_clusters": numbers[0] if numbers else None,
         "height": height,
         "max_size": max_size,
         "min_size": min_size,
@@ -70,14 +87,46 @@ def run(
     keep_tree(out, tree)
     hierarchy: Any = _models.load(tree).tree
     more = {"small": "noise"} if noise else {}
-    labels = hierarchy.cut(**given, **more)
+    if len(numbers) > 1:
+        cuts = {f"label_{k}": hierarchy.cut(n_clusters=k) for k in numbers}
+    else:
+        cuts = {"label": hierarchy.cut(**given, **more)}
     ids = hierarchy.names
-    head = ["row" if ids is None else "id", "label"]
+    head = ["row" if ids is None else "id", *cuts]
     with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:
-        table.write(np.arange(len(labels)) if ids is None else ids, labels)
-    sizes = np.bincount(labels[labels >= 0])
+        table.write(list(range(hierarchy.n_leaves)) if ids is None else ids, *cuts.values())
+    _report(out, list(cuts.values()), quiet=quiet, json=json)
+
+
+def _numbers(words: Sequence[str] | None) -> list[int]:
+    """How many clusters, once or several times."""
+    numbers = []
+    for word in options.split(words):
+        if not word.isdecimal() or int(word) < 1:
+            raise WrongCallError(f"-k {word}: expected a number of clusters, or several as 10,50")
+        numbers.append(int(word))
+    if len(set(numbers)) < len(numbers):
+        raise WrongCallError("-k: the same number twice")
+    return numbers
+
+
+def _report(out: Path | None, cuts: Sequence[Any], *, quiet: bool, json: bool) -> None:
+    import numpy as np
+
+    if out is None:
+        return
+    sizes = [np.bincount(labels[labels >= 0]) for labels in cuts]
     if json:
-        facts = {"table": str(out), "points": len(labels), "clusters": len(sizes)}
-        print_json(facts | {"noise": int((labels < 0).sum()), "sizes": sizes.tolist()})
-    elif out is not None:
-        note(f"{out}: {len(labels):,} points in {len(sizes):,} clusters", quiet=quiet)
+        facts: dict[str, Any] = {"table": str(out), "points": len(cuts[0])}
+        about = [
+            {
+                "clusters": len(one),
+                "noise": int((labels < 0).sum()),
+                "sizes": one.tolist(),
+            }
+            for labels, one in zip(cuts, sizes, strict=True)
+        ]
+        print_json(facts | (about[0] if len(about) == 1 else {"cuts": about}))
+        return
+    clusters = ", ".join(f"{len(one):,}" for one in sizes)
+    note(f"{out}: {len(cuts[0]):,} points in {clusters} clusters", quiet=quiet)

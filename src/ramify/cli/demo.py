@@ -14,10 +14,14 @@ EXAMPLES = ("ramify demo --limit 20000 --out pictures",)
 
 @verb(NAME)
 def run(
-    out: Annotated[Path, typer.Option(help="Folder for pictures.")] = Path("demo-output"),
-    limit: Annotated[int | None, typer.Option(help="The first so many cities only.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the order of arrival.")] = 0,
-    clusters: Annotated[int, typer.Option(help="Clusters on the first map.")] = 8,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for pictures.")] = Path(
+        "demo-output"
+    ),
+    limit: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="The first so many cities only.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Of the order of arrival.")] = 0,
+    clusters: Annotated[int, typer.Option(metavar="NUMBER", help="Clusters on the first map.")] = 8,
 ) -> None:
     """Stream the world's cities into a live tree, and look at it."""
     from ramify import demo as cities

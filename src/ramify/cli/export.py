@@ -6,17 +6,16 @@ import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from ramify.cli import _models
 from ramify.cli import _options as options
+from ramify.cli._choices import one_of
 from ramify.cli._console import WrongCallError, note, print_json, some_bytes, verb
-from ramify.cli._outputs import keep_tree
-from ramify.files import check_writable, require_pyarrow, whole_file
-from ramify.hierarchy import Hierarchy
+
+if TYPE_CHECKING:  # slow to load, and help does not need it
+    from ramify.hierarchy import Hierarchy
 
 NAME = "export"
 EXAMPLES = (
@@ -57,14 +56,17 @@ def run(
     to: Annotated[
         Target | None,
         typer.Option(
+            metavar=one_of(Target),
             help="linkage is SciPy's matrix as .npy; json, nested; parquet, a table of nodes. "
-            "By default told from the file's name."
+            "By default told from the file's name.",
         ),
     ] = None,
     out: options.Out = None,
     depth: Annotated[
         int | None,
-        typer.Option(min=0, help="Of dot and json: levels below the root; 10 by default."),
+        typer.Option(
+            min=0, metavar="LEVELS", help="Of dot and json: levels below the root; 10 by default."
+        ),
     ] = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -74,6 +76,10 @@ def run(
     newick for phylogenetics, linkage for SciPy, graphml for graph programs, dot for
     Graphviz, json for your own, parquet for data frames (node, parent, height, size).
     """
+    from ramify.cli import _models
+    from ramify.cli._outputs import keep_tree
+    from ramify.files import check_writable, whole_file
+
     kind = to or (None if out is None else _ENDINGS.get(out.suffix.lower()))
     if kind is None:
         raise WrongCallError(f"give --to, one of {', '.join(Target)}")
@@ -102,15 +108,15 @@ def run(
         note(f"{out}: {hierarchy.n_leaves:,} points, {some_bytes(size)}", quiet=quiet)
 
 
-def _newick(tree: Hierarchy, depth: int | None) -> str:
+def _newick(tree: "Hierarchy", depth: int | None) -> str:
     return tree.to_newick() + "\n"
 
 
-def _dot(tree: Hierarchy, depth: int | None) -> str:
+def _dot(tree: "Hierarchy", depth: int | None) -> str:
     return tree.to_dot() if depth is None else tree.to_dot(max_depth=depth)
 
 
-def _json(tree: Hierarchy, depth: int | None) -> str:
+def _json(tree: "Hierarchy", depth: int | None) -> str:
     nested = tree.to_dict() if depth is None else tree.to_dict(max_depth=depth)
     try:
         return json_module.dumps(nested, ensure_ascii=False) + "\n"
@@ -120,28 +126,32 @@ def _json(tree: Hierarchy, depth: int | None) -> str:
         ) from None
 
 
-def _linkage(tree: Hierarchy, path: Path) -> None:
+def _linkage(tree: "Hierarchy", path: Path) -> None:
+    import numpy as np
+
     with path.open("wb") as file:  # np.save would append its own ending
         np.save(file, tree.to_linkage())
 
 
-def _graphml(tree: Hierarchy, path: Path) -> None:
+def _graphml(tree: "Hierarchy", path: Path) -> None:
     tree.to_graphml(path)
 
 
-def _parquet(tree: Hierarchy, path: Path) -> None:
+def _parquet(tree: "Hierarchy", path: Path) -> None:
+    from ramify.files import require_pyarrow
+
     require_pyarrow("writing parquet")
     import pyarrow.parquet as pq
 
     pq.write_table(tree.to_arrow(), path)
 
 
-_TEXTS: dict[Target, Callable[[Hierarchy, int | None], str]] = {
+_TEXTS: dict[Target, Callable[["Hierarchy", int | None], str]] = {
     Target.newick: _newick,
     Target.dot: _dot,
     Target.json: _json,
 }
-_FILES: dict[Target, Callable[[Hierarchy, Path], Any]] = {
+_FILES: dict[Target, Callable[["Hierarchy", Path], Any]] = {
     Target.linkage: _linkage,
     Target.graphml: _graphml,
     Target.parquet: _parquet,

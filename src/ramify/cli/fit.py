@@ -6,19 +6,16 @@ from typing import Annotated
 
 import typer
 
-from ramify.cli import _labels, _models
 from ramify.cli import _options as options
-from ramify.cli._choices import OHAC, Algorithm, Linkage, Metric, Real
-from ramify.cli._console import verb
-from ramify.cli._growing import finish, grow, leave, report
-from ramify.cli._outputs import keep_rows
-from ramify.cli._target import only_writer
+from ramify.cli._choices import Algorithm, Linkage, Metric, Real, one_of
+from ramify.cli._console import WrongCallError, verb
 
 NAME = "fit"
 EXAMPLES = (
     "ramify fit flowers.csv -o flowers.ramify --id-column name --label-column species",
     "ramify fit vectors.npy -o tree.ramify --metric cosine --shuffle",
-    "tail -f events.jsonl | ramify fit - -o live.ramify --field vector --save-on-interrupt",
+    "tail -f events.jsonl | ramify fit - -o live.ramify --field vector --bad-rows bad.csv "
+    "--save-every 5m",
 )
 
 
@@ -28,24 +25,32 @@ _ALGORITHM = "The tree"
 @verb(NAME)
 def run(
     data: options.Data,
-    out: Annotated[Path, typer.Option("--out", "-o", help="File for the tree.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="TREE", help="File for the tree.")],
     algorithm: Annotated[
         Algorithm,
         typer.Option(
+            metavar=one_of(Algorithm),
             help="ohac is the one to start with; hac and naive-hac need all rows in memory.",
             rich_help_panel=_ALGORITHM,
         ),
-    ] = OHAC,
+    ] = Algorithm.ohac,
     metric: Annotated[
-        Metric | None, typer.Option(help="sqeuclidean by default.", rich_help_panel=_ALGORITHM)
+        Metric | None,
+        typer.Option(
+            metavar=one_of(Metric), help="sqeuclidean by default.", rich_help_panel=_ALGORITHM
+        ),
     ] = None,
     linkage: Annotated[
-        Linkage | None, typer.Option(help="average by default.", rich_help_panel=_ALGORITHM)
+        Linkage | None,
+        typer.Option(
+            metavar=one_of(Linkage), help="average by default.", rich_help_panel=_ALGORITHM
+        ),
     ] = None,
     n_neighbors: Annotated[
         int | None,
         typer.Option(
             min=1,
+            metavar="NUMBER",
             help="Of ohac: reopen the root paths of this many nearest points.",
             rich_help_panel=_ALGORITHM,
         ),
@@ -70,6 +75,7 @@ def run(
     dtype: Annotated[
         Real | None,
         typer.Option(
+            metavar=one_of(Real),
             help="By default float32 where the file has it, else float64.",
             rich_help_panel="What to read",
         ),
@@ -84,38 +90,63 @@ def run(
             rich_help_panel=_ALGORITHM,
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of --shuffle.", rich_help_panel=_ALGORITHM)] = 0,
-    save_on_interrupt: Annotated[
-        bool, typer.Option("--save-on-interrupt", help="On Ctrl-C save the tree so far.")
-    ] = False,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, metavar="NUMBER", help="Of --shuffle.", rich_help_panel=_ALGORITHM),
+    ] = 0,
+    bad_rows: options.BadRows = "stop",
+    from_line: options.FromLine = None,
+    save_every: options.SaveEvery = None,
+    save_on_interrupt: options.SaveOnInterrupt = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
     """Grow a tree over the rows of a file, or of a stream on standard input.
 
     Rows are inserted in order, batch by batch: files may be larger than memory, but the
-    tree keeps every point. On Ctrl-C nothing is written, unless --save-on-interrupt.
+    tree keeps every point. If the command ends early, by a bad row, a signal or a full
+    disk, what was read is saved, and the last words say where and which line to go on from.
     """
+    from ramify.cli import _bad_rows, _every, _labels, _models
+    from ramify.cli._growing import Growth
+    from ramify.cli._keeping import Keeper
+    from ramify.cli._outputs import keep_rows
+    from ramify.cli._target import only_writer
+
+    every = _every.parse(save_every)
+    if shuffle and from_line is not None:
+        raise WrongCallError("give --shuffle or --from-line, one of the two")
     model = _models.new_model(
         algorithm, settings, metric=metric, linkage=linkage, n_neighbors=n_neighbors
     )
-    _check_places(out, data, labelled=label_column is not None)
-    reading = options.read_options(
-        columns, id_column, label_column, field, member, header, batch_size, dtype
-    )
-    with (
-        only_writer(out, wait=False, quiet=quiet) as target,
-        options.open_data(data, reading, format) as source,
-    ):
-        rows = source.shuffled(seed) if shuffle else source
-        grown = grow(NAME, model, rows, save=save_on_interrupt, where=out, quiet=quiet)
-        place = finish(model, target, source.feature_names, grown.labels, label_column)
-    report(model, place, grown, quiet=quiet, json=json)
-    leave(NAME, out, place, grown)
-
-
-def _check_places(out: Path, data: str, *, labelled: bool) -> None:
-    """Refuse to write where no tree can be, or over what is somebody's."""
     _models.check_tree_path(out)
     keep_rows(out, data)
-    _labels.check_place(out, labelled=labelled)
+    _labels.check_place(out, labelled=label_column is not None)
+    with _bad_rows.BadRows(bad_rows, (data, "DATA itself"), (out, "the tree itself")) as bad:
+        reading = options.read_options(
+            columns,
+            id_column,
+            label_column,
+            field,
+            member,
+            header,
+            batch_size,
+            dtype,
+            bad_rows=bad.handler,
+            from_line=from_line,
+        )
+        with (
+            only_writer(out, wait=False, quiet=quiet) as target,
+            options.open_data(data, reading, format) as source,
+        ):
+            rows = source.shuffled(seed) if shuffle else source
+            keeper = Keeper(model, target, names=source.feature_names, label_column=label_column)
+            Growth(
+                NAME,
+                rows,
+                keeper,
+                bad,
+                every,
+                save_on_interrupt=save_on_interrupt,
+                quiet=quiet,
+            ).run(json=json)

@@ -2,23 +2,38 @@
 """info.py: `ramify info`: what is in a file."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from ramify.cli import _models
+import typer
+
 from ramify.cli import _options as options
+from ramify.cli._choices import Algorithm
 from ramify.cli._console import print_facts, print_json, some_bytes, verb
-from ramify.estimators._registry import BY_CLASS
-from ramify.saving import describe
 
 NAME = "info"
-EXAMPLES = ("ramify info tree.ramify", "ramify info tree.ramify --json | jq .points")
+EXAMPLES = ("ramify info tree.ramify --depth", "ramify info tree.ramify --json | jq .points")
+
+_CUTS = ("n_clusters", "distance_threshold")  # say nothing about the tree
 
 
 @verb(NAME)
-def run(tree: options.TreeFile, json: options.Json = False) -> None:
-    """Say what a saved tree is: algorithm, options, points, depth, height, size."""
-    saved = _models.load(tree)
-    facts = {"tree": str(tree), **_facts(saved), **_header(tree)}
+def run(
+    tree: options.TreeFile,
+    depth: Annotated[
+        bool,
+        typer.Option(
+            "--depth",
+            help="Load the tree, and say its depth and its height as well. Without, only the head "
+            "of the file is read, however large it is.",
+        ),
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Say what a saved tree is: algorithm, options, points, columns, size."""
+    options.check_file(tree)
+    facts = {"tree": str(tree), **_header(tree)}
+    if depth:
+        facts |= _shape(tree)
     if json:
         print_json(facts)
         return
@@ -26,28 +41,38 @@ def run(tree: options.TreeFile, json: options.Json = False) -> None:
     print_facts((name.replace("_", " "), _text(value)) for name, value in facts.items())
 
 
-def _facts(saved: _models.Saved) -> dict[str, Any]:
-    depths = saved.tree.depths()
-    return {
-        "algorithm": None if saved.model is None else BY_CLASS[type(saved.model)].name,
-        "options": {} if saved.model is None else _models.options_of(saved.model),
-        "points": saved.tree.n_leaves,
-        "depth": int(depths.max()),
-        "mean_depth": float(depths.mean()),
-        "root_height": float(saved.tree.heights[-1]) if saved.tree.n_leaves > 1 else 0.0,
-    }
-
-
 def _header(path: Path) -> dict[str, Any]:
     """What the file says about itself."""
+    from ramify.saving import describe
+
     about = describe(path)
+    if about["points"] == 0:
+        raise ValueError(f"{path} holds a model without points")
+    words = {word.replace("-", ""): word.value for word in Algorithm}
+    chosen = about.get("parameters") or {}
     return {
+        "algorithm": words.get((about.get("algorithm") or "").lower()),
+        "options": {name: value for name, value in chosen.items() if name not in _CUTS},
+        "points": about["points"],
         "width": about.get("columns"),
         "dtype": about.get("dtype"),
         "columns": about.get("feature_names"),
         "ids": about.get("ids"),
         "bytes": about["bytes"],
         "version": about.get("library"),
+    }
+
+
+def _shape(path: Path) -> dict[str, Any]:
+    """What only the tree itself can say."""
+    from ramify.cli import _models
+
+    tree = _models.load(path).tree
+    depths = tree.depths()
+    return {
+        "depth": int(depths.max()),
+        "mean_depth": float(depths.mean()),
+        "root_height": float(tree.heights[-1]) if tree.n_leaves > 1 else 0.0,
     }
 
 

@@ -22,22 +22,27 @@ def run(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="A data set, a method, or 'figure'; repeat it, or use commas."),
+        typer.Option(
+            metavar="NAMES", help="A data set, a method, or 'figure'; repeat it, or use commas."
+        ),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Seeds of generated data, and shuffles.")] = 5,
-    out: Annotated[Path, typer.Option(help="Folder of the report and of all results.")] = Path(
-        "paper-report"
-    ),
+    seeds: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Seeds of generated data, and shuffles.")
+    ] = 5,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder of the report and of all results.")
+    ] = Path("paper-report"),
     data: Annotated[
         Path | None,
         typer.Option(
+            metavar="FOLDER",
             help="Folder with MNIST's files, and your ilsvrc12/features.npy (and labels.npy) "
-            "if you have them; by default RAMIFY_DATA."
+            "if you have them; by default RAMIFY_DATA.",
         ),
     ] = None,
     limit: Annotated[
         float | None,
-        typer.Option(help="Seconds a cell may take; 60, or 3600 with --full."),
+        typer.Option(metavar="SECONDS", help="Seconds a cell may take; 60, or 3600 with --full."),
     ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print only where the report is.")

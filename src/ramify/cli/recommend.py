@@ -3,12 +3,13 @@
 
 import shlex
 from itertools import islice
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ramify.advice import Recommendation, recommend
 from ramify.cli import _options as options
 from ramify.cli._console import note, print_json, verb
+
+if TYPE_CHECKING:
+    from ramify.advice import Recommendation
 
 NAME = "recommend"
 EXAMPLES = ("ramify recommend vectors.npy", "ramify recommend flowers.csv --id-column name")
@@ -33,6 +34,10 @@ def run(
 
     Looks at 2,000 of the first 100,000 rows.
     """
+    import numpy as np  # not for --help
+
+    from ramify.advice import recommend
+
     reading = options.read_options(columns, id_column, label_column, field, member, header, 10_000)
     with options.open_data(data, reading, format) as source:
         parts = [batch.rows for batch in islice(source, _ROWS // 10_000)]
@@ -51,14 +56,14 @@ def run(
     )
 
 
-def _words(advice: Recommendation) -> str:
+def _words(advice: "Recommendation") -> str:
     """The cut as options of `ramify cut`."""
     if "height" in advice.cut:
         return f"--height {advice.cut['height']:.6g}"
     return f"-k {advice.cut['n_clusters']}"
 
 
-def _plain(advice: Recommendation) -> dict[str, object]:
+def _plain(advice: "Recommendation") -> dict[str, object]:
     names = ("kind", "metric", "linkage", "gamma", "scale")
     facts: dict[str, object] = {name: getattr(advice, name) for name in names}
     return facts | {"cut": dict(advice.cut), "reasons": dict(advice.reasons)}

@@ -4,20 +4,16 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from ramify.cli import _labels, _models
 from ramify.cli import _options as options
 from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError, verb
-from ramify.cli._growing import finish, grow, leave, report
-from ramify.cli._labels import beside
-from ramify.cli._outputs import keep_apart, keep_rows, keep_tree
-from ramify.cli._target import only_writer
-from ramify.estimators._registry import BY_CLASS
-from ramify.files import NoColumnError, ReadOptions, Source
+
+if TYPE_CHECKING:  # slow to load, and help does not need it
+    from ramify.files import ReadOptions, Source
 
 NAME = "update"
 EXAMPLES = (
@@ -32,7 +28,9 @@ def run(
     data: options.Data,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File for the new tree; by default the old one's."),
+        typer.Option(
+            "--out", "-o", metavar="TREE", help="File for the new tree; by default the old one's."
+        ),
     ] = None,
     columns: options.Columns = None,
     id_column: options.IdColumn = None,
@@ -49,37 +47,72 @@ def run(
             help="Give up the labels that are kept beside the tree: the new rows have none.",
         ),
     ] = False,
-    save_on_interrupt: Annotated[
-        bool, typer.Option("--save-on-interrupt", help="On Ctrl-C save the tree so far.")
-    ] = False,
+    bad_rows: options.BadRows = "stop",
+    from_line: options.FromLine = None,
+    save_every: options.SaveEvery = None,
+    save_on_interrupt: options.SaveOnInterrupt = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
     """Insert more rows into a saved tree, which continues as if it had never stopped.
 
     Columns are found by the names that the tree remembers, also the column of labels if
-    labels are kept beside it. The old file is replaced only when the new tree is complete.
-    While another command writes the tree, this one waits.
+    labels are kept beside it. The old file is replaced only when the new tree is complete;
+    if the command ends early, what was read is saved, and the last words say where and
+    which line to go on from. While another command writes the tree, this one waits.
     """
+    from ramify.cli import _bad_rows, _every, _labels, _models
+    from ramify.cli._growing import Growth
+    from ramify.cli._keeping import Keeper
+    from ramify.cli._target import only_writer
+
     if drop_labels and label_column is not None:
         raise WrongCallError("give --label-column or --drop-labels, one of the two")
+    every = _every.parse(save_every)
     target = tree if out is None else out
+    in_place = _is_in_place(tree, target)
     _check_places(tree, target, data)
-    with only_writer(target, wait=_is_in_place(tree, target), quiet=quiet) as lent:
+    others = ((data, "DATA itself"), (tree, "the tree itself"), (target, "the tree itself"))
+    with (
+        _bad_rows.BadRows(bad_rows, *others) as bad,
+        only_writer(target, wait=in_place, quiet=quiet) as lent,
+    ):
         model = _load_online(tree)
         labels = _old_labels(tree, len(model), label_column, drop=drop_labels)
-        if not _is_in_place(tree, target):
+        if not in_place:
             _labels.check_place(target, labelled=labels.column is not None)
         names = _models.take_names(model)
         reading = options.read_options(
-            columns, id_column, labels.column, field, member, header, batch_size
+            columns,
+            id_column,
+            labels.column,
+            field,
+            member,
+            header,
+            batch_size,
+            bad_rows=bad.handler,
+            from_line=from_line,
         )
+        keeper = Keeper(
+            model,
+            lent,
+            names=names,
+            labels=labels.known,
+            label_column=labels.column,
+            grows_target=in_place,
+        )
+        by_number = _goes_by_number(model, id_column)
         with _open(tree, data, reading, format, names, given=label_column) as source:
-            first, save = _first(model, id_column), save_on_interrupt
-            grown = grow(NAME, model, source, first=first, save=save, where=target, quiet=quiet)
-        place = finish(model, lent, names, [*labels.known, *grown.labels], labels.column)
-    report(model, place, grown, quiet=quiet, json=json)
-    leave(NAME, target, place, grown)
+            Growth(
+                NAME,
+                source,
+                keeper,
+                bad,
+                every,
+                by_number=by_number,
+                save_on_interrupt=save_on_interrupt,
+                quiet=quiet,
+            ).run(json=json)
 
 
 def _is_in_place(tree: Path, target: Path) -> bool:
@@ -88,6 +121,10 @@ def _is_in_place(tree: Path, target: Path) -> bool:
 
 def _check_places(tree: Path, target: Path, data: str) -> None:
     """Refuse to write over what is read, the tree excepted if that is meant."""
+    from ramify.cli import _models
+    from ramify.cli._labels import beside
+    from ramify.cli._outputs import keep_apart, keep_rows, keep_tree
+
     _models.check_tree_path(target)
     keep_rows(target, data)
     if not _is_in_place(tree, target):
@@ -96,6 +133,9 @@ def _check_places(tree: Path, target: Path, data: str) -> None:
 
 
 def _load_online(tree: Path) -> Any:
+    from ramify.cli import _models
+    from ramify.estimators._registry import BY_CLASS
+
     model = _models.load_model(tree)
     if not BY_CLASS[type(model)].online:
         raise ValueError(
@@ -114,6 +154,8 @@ class _Labels(NamedTuple):
 
 def _old_labels(tree: Path, n: int, label_column: str | None, *, drop: bool) -> _Labels:
     """Labels are for all points or for none: those of a tree that has some must go on."""
+    from ramify.cli import _labels
+
     if label_column is not None:
         return _Labels(_labels.kept(tree, n), label_column)
     found = _labels.look(tree)
@@ -135,13 +177,16 @@ def _old_labels(tree: Path, n: int, label_column: str | None, *, drop: bool) -> 
 def _open(
     tree: Path,
     data: str,
-    reading: ReadOptions,
+    reading: "ReadOptions",
     format: Format | None,
     names: Sequence[str] | None,
     *,
     given: str | None,
-) -> Source:
+) -> "Source":
     """The new rows; says why a column of labels is needed that nobody has asked for."""
+    from ramify.cli import _models
+    from ramify.files import NoColumnError
+
     try:
         return _models.open_fitting(data, reading, format, names)
     except NoColumnError as error:
@@ -153,11 +198,13 @@ def _open(
         ) from None
 
 
-def _first(model: Any, id_column: str | None) -> int | None:
-    """The number of the next point, in a tree whose points go by number."""
+def _goes_by_number(model: Any, id_column: str | None) -> bool:
+    """Whether the points are called by their numbers, and those to come should be."""
+    from ramify.cli import _models
+
     ids = model.hierarchy().names
     if ids is None or id_column is not None:
-        return None
+        return False
     if _models.goes_by_number(ids):
-        return len(ids)
+        return True
     raise ValueError("the points of this tree have ids; name the column of ids with --id-column")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.datasets._dataset import Dataset, packaged_arrays, packed_lines, read_only
+from ramify.datasets._dataset import Dataset, packaged_arrays, packed_lines
 
 _UNITS_PER_DEGREE = 10_000  # as written by tools/make_cities.py
 
@@ -97,10 +97,10 @@ def cities() -> Cities:
         points=_on_unit_sphere(latitude, longitude),
         labels=country,
         description=_CITIES,
-        latitude=read_only(latitude),
-        longitude=read_only(longitude),
+        latitude=latitude,
+        longitude=longitude,
         country=country,
-        continent=read_only(continents[table["country"]]),
+        continent=continents[table["country"]],
         names=tuple(packed_lines(table["names"])),
         country_names=MappingProxyType(
             dict(zip(codes.tolist(), packed_lines(table["country_names"]), strict=True))

@@ -3,24 +3,24 @@
 
 from dataclasses import dataclass
 from importlib.resources import as_file, files
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-_Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Points and what is known about them; row i of every array is the same point.
 
+    The arrays are yours: each call makes new ones, and other libraries may write into them.
+
     Attributes
     ----------
     name : str
         As the paper writes it, where it has one.
     points : (n, d) float32 or float64 array
-        In the order in which the paper's protocol inserts them. Read-only.
+        In the order in which the paper's protocol inserts them.
     labels : (n,) array or None
         True group of each point, if there is one. Never shown to a clusterer.
     description : str
@@ -42,9 +42,10 @@ class Dataset:
     description: str
 
     def __post_init__(self) -> None:
-        for array in (self.points, self.labels):
-            if array is not None:
-                read_only(array)
+        for name in ("points", "labels"):
+            array = getattr(self, name)
+            if array is not None and not array.flags.writeable:  # the bytes of a file
+                object.__setattr__(self, name, array.copy())
 
     def __len__(self) -> int:
         return len(self.points)
@@ -58,12 +59,6 @@ class Dataset:
             return "no labels"
         k = len(np.unique(self.labels))
         return f"{k:,} group{'' if k == 1 else 's'}"
-
-
-def read_only(array: _Array) -> _Array:
-    """The same array, locked."""
-    array.flags.writeable = False
-    return array
 
 
 def packaged_arrays(name: str) -> dict[str, NDArray[Any]]:

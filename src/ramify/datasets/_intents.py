@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.datasets._dataset import Dataset, packaged_arrays, packed_lines, read_only
+from ramify.datasets._dataset import Dataset, packaged_arrays, packed_lines
 from ramify.metric import unit
 
 _INTENTS = """\
@@ -73,5 +73,5 @@ def intents() -> Intents:
         description=_INTENTS,
         texts=tuple(packed_lines(table["texts"])),
         intent=intent,
-        domain=read_only(domain),
+        domain=domain,
     )

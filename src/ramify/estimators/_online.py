@@ -53,7 +53,7 @@ class OnlineClusterer(HierarchicalClusterer):
             two alike. Kept in ``ids_`` and as the names of ``hierarchy()``. A stream
             has ids from its first point or never.
         progress : bool or callable
-            True draws a bar if rich is installed. A callable is called as
+            True draws a bar, or a plain line. A callable is called as
             ``f(done, total)`` now and then, the last time with ``done == total``; it
             may raise to stop the batch. The rows inserted so far then stay, as they
             do after Ctrl-C.

@@ -98,7 +98,7 @@ class HAC(TakesLinkage, Forgetting):
             What you call the points, one for each row, all strings or all integers, no
             two alike. Kept in ``ids_`` and as the names of ``hierarchy()``.
         progress : bool or callable
-            True draws a bar if rich is installed. A callable is called as
+            True draws a bar, or a plain line. A callable is called as
             ``f(done, total)`` now and then, the last time with ``done == total``; it
             may raise to stop. The model then stays as it was, as it does after Ctrl-C.
 

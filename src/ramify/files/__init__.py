@@ -9,13 +9,14 @@ not at all.
 from ramify.files._arrow import require_pyarrow
 from ramify.files._names import Named, read_names
 from ramify.files._open import FORMATS, open_rows
-from ramify.files._source import Batch, NoColumnError, ReadOptions, Source
-from ramify.files._tables import TABLES, Table, open_table, table_format
+from ramify.files._source import BadRow, Batch, NoColumnError, ReadOptions, Source
+from ramify.files._tables import TABLES, Table, open_log, open_table, table_format
 from ramify.files._whole import check_writable, whole_file
 
 __all__ = [
     "FORMATS",
     "TABLES",
+    "BadRow",
     "Batch",
     "Named",
     "NoColumnError",
@@ -23,6 +24,7 @@ __all__ = [
     "Source",
     "Table",
     "check_writable",
+    "open_log",
     "open_rows",
     "open_table",
     "read_names",

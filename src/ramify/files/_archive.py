@@ -36,13 +36,13 @@ _TROUBLES = (
 class Archive:
     """Arrays by name. ``headers`` has what each says of itself, checked against its size."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self._name = name or str(path)
         self._bytes = path.stat().st_size
         try:
             self._zip = zipfile.ZipFile(path)
         except _TROUBLES as error:
-            raise ValueError(f"{path} is not an .npz file: {error}") from None
+            raise ValueError(f"{self._name} is not an .npz file: {error}") from None
         try:
             self.headers = {
                 name.removesuffix(_ENDING): self._header(name.removesuffix(_ENDING))
@@ -55,7 +55,7 @@ class Archive:
 
     def where(self, member: str) -> str:
         """The place of an array, for messages."""
-        return f"{self.path}, array {member!r}"
+        return f"{self._name}, array {member!r}"
 
     def _header(self, member: str) -> Header:
         with self._open(member) as file:

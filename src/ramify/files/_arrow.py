@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ramify.files._cells import plain_names
 from ramify.files._source import (
+    BadRow,
     Batch,
     Choice,
     Name,
@@ -19,9 +20,9 @@ from ramify.files._source import (
     Rows,
     Source,
     choose,
-    first_unusable,
     listed,
     real,
+    unusable,
 )
 
 _FILE_MAGIC = b"ARROW1"
@@ -92,43 +93,77 @@ class _ArrowSource(Source):
         for done, record_batch in enumerate(self._record_batches(size)):
             needed = _checked(record_batch.select(self._needed), self.name)
             for offset in range(0, needed.num_rows, size):
-                part = needed.slice(offset, size)
-                batch = self._batch(part, start + offset)
-                self._batches_done = done + (offset + len(batch)) / needed.num_rows
-                yield batch
+                skipped = max(self._options.start - start - offset, 0)
+                part = needed.slice(offset + skipped, max(size - skipped, 0))
+                if part.num_rows:
+                    yield from self._batches(part, start + offset + skipped)
+                self._batches_done = done + min(offset + size, needed.num_rows) / needed.num_rows
             start += needed.num_rows
 
-    def _batch(self, part: Any, start: int) -> Batch:
-        if self._field is not None:
-            rows, names = self._list_rows(part, start), None
-        else:
-            names = [self.columns[at] for at in self._choice.features]
-            rows = _side_by_side(part, names, self._options)
-        place = first_unusable(rows)
-        if place is not None:
-            row, column = place
-            which = f"{self._field}[{column}]" if names is None else names[column]
-            raise ValueError(
-                f"{self.name}, row {start + row}, column {which!r}: {_what(rows[place])}; "
-                f"every number must be there and finite"
-            )
-        return Batch(
-            rows,
-            self._beside(part, self._choice.id, start),
-            self._beside(part, self._choice.label, start),
+    def _batches(self, part: Any, start: int) -> Iterator[Batch]:
+        """The rows of a part that can be used, as one batch."""
+        reasons = self._gaps(part)
+        whole = [row for row in range(part.num_rows) if row not in reasons] if reasons else None
+        kept = part if whole is None else part.take(whole)
+        rows = self._rows(kept)
+        for row, column in unusable(rows):
+            reason = self._not_finite(column, rows[row, column])
+            reasons[row if whole is None else whole[row]] = reason
+        if not reasons:
+            yield self._batch(part, range(start, start + part.num_rows), rows)
+            return
+        bad = {row: BadRow(start + row, reason) for row, reason in reasons.items()}
+        yield from self._without(
+            part.num_rows,
+            bad,
+            lambda good: self._batch(part.take(good), [start + row for row in good]),
         )
 
-    def _list_rows(self, part: Any, start: int) -> Rows:
+    def _gaps(self, part: Any) -> dict[int, str]:
+        """Rows with arrays of a wrong length, or without an id or a label."""
+        reasons = {}
+        for at in (self._choice.label, self._choice.id):
+            if at is None:
+                continue
+            column = part.column(self.columns[at])
+            if hasattr(column, "dictionary_decode"):  # whose words may have a gap, too
+                column = column.dictionary_decode()
+            empty = column.is_null().to_numpy(zero_copy_only=False)
+            reason = "the cell is empty; expected text or a number"
+            for row in np.flatnonzero(empty).tolist():
+                reasons[row] = f"column {self.columns[at]!r}: {reason}"
+        if self._field is None:
+            return reasons
+        lengths = _lengths(part.column(self._field))
+        if self.width == 0:
+            self.width = int(next((length for length in lengths if length), 0))
+        for row in np.flatnonzero((lengths != self.width) | (lengths == 0)).tolist():
+            reason = f"expected {self.width} numbers in {self._field!r}, got {lengths[row]}"
+            reasons[row] = reason
+        return reasons
+
+    def _not_finite(self, column: int, value: float) -> str:
+        which = f"{self._field}[{column}]"
+        if self._field is None:
+            which = self.columns[self._choice.features[column]]
+        return f"column {which!r}: {_what(value)}; every number must be there and finite"
+
+    def _batch(self, part: Any, places: Sequence[int], rows: Rows | None = None) -> Batch:
+        return Batch(
+            self._rows(part) if rows is None else rows,
+            self._beside(part, self._choice.id),
+            self._beside(part, self._choice.label),
+            places,
+        )
+
+    def _rows(self, part: Any) -> Rows:
+        if self._field is not None:
+            return self._list_rows(part)
+        names = [self.columns[at] for at in self._choice.features]
+        return _side_by_side(part, names, self._options)
+
+    def _list_rows(self, part: Any) -> Rows:
         column = part.column(self._field)
-        lengths = np.array([0 if v is None else v for v in column.value_lengths().to_pylist()])
-        if column.null_count or (lengths != (self.width or lengths[0])).any():
-            self.width = self.width or int(lengths[0])
-            wrong = int(np.argmax(lengths != self.width))
-            raise ValueError(
-                f"{self.name}, row {start + wrong}: expected {self.width} numbers in "
-                f"{self._field!r}, got {lengths[wrong]}"
-            )
-        self.width = int(lengths[0])
         numbers = _plain(column.flatten())
         rows = real(numbers.reshape(len(column), self.width), self._options.dtype)
         if not self._options.columns:
@@ -138,26 +173,19 @@ class _ArrowSource(Source):
         chosen = choose(positions, [None] * self.width, asked, self.name)
         return real(rows[:, chosen.features], rows.dtype)
 
-    def _beside(self, part: Any, at: int | None, start: int) -> list[Name] | None:
+    def _beside(self, part: Any, at: int | None) -> list[Name] | None:
         if at is None:
             return None
         column = part.column(self.columns[at])
         where = f"{self.name}, column {self.columns[at]!r}"
-        values = _python_values(column, where)
-        if None in values:
-            row = start + values.index(None)
-            raise ValueError(
-                f"{self.name}, row {row}, column {self.columns[at]!r}: the cell is empty; "
-                f"expected text or a number"
-            )
-        return _names(column, values, where)
+        return _names(column, _python_values(column, where), where)
 
 
 class Parquet(_ArrowSource):
     """The rows of a Parquet file."""
 
-    def __init__(self, path: Path, options: ReadOptions) -> None:
-        require_pyarrow(f"reading {path}")
+    def __init__(self, path: Path, options: ReadOptions, name: str) -> None:
+        require_pyarrow(f"reading {name}")
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -167,8 +195,8 @@ class Parquet(_ArrowSource):
         except PermissionError:
             raise
         except (pa.ArrowException, OSError) as error:
-            raise ValueError(f"{path} is not a Parquet file: {_sentence(error)}") from None
-        super().__init__(str(path), self._file.schema_arrow, options)
+            raise ValueError(f"{name} is not a Parquet file: {_sentence(error)}") from None
+        super().__init__(name, self._file.schema_arrow, options)
         self.n_rows = _some(self._file.metadata.num_rows, self.name)
 
     def _record_batches(self, size: int) -> Iterator[Any]:
@@ -182,21 +210,21 @@ class Parquet(_ArrowSource):
 class Arrow(_ArrowSource):
     """The rows of an Arrow file or stream, which Feather is, too."""
 
-    def __init__(self, path: Path, options: ReadOptions) -> None:
-        require_pyarrow(f"reading {path}")
+    def __init__(self, path: Path, options: ReadOptions, name: str) -> None:
+        require_pyarrow(f"reading {name}")
         import pyarrow as pa
 
         with path.open("rb") as file:
             magic = file.read(len(_FILE_MAGIC))
         if magic.startswith(_OLD_MAGIC):
-            raise ValueError(f"{path} is Feather of version 1; write it anew as version 2")
+            raise ValueError(f"{name} is Feather of version 1; write it anew as version 2")
         try:
             self._map = pa.memory_map(str(path))
             is_file = magic == _FILE_MAGIC
             self._reader = pa.ipc.open_file(self._map) if is_file else pa.ipc.open_stream(self._map)
         except (pa.ArrowException, OSError) as error:
-            raise ValueError(f"{path} is not an Arrow file: {_sentence(error)}") from None
-        super().__init__(str(path), self._reader.schema, options)
+            raise ValueError(f"{name} is not an Arrow file: {_sentence(error)}") from None
+        super().__init__(name, self._reader.schema, options)
         self._is_file = is_file
 
     def _record_batches(self, size: int) -> Iterator[Any]:
@@ -212,6 +240,25 @@ class Arrow(_ArrowSource):
 
     def close(self) -> None:
         self._map.close()
+
+
+class ArrowStream(_ArrowSource):
+    """The rows of a stream of Arrow on a pipe, record batch by record batch as they come."""
+
+    endless = True
+
+    def __init__(self, file: Any, name: str, options: ReadOptions) -> None:
+        require_pyarrow(f"reading {name}")
+        import pyarrow as pa
+
+        try:
+            self._reader = pa.ipc.open_stream(pa.PythonFile(file, mode="r"))
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{name} is not a stream of Arrow: {_sentence(error)}") from None
+        super().__init__(name, self._reader.schema, options)
+
+    def _record_batches(self, size: int) -> Iterator[Any]:
+        return _readable(iter(self._reader), self.name)
 
 
 def _readable(batches: Iterator[Any], name: str) -> Iterator[Any]:
@@ -329,6 +376,11 @@ def _side_by_side(part: Any, names: Sequence[str], options: ReadOptions) -> Rows
         for at, array in enumerate(arrays):
             rows[:, at] = array
     return rows
+
+
+def _lengths(column: Any) -> npt.NDArray[np.int64]:
+    """Of the arrays of a column; 0 for one that is not there."""
+    return np.array([length or 0 for length in column.value_lengths().to_pylist()])
 
 
 def _plain(column: Any) -> npt.NDArray[Any]:

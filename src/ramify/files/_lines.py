@@ -2,7 +2,8 @@
 """_lines.py: lines of text as they come, from a file, an archive or a pipe.
 
 A line ends with a line feed, a carriage return, or both, and keeps its end. Each
-character is looked at a fixed number of times, however long its line is.
+character is looked at a fixed number of times, however long its line is. Bytes that are
+no UTF-8 become halves of surrogate pairs, so that only their own line is lost.
 """
 
 import codecs
@@ -15,6 +16,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _CHUNK = 1 << 16
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
 
 #: Characters of a line at most: a few packed bytes may unpack to one without an end.
 LONGEST_LINE = 1 << 25
@@ -34,7 +38,7 @@ class Lines:
         self._file = file
         self._ours = ours  # to close
         self._position = position  # where bytes are counted; under an archive
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
         self._arrived: deque[str] = deque()
         self._begun: list[str] = []  # parts of a line whose end has not come yet
         self._begun_length = 0
@@ -75,8 +79,6 @@ class Lines:
         try:
             chunk = self._file.read1(_CHUNK)
             text = self._decoder.decode(chunk, final=not chunk)
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{self.name} is not text in UTF-8: {error.reason}") from None
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f"{self.name} is not a complete gzip file: {error}") from None
         self._over = not chunk
@@ -114,8 +116,18 @@ class Lines:
 
 
 def open_lines(path: Path) -> Lines:
-    """Lines of a text file, which may be compressed by gzip whatever its name."""
+    """Lines of a text file, which may be compressed by gzip or zstd whatever its name."""
     raw = path.open("rb")
-    packed = raw.peek(2)[:2] == b"\x1f\x8b"
     position = raw if path.is_file() else None
-    return Lines(gzip.GzipFile(fileobj=raw) if packed else raw, str(path), position=position)
+    return Lines(unpacked(raw, raw.peek(4), str(path)), str(path), position=position)
+
+
+def unpacked(file: Any, beginning: bytes, name: str) -> Any:
+    """The bytes of a file that begins so, unpacked if they are packed."""
+    if beginning.startswith(GZIP):
+        return gzip.GzipFile(fileobj=file)
+    if beginning.startswith(ZSTD):
+        from ramify.files._zstd import Unpacked
+
+        return Unpacked(file, name)
+    return file

@@ -15,9 +15,6 @@ from ramify.files._headers import read_header
 from ramify.files._open import open_rows
 from ramify.files._source import Name, ReadOptions, listed
 
-#: The column that holds labels, if nobody says which.
-_USUAL = "label"
-
 
 class Named(NamedTuple):
     """A column, and the ids beside it if these were asked for.
@@ -40,6 +37,7 @@ def read_names(
     id_column: str | None = None,
     header: bool | None = None,
     format: str | None = None,
+    usual: str = "label",
 ) -> Named:
     """Read one column of a file, whole.
 
@@ -48,13 +46,15 @@ def read_names(
     path : path
         A table, an .npy of one dimension, or an .npz with such an array.
     column : str, optional
-        Name or position; by default the only one, or the one named ``label``.
+        Name or position; by default the only one, or the one named ``usual``.
     id_column : str, optional
     header : bool, optional
         Whether the first line of a text file names the columns; by default it does if
         it holds anything but numbers.
     format : str, optional
         As in :func:`open_rows`.
+    usual : str
+        What the column is mostly called.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def read_names(
         if found is not None:
             return Named(plain_names(found, str(path)), None)
     if column is None:
-        column = _usual_column(path, header, format)
+        column = _usual_column(path, header, format, usual)
     options = ReadOptions(header=header, features=False, id_column=id_column, label_column=column)
     names: list[Name] = []
     ids: list[Name] = []
@@ -87,12 +87,14 @@ def read_names(
     return Named(names, None if id_column is None else ids)
 
 
-def _usual_column(path: str | os.PathLike[str], header: bool | None, format: str | None) -> str:
-    """The column named label, or the only one."""
+def _usual_column(
+    path: str | os.PathLike[str], header: bool | None, format: str | None, usual: str
+) -> str:
+    """The column of the usual name, or the only one."""
     with open_rows(path, ReadOptions(header=header, features=False), format=format) as source:
         columns = source.columns
-    if _USUAL in columns or len(columns) == 1:
-        return _USUAL if _USUAL in columns else "0"
+    if usual in columns or len(columns) == 1:
+        return usual if usual in columns else "0"
     raise ValueError(f"{path}: choose one column by name (--column); it has {listed(columns)}")
 
 

@@ -6,7 +6,7 @@ used only where rows are asked for out of order (shuffled, or stored column by c
 its pages would count as ours while we hold it. Nothing is ever unpickled.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -19,28 +19,88 @@ from ramify.files._cells import plain_names
 from ramify.files._headers import Header, check_matrix, read_header
 from ramify.files._shuffled import random_order
 from ramify.files._source import (
+    BadRow,
     Batch,
     Choice,
     Name,
     ReadOptions,
     Source,
     choose,
-    first_unusable,
     listed,
     real,
+    unusable,
 )
 
 
-class Npy(Source):
+class _Blocks(Source):
+    """Rows that lie in a matrix, read block by block."""
+
+    _choice: Choice
+
+    def _batches(
+        self,
+        block: npt.NDArray[Any],
+        places: Sequence[int],
+        ids: list[Name] | None,
+        labels: list[Name] | None,
+    ) -> Iterator[Batch]:
+        """The rows of a block that can be used, as one batch; ids and labels if these are not
+        columns of it.
+        """
+        features = self._choice.features
+        everything = features == tuple(range(block.shape[1]))
+        rows = real(block if everything else block[:, features], self._options.dtype)
+
+        def make(good: Any) -> Batch:
+            return Batch(
+                np.ascontiguousarray(rows[good]),
+                self._column(block[good], self._choice.id) or _some(ids, good),
+                self._column(block[good], self._choice.label) or _some(labels, good),
+                places if isinstance(good, slice) else [places[row] for row in good],
+            )
+
+        bad = {}
+        for row, column in unusable(rows):
+            value = block[row, features[column]]
+            too_large = f", too large for {rows.dtype}" if np.isfinite(value) else ""
+            reason = f"{value:g}{too_large}; every number must be finite"
+            bad[row] = BadRow(places[row], f"column {features[column]}: {reason}")
+        if bad:
+            yield from self._without(len(rows), bad, make)
+        else:
+            yield make(slice(None))
+
+    def _column(self, block: npt.NDArray[Any], at: int | None) -> list[Name] | None:
+        return None if at is None else plain_names(block[:, at], self.name)
+
+    def _starts(self, size: int) -> range:
+        """Where the blocks begin; those before the first row that is wanted are left out."""
+        assert self.n_rows is not None
+        return range(self._options.start // size * size, self.n_rows, size)
+
+
+def _some(names: list[Name] | None, good: Any) -> list[Name] | None:
+    if names is None:
+        return None
+    return names[good] if isinstance(good, slice) else [names[i] for i in good]
+
+
+class Npy(_Blocks):
     """The rows of an .npy file."""
 
     def __init__(
-        self, path: Path, options: ReadOptions, order: npt.NDArray[np.int64] | None = None
+        self,
+        path: Path,
+        options: ReadOptions,
+        order: npt.NDArray[np.int64] | None = None,
+        *,
+        name: str | None = None,
     ):
-        self.name = str(path)
+        self.name = name or str(path)
         self._path = path
         self._options = options
         self._order = order
+        self.ordered = order is None
         with path.open("rb") as file:
             self._header = read_header(file, path.stat().st_size, self.name)
         self.n_rows, columns = check_matrix(self._header, self.name)
@@ -49,44 +109,45 @@ class Npy(Source):
         self.width = len(self._choice.features)
 
     def _read(self) -> Iterator[Batch]:
-        assert self.n_rows is not None
         size = self._options.rows_of_a_batch(self._header.shape[1])
         in_order = self._order is None and not self._header.column_by_column
         blocks = self._blocks(size) if in_order else self._mapped_blocks(size)
-        for start, block in zip(range(0, self.n_rows, size), blocks, strict=True):
-            batch = pick(block, self._choice, self._options, self.name, start, self._order)
-            if self._order is not None and batch.ids is None:
-                numbers: list[Name] = self._order[start : start + size].tolist()
-                batch = Batch(batch.rows, numbers, batch.labels)
-            yield batch
+        for start, block in zip(self._starts(size), blocks, strict=True):
+            cut = slice(max(self._options.start - start, 0), None)
+            places: Sequence[int] = range(start, start + len(block))[cut]
+            ids: list[Name] | None = None
+            if self._order is not None:
+                places = ids = self._order[start : start + len(block)][cut].tolist()
+            yield from self._batches(block[cut], places, ids, None)
 
     def _blocks(self, size: int) -> Iterator[npt.NDArray[Any]]:
         assert self.n_rows is not None
         columns = self._header.shape[1]
         with self._path.open("rb") as file:
-            file.seek(self._header.start)
-            for start in range(0, self.n_rows, size):
+            skipped = self._starts(size).start * columns * self._header.dtype.itemsize
+            file.seek(self._header.start + skipped)
+            for start in self._starts(size):
                 count = min(size, self.n_rows - start) * columns
                 yield np.fromfile(file, self._header.dtype, count).reshape(-1, columns)
 
     def _mapped_blocks(self, size: int) -> Iterator[npt.NDArray[Any]]:
-        assert self.n_rows is not None
         matrix = np.load(self._path, mmap_mode="r", allow_pickle=False)
-        for start in range(0, self.n_rows, size):
+        for start in self._starts(size):
             part: Any = slice(start, start + size)
             yield np.array(matrix[part if self._order is None else self._order[part]])
 
     def shuffled(self, seed: int) -> Source:
         assert self.n_rows is not None
-        return Npy(self._path, self._options, random_order(self.n_rows, seed))
+        order = random_order(self.n_rows, seed)
+        return Npy(self._path, self._options, order, name=self.name)
 
 
-class Npz(Source):
+class Npz(_Blocks):
     """The rows of one member of an .npz; ids and labels may be other members."""
 
-    def __init__(self, path: Path, options: ReadOptions) -> None:
-        self.name = str(path)
-        self._archive = Archive(path)
+    def __init__(self, path: Path, options: ReadOptions, name: str | None = None) -> None:
+        self.name = name or str(path)
+        self._archive = Archive(path, self.name)
         self._options = options
         try:
             self._settle(self._archive.headers, options)
@@ -144,8 +205,11 @@ class Npz(Source):
         ids = self._names(self._ids, size)
         labels = self._names(self._labels, size)
         for start, block in zip(range(0, self.n_rows, size), rows, strict=True):
-            batch = pick(block, self._choice, self._options, self.name, start)
-            yield Batch(batch.rows, next(ids) or batch.ids, next(labels) or batch.labels)
+            cut = slice(max(self._options.start - start, 0), None)
+            places = range(start, start + len(block))[cut]
+            beside = (_some(next(names), cut) for names in (ids, labels))
+            if len(places):
+                yield from self._batches(block[cut], places, *beside)
 
     def _names(self, member: str | None, size: int) -> Iterator[list[Name] | None]:
         """Ids or labels of one batch after the other; None where they are no member."""
@@ -157,31 +221,3 @@ class Npz(Source):
 
     def close(self) -> None:
         self._archive.close()
-
-
-def pick(
-    block: npt.NDArray[Any],
-    choice: Choice,
-    options: ReadOptions,
-    where: str,
-    start: int,
-    order: npt.NDArray[np.int64] | None = None,
-) -> Batch:
-    """A batch of a block of rows, the first of which is row ``start`` of the file."""
-    everything = choice.features == tuple(range(block.shape[1]))
-    rows = real(block if everything else block[:, choice.features], options.dtype)
-    place = first_unusable(rows)
-    if place is not None:
-        row, column = place
-        value = block[row, choice.features[column]]
-        number = start + row if order is None else order[start + row]
-        too_large = f", too large for {rows.dtype}" if np.isfinite(value) else ""
-        raise ValueError(
-            f"{where}, row {number}, column {choice.features[column]}: {value:g}{too_large}; "
-            f"every number must be finite"
-        )
-    return Batch(
-        rows,
-        None if choice.id is None else plain_names(block[:, choice.id], where),
-        None if choice.label is None else plain_names(block[:, choice.label], where),
-    )

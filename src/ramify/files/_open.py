@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_open.py: which reader fits a file: by its name, or else by its first bytes."""
 
+import io
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
-from ramify.files._lines import Lines, open_lines
+from ramify.files._lines import GZIP, ZSTD, Lines, open_lines, unpacked
 from ramify.files._source import ReadOptions, Source
 from ramify.files._tables import TABLES, TEXT
 from ramify.files._text import open_csv, open_jsonl
+from ramify.files._whole import whole_file
 
 #: Formats that can be read, and the endings of their files.
 FORMATS = {
@@ -17,7 +22,7 @@ FORMATS = {
     **TABLES,
     "arrow": (*TABLES["arrow"], ".arrows"),
 }
-_GZIP = b"\x1f\x8b"
+_INPUT = "standard input"
 _MAGIC = {
     b"\x93NUMPY": "npy",
     b"PK\x03\x04": "npz",
@@ -36,8 +41,9 @@ def open_rows(
     ----------
     path : path
         An .npy, .npz, .csv, .tsv, .jsonl, .parquet, .feather or .arrow file, or ``"-"``
-        for standard input, which is csv or jsonl and read as it comes. Text may be
-        compressed by gzip.
+        for standard input, which may be any of these: text and streams of Arrow are
+        read as they come, the others when all has come. Text may be compressed by gzip
+        or zstd.
     options : ReadOptions, optional
         Which columns, and more.
     format : str, optional
@@ -83,7 +89,7 @@ def open_rows(
 
 
 def _by_name(file: Path) -> str | None:
-    name = file.name.lower().removesuffix(".gz")
+    name = file.name.lower().removesuffix(".gz").removesuffix(".zst")
     for kind, endings in FORMATS.items():
         if name.endswith(endings):
             return kind
@@ -95,18 +101,26 @@ def _by_bytes(file: Path) -> str:
         return "csv"
     with file.open("rb") as opened:
         start = opened.read(8)
-    for magic, kind in _MAGIC.items():
-        if start.startswith(magic):
-            return kind
-    if b"\x00" in start and not start.startswith(_GZIP):
-        raise ValueError(
-            f"{file}: not one of {', '.join(FORMATS)}, as far as its name and beginning tell"
-        )
+    kind = _binary_kind(start, str(file))
+    if kind is not None:
+        return kind
     lines = open_lines(file)
     try:
         return _text_kind(next(lines, ""))
     finally:
         lines.close()
+
+
+def _binary_kind(start: bytes, name: str) -> str | None:
+    """The kind of a file that begins so; None for text, packed or not."""
+    for magic, kind in _MAGIC.items():
+        if start.startswith(magic):
+            return kind
+    if b"\x00" in start and not start.startswith((GZIP, ZSTD)):
+        raise ValueError(
+            f"{name}: not one of {', '.join(FORMATS)}, as far as its name and beginning tell"
+        )
+    return None
 
 
 def _text_kind(line: str) -> str:
@@ -124,24 +138,78 @@ def _open_text(lines: Lines, kind: str, options: ReadOptions, *, live: bool) -> 
 
 
 def _open_input(options: ReadOptions, format: str | None) -> Source:
-    if format is not None and format not in TEXT:
-        raise ValueError(f"standard input can be {', '.join(TEXT)}, not {format}")
     if sys.stdin is None:
         raise ValueError("standard input is closed; expected rows there, or the name of a file")
-    lines = Lines(sys.stdin.buffer, "standard input", ours=False)
-    first = lines.peek()
-    return _open_text(lines, format or _text_kind(first), options, live=True)
+    file = _Begun(sys.stdin.buffer)
+    kind = format or _binary_kind(file.beginning, _INPUT)
+    if kind is not None and kind not in TEXT:
+        return _open_binary_input(file, kind, options)
+    lines = Lines(unpacked(file, file.beginning, _INPUT), _INPUT, ours=False)
+    return _open_text(lines, kind or _text_kind(lines.peek()), options, live=True)
 
 
-def _open_binary(file: Path, kind: str, options: ReadOptions) -> Source:
+class _Begun(io.RawIOBase):
+    """A stream whose first bytes have been looked at; it gives what is there.
+
+    No more bytes are waited for than it takes to tell what it is: a program may send a
+    line and wait for the answer.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.beginning = b""
+        while _may_be_packed(self.beginning) and (more := file.read1(1)):
+            self.beginning += more
+        self._left = self.beginning
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        data = self._left or self._file.read1(len(room))
+        data, self._left = data[: len(room)], data[len(room) :]
+        room[: len(data)] = data
+        return len(data)
+
+    def read1(self, count: int) -> bytes:
+        return self.read(count) or b""
+
+
+def _may_be_packed(beginning: bytes) -> bool:
+    """Whether more bytes could still make it something else than plain text."""
+    marks = (*_MAGIC, GZIP, ZSTD)
+    return any(len(beginning) < len(mark) and mark.startswith(beginning) for mark in marks)
+
+
+def _open_binary_input(file: _Begun, kind: str, options: ReadOptions) -> Source:
+    """Rows that come by a pipe: of a stream as they come, else by way of a file of our own."""
+    if kind == "arrow" and not file.beginning.startswith(b"ARROW1"):
+        from ramify.files._arrow import ArrowStream
+
+        return ArrowStream(io.BufferedReader(file), _INPUT, options)
+    folder = tempfile.TemporaryDirectory(prefix="ramify-")
+    try:
+        copy = Path(folder.name, f"input.{kind}")
+        with whole_file(copy) as lent, lent.open("wb") as room:
+            shutil.copyfileobj(file, room)
+        source = _open_binary(copy, kind, options, _INPUT)
+    except BaseException:
+        folder.cleanup()
+        raise
+    source.folder = folder
+    return source
+
+
+def _open_binary(file: Path, kind: str, options: ReadOptions, name: str | None = None) -> Source:
+    name = name or str(file)
     if kind == "npy":
         from ramify.files._numpy import Npy
 
-        return Npy(file, options)
+        return Npy(file, options, name=name)
     if kind == "npz":
         from ramify.files._numpy import Npz
 
-        return Npz(file, options)
+        return Npz(file, options, name)
     from ramify.files import _arrow
 
-    return _arrow.Parquet(file, options) if kind == "parquet" else _arrow.Arrow(file, options)
+    return (_arrow.Parquet if kind == "parquet" else _arrow.Arrow)(file, options, name)

@@ -22,9 +22,12 @@ def random_order(n: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.int64]
 class Shuffled(Source):
     """All rows of another source, shuffled."""
 
+    ordered = False
+
     def __init__(self, source: Source, seed: int) -> None:
         self._source = source
         self._seed = seed
+        self.counted = source.counted
         self.name = source.name
         self.columns = source.columns
         self.width = source.width
@@ -40,6 +43,7 @@ class Shuffled(Source):
         rows = np.concatenate([batch.rows for batch in batches])
         ids = _joined([batch.ids for batch in batches])
         labels = _joined([batch.labels for batch in batches])
+        places = [place for batch in batches for place in batch.places]
         del batches
         self.n_rows = len(rows)
         order = random_order(len(rows), self._seed)
@@ -50,6 +54,7 @@ class Shuffled(Source):
                 rows[part],
                 numbers if ids is None else [ids[i] for i in numbers],
                 None if labels is None else [labels[i] for i in numbers],
+                [places[i] for i in numbers],
             )
 
     def close(self) -> None:

@@ -6,8 +6,9 @@ left out. ``choose`` decides which, the same way for every kind of file.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -38,6 +39,33 @@ class NoColumnError(ValueError):
         self.column = column
 
 
+class BadRow(NamedTuple):
+    """A row that cannot become a point.
+
+    Examples
+    --------
+    >>> from ramify.files import BadRow
+    >>> BadRow(7, "expected 3 cells, got 2", "1,2").place
+    7
+    """
+
+    place: int  #: its line, counted from 1; in files without lines its row, from 0
+    reason: str
+    text: str = ""  #: the line itself, if there is one
+
+
+def said_of(name: str, counted: str, bad: BadRow) -> str:
+    """What is wrong with a row of a file, in words.
+
+    Examples
+    --------
+    >>> said_of("a.csv", "line", BadRow(7, "expected 3 cells, got 2"))
+    'a.csv, line 7: expected 3 cells, got 2'
+    """
+    mark = "," if bad.reason.startswith("column ") else ":"
+    return f"{name}, {counted} {bad.place}{mark} {bad.reason}"
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Some rows of a file, in order.
@@ -54,6 +82,26 @@ class Batch:
     rows: Rows  #: (n, d), finite
     ids: list[Name] | None = None  #: one a row, if there is a column of ids
     labels: list[Name] | None = None  #: one a row, if there is a column of labels
+    places: Sequence[int] = ()  #: the line of each row, or its number where there are no lines
+    texts: Sequence[str] = ()  #: the lines themselves, where ``bad_rows`` may want them
+
+    def part(self, start: int, stop: int) -> "Batch":
+        """A stretch of the rows, with all that belongs to them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ramify.files import Batch
+        >>> Batch(np.zeros((2, 3)), ids=["elm", "oak"]).part(1, 2).ids
+        ['oak']
+        """
+        return Batch(
+            self.rows[start:stop],
+            None if self.ids is None else self.ids[start:stop],
+            None if self.labels is None else self.labels[start:stop],
+            self.places[start:stop],
+            self.texts[start:stop],
+        )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -86,6 +134,14 @@ class ReadOptions:
         unless ``columns`` says otherwise.
     features : bool
         False for rows without numbers: only ids and labels are of interest.
+    bad_rows : callable, optional
+        Called with a :class:`BadRow` for each row that cannot be used, which is then left
+        out; by default such a row is an error. Each line of text is then a row of its
+        own: a quoted cell cannot go on over a line's end, so that a missing quote costs
+        one line.
+    start : int
+        Rows before this place are left out: the number of a line, from 1, or of a row,
+        from 0, where a file has no lines. The line that names the columns is read.
 
     Examples
     --------
@@ -109,6 +165,8 @@ class ReadOptions:
     batch_size: int | None = None
     like: Sequence[str] = ()
     features: bool = True
+    bad_rows: Callable[[BadRow], None] | None = None
+    start: int = 0
 
     def rows_of_a_batch(self, width: int, bytes_a_cell: int = 8) -> int:
         """How many rows of this width to read at a time.
@@ -148,6 +206,8 @@ class Source(ABC):
         Names of columns that hold no numbers and were not asked for.
     n_rows : int or None
         Number of rows, where the file says so in advance.
+    counted : str
+        What places are numbers of: ``"line"``, from 1, or ``"row"``, from 0.
     width : int
         Number of features.
 
@@ -170,8 +230,14 @@ class Source(ABC):
     left_out: tuple[str, ...] = ()
     n_rows: int | None = None
     endless = False  #: rows come in at somebody else's pace, and may never end
+    counted = "row"
+    ordered = True  #: rows come in the order of their places
+
+    #: Where a copy of the rows lies, to be removed when they have been read.
+    folder: TemporaryDirectory[str] | None = None
 
     _given = 0
+    _options: ReadOptions
 
     def __iter__(self) -> Iterator[Batch]:
         for batch in self._read():
@@ -181,6 +247,29 @@ class Source(ABC):
     @abstractmethod
     def _read(self) -> Iterator[Batch]:
         """The batches."""
+
+    def _refuse(self, bad: BadRow) -> None:
+        """Hand on a row that cannot be used, or else stop."""
+        if self._options.bad_rows is None:
+            raise ValueError(said_of(self.name, self.counted, bad))
+        self._options.bad_rows(bad)
+
+    def _without(
+        self, count: int, bad: Mapping[int, BadRow], make: Callable[[list[int]], Batch]
+    ) -> Iterator[Batch]:
+        """Of ``count`` rows those that can be used, which ``make`` takes by their indices.
+
+        Where bad rows are errors, the rows before the first of them come before the error.
+        """
+        if self._options.bad_rows is None:
+            first = min(bad)
+            if first > 0:
+                yield make(list(range(first)))
+            self._refuse(bad[first])
+        for index in sorted(bad):
+            self._refuse(bad[index])
+        good = [index for index in range(count) if index not in bad]
+        yield make(good) if good else Batch(np.empty((0, self.width)))
 
     def fraction(self) -> float | None:
         """How much of the file has been read, from 0 to 1; None if nobody knows.
@@ -249,6 +338,8 @@ class Source(ABC):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+        if self.folder is not None:
+            self.folder.cleanup()
 
 
 def choose(
@@ -357,8 +448,14 @@ def real(rows: npt.NDArray[Any], dtype: np.dtype[Any] | None) -> Rows:
 
 def first_unusable(rows: Rows) -> tuple[int, int] | None:
     """Row and column of the first NaN or infinity."""
+    places = unusable(rows)
+    return places[0] if places else None
+
+
+def unusable(rows: Rows) -> list[tuple[int, int]]:
+    """Row and column of the first NaN or infinity of each row that has one."""
     finite = np.isfinite(rows)
     if finite.all():
-        return None
-    row, column = np.argwhere(~finite)[0]
-    return int(row), int(column)
+        return []
+    bad = np.flatnonzero(~finite.all(axis=1))
+    return list(zip(bad.tolist(), np.argmin(finite[bad], axis=1).tolist(), strict=True))

@@ -5,6 +5,7 @@ A table is written piece by piece. To a file it goes whole or not at all; text m
 also go to standard output.
 """
 
+import io
 import json
 import os
 import re
@@ -19,7 +20,7 @@ import numpy as np
 
 from ramify.files._arrow import require_pyarrow
 from ramify.files._cells import is_number
-from ramify.files._whole import whole_file
+from ramify.files._whole import appended, whole_file
 
 #: Formats that can be written, and the endings of their files.
 TABLES = {
@@ -136,6 +137,39 @@ def open_table(
             binary.close()
 
 
+@contextmanager
+def open_log(path: str | os.PathLike[str], names: Sequence[str]) -> Iterator[Table]:
+    """Lend a csv table to append to, row by row: what is written stays, whatever happens.
+
+    Parameters
+    ----------
+    path : path
+        A new file, or one that has the same columns.
+    names : sequence of str
+        Of the columns.
+
+    Yields
+    ------
+    Table
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from ramify.files import open_log
+    >>> with TemporaryDirectory() as folder:
+    ...     for line in (1, 2):
+    ...         with open_log(f"{folder}/bad.csv", ["line", "reason"]) as log:
+    ...             log.write([line], ["empty"])
+    ...     Path(folder, "bad.csv").read_text().split()
+    ['line,reason', '1,empty', '2,empty']
+    """
+    head = io.StringIO()
+    _Separated(head, names, ",", quote_formulas=False).close()
+    with appended(path, head.getvalue()) as file:
+        yield _Log(file, names, ",", quote_formulas=False)
+
+
 def table_format(path: str | os.PathLike[str] | None, format: str | None = None) -> str:
     """The format of a table to be written.
 
@@ -195,6 +229,15 @@ class _Separated(Table):
             return text
         doubled = text.replace('"', '""')
         return f'"{doubled}"'
+
+
+class _Log(_Separated):
+    """Separated values without a head, which is there already; each row at once."""
+
+    def write(self, *columns: Any) -> None:
+        self._head = None
+        super().write(*columns)
+        self._file.flush()
 
 
 def _is_formula(text: str) -> bool:

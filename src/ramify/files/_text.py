@@ -1,26 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_text.py: rows of .csv, .tsv and .jsonl, line by line.
 
-Each format is turned into *records*, lists of cells of equal length with a line
-number, and from there on they are treated alike. What a column holds is decided by
-its first cell that is not empty, among a thousand records of a file, or in the very
-first of a live stream.
+Each format is turned into *records* (``_records.py``), and from there on they are treated
+alike. What a column holds is decided by its first cell that is not empty, among a
+thousand records of a file, or in the very first of a live stream.
 """
 
-import csv
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from ramify.files._cells import is_number, is_whole_text, plain_number, python_only
+from ramify.files._cells import is_number, plain_number, python_only
 from ramify.files._headers import check_width
-from ramify.files._lines import LONGEST_LINE, Lines
+from ramify.files._lines import Lines
+from ramify.files._records import (
+    Json,
+    Line,
+    Record,
+    Value,
+    arrays,
+    json_values,
+    objects,
+    of_width,
+    place_of,
+    separated,
+    separated_line_by_line,
+    shown,
+    wish_of_name,
+)
 from ramify.files._source import (
+    BadRow,
     Batch,
     Choice,
     Name,
@@ -31,6 +44,7 @@ from ramify.files._source import (
     first_unusable,
     listed,
     real,
+    said_of,
 )
 
 _LOOK_AT = 1_000  # records, to decide what is a number
@@ -39,23 +53,18 @@ _BYTES_A_CELL = 64  # of text, as Python keeps it
 _DELIMITERS = ",\t;|"
 
 
-class Record(NamedTuple):
-    """One row of text."""
-
-    line: int
-    cells: Sequence[Any]
-
-
 class Text(Source):
     """The rows of a text file, given its records and what to call its columns.
 
     The names are only for messages unless the columns are ``named`` by the file.
     """
 
+    counted = "line"
+
     def __init__(
         self,
         lines: Lines,
-        records: Iterator[Record],
+        records: Iterator[Line],
         names: Sequence[str] | None,
         options: ReadOptions,
         *,
@@ -66,18 +75,13 @@ class Text(Source):
         self.endless = live
         self._lines = lines
         self._options = options
-        first = list(islice(records, 1)) if live else _first_of(records)
-        if not first:
-            raise ValueError(f"{self.name} holds no rows")
-        self._records = chain(first, records)
+        self.width = 0  # not known yet
+        width = None if names is None else len(names)
+        begun, first = self._begin(records, width, 1 if live else _LOOK_AT)
+        self._records = chain(begun, records)
         columns = len(first[0].cells)
         check_width(columns, self.name)
         self.columns = tuple(map(str, range(columns)) if names is None else names)
-        if len(self.columns) != columns:
-            raise ValueError(
-                f"{self.name}, line {first[0].line}: expected {len(self.columns)} cells as in "
-                f"the header, got {columns}"
-            )
         self._choice = self._choose(first)
         self.width = len(self._choice.features)
         if named and len(set(self.columns)) == len(self.columns):
@@ -85,6 +89,27 @@ class Text(Source):
         self.left_out = tuple(
             self.columns[at] or f"(unnamed, at {at})" for at in self._choice.left_out
         )
+
+    def _begin(
+        self, records: Iterator[Line], width: int | None, most: int
+    ) -> tuple[list[Line], list[Record]]:
+        """The first lines, and those of them that tell what a column is: few if they are wide."""
+        begun: list[Line] = []
+        first: list[Record] = []
+        cells = 0
+        for line in records:
+            begun.append(line)
+            wrong = of_width(line, width, " as in the header")
+            if isinstance(wrong, Record):
+                first.append(wrong)
+                cells += len(wrong.cells)
+            elif not first and self._options.bad_rows is None:
+                self._refuse(wrong)
+            if len(first) >= most or cells >= _CELLS_TO_LOOK_AT:
+                break
+        if not first:
+            raise ValueError(f"{self.name} holds no rows")
+        return begun, first
 
     def _choose(self, first: Sequence[Record]) -> Choice:
         troubles = [_trouble(first, at) for at in range(len(self.columns))]
@@ -96,21 +121,46 @@ class Text(Source):
         return choose(self.columns, troubles, self._options, self.name)
 
     def _read(self) -> Iterator[Batch]:
-        width = len(self.columns)
-        size = self._options.rows_of_a_batch(width, _BYTES_A_CELL)
-        batch: list[Record] = []
-        for record in self._records:
-            if len(record.cells) != width:
-                raise ValueError(
-                    f"{self.name}, line {record.line}: expected {width} cells, "
-                    f"got {len(record.cells)}"
-                )
-            batch.append(record)
-            if len(batch) == size or (self.endless and self._lines.must_wait):
-                yield self._batch(batch)
+        size = self._options.rows_of_a_batch(len(self.columns), _BYTES_A_CELL)
+        batch: list[Line] = []
+        records = self._from_start()
+        while True:
+            try:
+                line = next(records, None)
+            except (ValueError, OSError):
+                yield from self._batches(batch)  # what has been read so far is not lost
+                raise
+            if line is not None:
+                batch.append(line)
+            if line is None or len(batch) == size or (self.endless and self._lines.must_wait):
+                yield from self._batches(batch)
                 batch = []
-        if batch:
-            yield self._batch(batch)
+            if line is None:
+                return
+
+    def _from_start(self) -> Iterator[Line]:
+        start, width = self._options.start, len(self.columns)
+        for line in self._records:
+            if place_of(line) >= start:
+                yield of_width(line, width)
+
+    def _batches(self, lines: Sequence[Line]) -> Iterator[Batch]:
+        """One batch, without the rows that are bad; none for no lines."""
+        if not lines:
+            return
+        if _all_records(lines):
+            try:
+                yield self._batch(lines)
+                return
+            except ValueError:
+                pass  # some are bad: which?
+        checked = [self._checked(line) for line in lines]
+        bad = {at: line for at, line in enumerate(checked) if isinstance(line, BadRow)}
+
+        def make(good: list[int]) -> Batch:
+            return self._batch([line for at in good if isinstance(line := lines[at], Record)])
+
+        yield from self._without(len(lines), bad, make)
 
     def _batch(self, records: Sequence[Record]) -> Batch:
         cells = [record.cells for record in records]
@@ -121,20 +171,40 @@ class Text(Source):
         numbers = list(chain.from_iterable(picked))
         try:
             flat = np.fromiter(map(float, numbers), np.float64, count=len(numbers))
-        except (ValueError, TypeError, OverflowError):
-            raise self._not_a_number(records) from None
+        except (TypeError, OverflowError) as error:
+            raise ValueError("not numbers") from error
         if python_only(numbers):
-            raise self._not_a_number(records)
+            raise ValueError("not numbers")
         rows = real(flat.reshape(len(cells), len(features)), self._options.dtype)
-        place = first_unusable(rows)
-        if place is not None:
-            row, column = place
-            raise self._complaint(records[row], features[column], "every number must be finite")
+        if first_unusable(rows) is not None:
+            raise ValueError("not finite")
         return Batch(
             rows,
             self._beside(records, self._choice.id),
             self._beside(records, self._choice.label),
+            [record.line for record in records],
+            () if self._options.bad_rows is None else [record.text for record in records],
         )
+
+    def _checked(self, line: Line) -> Line:
+        """The same line, or a bad row instead of a record that cannot be used."""
+        if isinstance(line, BadRow):
+            return line
+        for at in self._choice.features:
+            if not is_number(line.cells[at]):
+                return self._complaint(line, at, "expected a number")
+            if not self._is_finite(line.cells[at]):
+                return self._complaint(line, at, "every number must be finite")
+        for at_name in (self._choice.id, self._choice.label):
+            if at_name is not None and (wish := wish_of_name(line.cells[at_name])) is not None:
+                return self._complaint(line, at_name, wish)
+        return line
+
+    def _is_finite(self, cell: Any) -> bool:
+        try:
+            return first_unusable(real(np.array([[float(cell)]]), self._options.dtype)) is None
+        except OverflowError:
+            return False
 
     def _beside(self, records: Sequence[Record], at: int | None) -> list[Name] | None:
         """Ids or labels: text as it stands, whole numbers as ints."""
@@ -143,32 +213,15 @@ class Text(Source):
         return [self._as_name(record, at) for record in records]
 
     def _as_name(self, record: Record, at: int) -> Name:
-        cell = record.cells[at]
-        if isinstance(cell, str) and cell:
-            if not is_whole_text(cell):
-                raise self._complaint(record, at, "expected whole characters")
-            return cell
-        if isinstance(cell, int | float):
-            return plain_number(cell)
-        raise self._complaint(record, at, "expected text or a number")
+        cell: Name = record.cells[at]
+        if wish_of_name(cell) is not None:
+            raise ValueError("not a name")
+        return cell if isinstance(cell, str) else plain_number(cell)
 
-    def _not_a_number(self, records: Sequence[Record]) -> ValueError:
-        for record in records:
-            for at in self._choice.features:
-                if not is_number(record.cells[at]):
-                    return self._complaint(record, at, "expected a number")
-                try:
-                    float(record.cells[at])
-                except OverflowError:
-                    return self._complaint(record, at, "every number must be finite")
-        raise AssertionError("some cell is not a number")
-
-    def _complaint(self, record: Record, at: int, wish: str) -> ValueError:
+    def _complaint(self, record: Record, at: int, wish: str) -> BadRow:
         cell = record.cells[at]
-        found = "the cell is empty" if cell in ("", None) else f"{_shown(cell)} found"
-        return ValueError(
-            f"{self.name}, line {record.line}, column {self.columns[at]!r}: {found}; {wish}"
-        )
+        found = "the cell is empty" if cell in ("", None) else f"{shown(cell)} found"
+        return BadRow(record.line, f"column {self.columns[at]!r}: {found}; {wish}", record.text)
 
     def fraction(self) -> float | None:
         return self._lines.fraction()
@@ -185,10 +238,13 @@ def open_csv(lines: Lines, delimiter: str | None, options: ReadOptions, *, live:
         if line.strip():
             break
     mark = delimiter or _guess_delimiter(opening[-1] if opening else "")
-    records = _separated(chain(opening, lines), mark, lines.name)
+    read = separated if options.bad_rows is None else separated_line_by_line
+    records = read(chain(opening, lines), mark, lines.name)
     head = next(records, None)
     if head is None:
         raise ValueError(f"{lines.name} holds no rows")
+    if isinstance(head, BadRow):  # nobody could say what the columns are
+        raise ValueError(said_of(lines.name, "line", head))
     header = options.header
     if header is None:
         header = not all(cell == "" or is_number(cell) for cell in head.cells)
@@ -200,34 +256,29 @@ def open_csv(lines: Lines, delimiter: str | None, options: ReadOptions, *, live:
 
 def open_jsonl(lines: Lines, options: ReadOptions, *, live: bool) -> Text:
     """The rows of JSON lines: arrays, objects with an array, or objects of numbers."""
-    values = _json_values(lines)
-    first = next(values, None)
-    if first is None:
+    values = json_values(lines, keep=options.bad_rows is not None)
+    opening: list[Value] = []
+    start: Any = None
+    for value in values:
+        opening.append(value)
+        if isinstance(value, Json):
+            start = value.value
+            break
+        if options.bad_rows is None:
+            raise ValueError(said_of(lines.name, "line", value))
+    if start is None:
         raise ValueError(f"{lines.name} holds no rows")
-    values = chain([first], values)
-    start = first[1]
+    values = chain(opening, values)
     if isinstance(start, list):
         if options.field is not None:
             raise ValueError(f"{lines.name} holds arrays, which have no field {options.field!r}")
-        return Text(lines, _arrays(values, lines.name), None, options, live=live)
+        return Text(lines, arrays(values), None, options, live=live)
     field = options.field or _only_array(start, options, lines.name)
     if field is not None:
         return _open_field(lines, values, field, start, options, live=live)
     names = list(start)
-    records = _objects(values, names, lines.name)
+    records = objects(values, names)
     return Text(lines, records, names, options, named=True, live=live)
-
-
-def _first_of(records: Iterator[Record]) -> list[Record]:
-    """Some records to tell by what is a number: few if they are wide."""
-    first: list[Record] = []
-    cells = 0
-    for record in islice(records, _LOOK_AT):
-        first.append(record)
-        cells += len(record.cells)
-        if cells >= _CELLS_TO_LOOK_AT:
-            break
-    return first
 
 
 def _trouble(first: Sequence[Record], at: int) -> str | None:
@@ -239,13 +290,12 @@ def _trouble(first: Sequence[Record], at: int) -> str | None:
     for record in first:
         cell = record.cells[at] if at < len(record.cells) else None
         if cell is not None and cell != "":
-            return None if is_number(cell) else f"line {record.line} has {_shown(cell)}"
+            return None if is_number(cell) else f"line {record.line} has {shown(cell)}"
     return f"it is empty from line {first[0].line} on"
 
 
-def _shown(cell: object) -> str:
-    text = repr(cell)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+def _all_records(lines: Sequence[Line]) -> TypeGuard[Sequence[Record]]:
+    return not any(isinstance(line, BadRow) for line in lines)
 
 
 def _picker(features: Sequence[int]) -> Callable[[Any], tuple[Any, ...]]:
@@ -263,63 +313,6 @@ def _guess_delimiter(line: str) -> str:
     return " " if len(words) > 1 and all(map(is_number, words)) else ","
 
 
-def _separated(lines: Iterable[str], delimiter: str, name: str) -> Iterator[Record]:
-    length = 0  # of the present record, which may go on over many lines
-
-    def text() -> Iterator[str]:
-        nonlocal length
-        for line in lines:
-            length += len(line)
-            if length > LONGEST_LINE:
-                raise ValueError(
-                    f"{name}, line {reader.line_num}: a row of more than {LONGEST_LINE:,} "
-                    f"characters; is a quote missing?"
-                )
-            yield line.strip() if delimiter == " " else line
-
-    reader = csv.reader(text(), delimiter=delimiter, skipinitialspace=True)
-    try:
-        for cells in reader:
-            length = 0
-            if cells:
-                yield Record(reader.line_num, cells)
-    except csv.Error as error:
-        raise ValueError(f"{name}, line {reader.line_num}: {error}") from None
-
-
-def _json_values(lines: Lines) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{lines.name}, line {number} is not JSON: {error}") from None
-        except RecursionError:
-            raise ValueError(f"{lines.name}, line {number} is nested too deeply") from None
-        if not isinstance(value, list | dict):
-            raise ValueError(
-                f"{lines.name}, line {number}: expected an array or an object, got {_shown(value)}"
-            )
-        yield number, value
-
-
-def _arrays(values: Iterable[tuple[int, Any]], name: str) -> Iterator[Record]:
-    for line, value in values:
-        if not isinstance(value, list):
-            raise ValueError(f"{name}, line {line}: expected an array as before, got an object")
-        yield Record(line, value)
-
-
-def _objects(
-    values: Iterable[tuple[int, Any]], names: Sequence[str], name: str
-) -> Iterator[Record]:
-    for line, value in values:
-        if not isinstance(value, dict):
-            raise ValueError(f"{name}, line {line}: expected an object as before, got an array")
-        yield Record(line, [value.get(key) for key in names])
-
-
 def _only_array(start: dict[str, Any], options: ReadOptions, name: str) -> str | None:
     """The one field that holds an array of numbers, if there is one and no columns are named."""
     if options.columns or options.like or not options.features:
@@ -333,7 +326,7 @@ def _only_array(start: dict[str, Any], options: ReadOptions, name: str) -> str |
 
 def _open_field(
     lines: Lines,
-    values: Iterable[tuple[int, Any]],
+    values: Iterable[Value],
     field: str,
     start: dict[str, Any],
     options: ReadOptions,
@@ -347,15 +340,19 @@ def _open_field(
             raise NoColumnError(lines.name, key, [*start], "field")
     width = len(start[field]) if isinstance(start[field], list) else 0
 
-    def records() -> Iterator[Record]:
-        for line, value in values:
+    def records() -> Iterator[Line]:
+        for found in values:
+            if isinstance(found, BadRow):
+                yield found
+                continue
+            value = found.value
             array = value.get(field) if isinstance(value, dict) else None
-            if not isinstance(array, list) or len(array) != width or not array:
-                raise ValueError(
-                    f"{lines.name}, line {line}: expected an array of {width or 'some'} numbers "
-                    f"in {field!r}, got {_shown(array)}"
-                )
-            yield Record(line, [*array, *(value.get(key) for key in beside)])
+            if isinstance(array, list) and len(array) == width and array:
+                beside_it = (value.get(key) for key in beside)
+                yield Record(found.line, [*array, *beside_it], found.text)
+                continue
+            wish = f"expected an array of {width or 'some'} numbers in {field!r}"
+            yield BadRow(found.line, f"{wish}, got {shown(array)}", found.text)
 
     names = [*(f"{field}[{at}]" for at in range(width)), *beside]
     numbers = replace(options, columns=options.columns or [f"0:{width}"])

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.checks import number, whole_number
+from ramify.checks import by_name, number, whole_number
 from ramify.hierarchy._forks import Forks, fork_rows, read_least
 from ramify.hierarchy._labels import by_first_point
 from ramify.hierarchy._tree import Tree
@@ -20,6 +20,7 @@ class Cuts(Tree):
 
     __slots__ = ()
 
+    @by_name("n_clusters={0}", "height={0}", "max_size={0}", "min_size={0}")
     def cut(
         self,
         *,

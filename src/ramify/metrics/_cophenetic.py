@@ -65,7 +65,7 @@ def cophenetic_correlation(
     random_state : int, numpy generator or None
         Of samples only.
     progress : bool or callable
-        True draws a bar if rich is installed; a callable is called as
+        True draws a bar, or a plain line; a callable is called as
         ``f(done, total)`` now and then.
 
     Returns

@@ -42,7 +42,7 @@ def dendrogram_purity(
     random_state : int, numpy generator or None
         Of ``sample`` only.
     progress : bool or callable
-        True draws a bar if rich is installed; a callable is called as
+        True draws a bar, or a plain line; a callable is called as
         ``f(done, total)`` now and then.
 
     Returns

@@ -83,7 +83,7 @@ def revenue(
         Threads for exact ``"rbf"``; by default one for each core. The result does not
         depend on it.
     progress : bool or callable
-        True draws a bar if rich is installed; a callable is called as
+        True draws a bar, or a plain line; a callable is called as
         ``f(done, total)`` now and then.
 
     Returns

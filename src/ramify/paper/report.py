@@ -2,6 +2,7 @@
 """report.py: the reproduction as Markdown, and as one HTML file that needs no other."""
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,7 +182,7 @@ def _section(table: Table, level: int) -> str:
     rows = "\n".join(
         f"<tr>{''.join(f'<td>{_spans(cell)}</td>' for cell in cells)}</tr>" for cells in table.rows
     )
-    notes = "".join(f'<p class="note">{html.escape(note)}</p>' for note in table.notes)
+    notes = "".join(f'<p class="note">{_text(note)}</p>' for note in table.notes)
     return (
         f"<h{level}>{html.escape(table.title)}</h{level}>\n<div class='scroll'><table>\n"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>\n{notes}"
@@ -196,11 +197,16 @@ def _spans(cell: Sequence[str]) -> str:
 
 
 def _items(sentences: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{html.escape(sentence)}</li>' for sentence in sentences)}</ul>"
+    return f"<ul>{''.join(f'<li>{_text(sentence)}</li>' for sentence in sentences)}</ul>"
+
+
+def _text(sentence: str) -> str:
+    """A sentence of Markdown: what stands in backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(sentence))
 
 
 def _prose(text: str) -> str:
     """A paragraph, then a list, as STATEMENT is written."""
     first, *rest = text.split("\n- ")
     items = [" ".join(item.split()) for item in rest]
-    return f"<p>{html.escape(first)}</p>{_items(items)}"
+    return f"<p>{_text(first)}</p>{_items(items)}"

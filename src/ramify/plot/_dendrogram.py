@@ -12,7 +12,7 @@ from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy
 from ramify.outline import Top, clusters_of_nodes
 from ramify.palette import TRUNK
-from ramify.plot._axes import new_axes, only_axis
+from ramify.plot._axes import draw_legend, new_axes, only_axis
 from ramify.plot._options import Names, check_colors, check_names, check_tree, short
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def dendrogram(
         has fewer. None shows every point: for small trees only.
     k : int, optional
         Colour the branches of the clusters of ``tree.cut(n_clusters=k)``. At most the
-        number of tips.
+        number of tips. A legend has their numbers and sizes, up to 50 of them.
     colors : sequence of colours, optional
         One per cluster, in the numbering of that cut; `k` is then their number.
     labels : sequence of str, optional
@@ -77,6 +77,9 @@ def dendrogram(
     _draw_branches(ax, top, color)
     _draw_wedges(ax, top, color)
     _draw_tip_texts(ax, top, labels, texts)
+    if palette is not None:
+        sizes = np.bincount(tree.cut(n_clusters=len(palette))).tolist()
+        draw_legend(ax, sizes, palette, below=True)
     return ax
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from ramify.checks import whole_number
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.outline import LeafOrder, Outline, leaf_order, outline
 from ramify.palette import cluster_colors
+from ramify.plot._columns import columns_of
 from ramify.plot._options import Names, check_names, check_points, check_tree, short
 from ramify.plot._page import Page, fill_page
 
@@ -53,14 +54,17 @@ def explore(
     path: str | os.PathLike[str] | None = None,
     *,
     k: int | None = None,
+    columns: Mapping[str, Sequence[object]] | None = None,
     title: str | None = None,
     max_blocks: int = 10_000,
 ) -> Page:
     """Make a page on which a tree can be explored: one HTML file that needs no network.
 
     It shows an icicle of the tree that can be walked into, with a slider for the number
-    of clusters, search by name or number of a point, and for each part its size, height,
-    path and most typical points. It works with a mouse, a finger and the keyboard.
+    of clusters, which have the numbers that :meth:`Hierarchy.cut` gives them; search by
+    name or number of a point, which lights all that fit; and for each part its size,
+    height, path, most typical points, and all points as csv. The address of the page has
+    the view in it, to be kept or sent. It works with a mouse, a finger and the keyboard.
 
     Of a large tree the page has an outline: the merges whose smaller side is largest,
     and the 199 highest, so that cuts up to 200 clusters are exact. Whatever the tree,
@@ -80,6 +84,10 @@ def explore(
         Where to write the file. It can also be written later: ``page.save(path)``.
     k : int, optional
         Number of clusters to begin with; by default 8, or fewer if there are fewer points.
+    columns : mapping of str to sequences, optional
+        What else is known of the points, one value each, to colour the tree by: numbers
+        by their mean in a part, anything else by what most of its points have. Also a
+        frame.
     title : str, optional
     max_blocks : int
         How many parts of the tree the page has, at least 399.
@@ -108,7 +116,7 @@ def explore(
     blocks = whole_number("max_blocks", max_blocks, least=2 * _MOST_CLUSTERS - 1)
     if title is None:
         title = "A tree of 1 point" if n == 1 else f"A tree of {n:,} points"
-    data = _payload(tree, rows, texts, k, blocks)
+    data = _payload(tree, rows, texts, k, blocks, columns)
     page = Page(fill_page(title, data))
     return page if path is None else page.save(path)
 
@@ -119,6 +127,7 @@ def _payload(
     names: Sequence[object] | None,
     k: int,
     max_blocks: int,
+    columns: Mapping[str, Sequence[object]] | None = None,
 ) -> dict[str, Any]:
     """All that the page knows, as plain lists."""
     most = min(tree.n_leaves, _MOST_CLUSTERS)
@@ -129,11 +138,14 @@ def _payload(
     turn, run = _turns(top, order)
     heights = np.concatenate([np.zeros(tree.n_leaves), tree.monotone_heights])
     depths = _core.depths(tree.children)
+    owner = np.empty(tree.n_leaves, dtype=np.uint32)
+    owner[order.leaves] = np.repeat(stretches.block, stretches.length)
     return {
         "n": tree.n_leaves,
         "k": k,
         "max_k": most,
-        "colors": cluster_colors(36),
+        "colors": cluster_colors(60),
+        "columns": columns_of(top, owner, columns),
         "nearest": rows is not None,
         "candidates": _CANDIDATES,
         "top": top.top.tolist(),
@@ -142,11 +154,22 @@ def _payload(
         "size": top.size.tolist(),
         "height": [float(f"{height:.6g}") for height in heights[top.top].tolist()],
         "depth": depths[top.top].tolist(),
+        "first": _first_points(top, owner),
         "turn": turn,
         "run": run,
         "members": members,
-        "index": _index(tree.n_leaves, order, stretches, members, names),
+        "index": _index(tree.n_leaves, owner, members, names),
     }
+
+
+def _first_points(top: Outline, owner: NDArray[np.uint32]) -> list[int]:
+    """The earliest point of each block, by which cuts number their clusters."""
+    first = np.full(len(top), top.tree.n_leaves)
+    np.minimum.at(first, owner, np.arange(top.tree.n_leaves))
+    for i in range(len(top) - 1, 0, -1):
+        parent = top.parent.item(i)
+        first[parent] = min(first[parent], first[i])
+    return first.tolist()
 
 
 class _Stretches(NamedTuple):
@@ -269,14 +292,11 @@ def _turns(top: Outline, order: LeafOrder) -> tuple[list[str], list[str]]:
 
 def _index(
     n: int,
-    order: LeafOrder,
-    stretches: _Stretches,
+    owner: NDArray[np.uint32],
     members: list[list[int]],
     names: Sequence[object] | None,
 ) -> dict[str, Any]:
     """The innermost block of each point, and its name: of all points or of a part."""
-    owner = np.empty(n, dtype=np.uint32)
-    owner[order.leaves] = np.repeat(stretches.block, stretches.length)
     kept, texts = _named(n, members, names)
     narrow = owner.max() < 2**16
     return {

@@ -70,7 +70,7 @@ class Page:
     def _repr_html_(self) -> str:
         # A frame of its own, which may run scripts and reach nothing else.
         return (
-            f'<iframe srcdoc="{html.escape(self.html)}" sandbox="allow-scripts" '
+            f'<iframe srcdoc="{html.escape(self.html)}" sandbox="allow-scripts allow-downloads" '
             'style="width: 100%; height: 720px; border: 0"></iframe>'
         )
 

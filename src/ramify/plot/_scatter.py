@@ -11,14 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy, IntArray
-from ramify.plot._axes import new_axes, only_axis
+from ramify.plot._axes import draw_legend, new_axes, only_axis
 from ramify.plot._options import check_colors, check_points, check_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-#: A legend of more clusters says nothing.
-_LEGEND = 12
 
 
 def scatter(
@@ -42,6 +39,7 @@ def scatter(
         The points, in the order of the leaves.
     k : int, optional
         Number of clusters; by default 8, or the number of points if there are fewer.
+        A legend has their numbers and sizes, up to 50 of them.
     colors : sequence of colours, optional
         One per cluster, in the numbering of the cut; `k` is then their number.
     sample : int
@@ -84,8 +82,7 @@ def scatter(
     only_axis(ax, "left", "bottom")
     if len(drawn) < n:
         ax.set_title(f"{len(drawn):,} of {n:,} points", fontsize=10, loc="left", color="#555555")
-    if len(palette) <= _LEGEND:
-        _draw_legend(ax, clusters, palette)
+    draw_legend(ax, np.bincount(clusters).tolist(), palette)
     return ax
 
 
@@ -124,23 +121,4 @@ def _flat(
             f"first principal component {shares[0]}",
             f"second principal component {shares[1]}",
         ),
-    )
-
-
-def _draw_legend(ax: Axes, clusters: IntArray, colors: Sequence[str]) -> None:
-    from matplotlib.lines import Line2D
-
-    handles = [
-        Line2D([], [], marker="o", linestyle="", markersize=6, color=color, label=f"{size:,}")
-        for color, size in zip(colors, np.bincount(clusters).tolist(), strict=True)
-    ]
-    ax.legend(
-        handles=handles,
-        title="points in\neach cluster",
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        frameon=False,
-        fontsize=8.5,
-        title_fontsize=8.5,
-        handletextpad=0.2,
     )

@@ -23,6 +23,9 @@
   const MOVE = 240; // milliseconds
   const FOUND = 12; // search results, and clusters in the list
   const TURNS = 64; // of a path that are spelled out
+  const LISTED = 500; // members of a block that are listed; the csv has all
+  const DIM = 0.22; // how much is seen of blocks without a hit
+  const RAMP = ["#3b528b", "#21918c", "#5ec962", "#fde725"]; // of numbers, low to high
 
   // --- the tree -----------------------------------------------------------------
 
@@ -51,6 +54,7 @@
   const owner = integers(data.index.owner, data.index.width);
   const indexed = data.index.points === null ? null : integers(data.index.points, 4);
   const names = data.index.names;
+  const covered = indexed === null ? n : indexed.length; // points that the index has
 
   /** Where point p is in the index, or -1. */
   function place(p) {
@@ -88,26 +92,32 @@
   const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   let folded = null; // names as they are compared, made by the first search
 
-  /** Places in the index of points that fit a query: names that begin with it come first. */
+  /** How well a name fits: the name itself, its beginning, a word's beginning, anywhere. */
+  function rank(name, wanted) {
+    const where = name.indexOf(wanted);
+    if (where < 0) return -1;
+    if (where === 0) return name.length === wanted.length ? 0 : 1;
+    return new RegExp(`[^\\p{L}\\p{N}]${escaped(wanted)}`, "u").test(name) ? 2 : 3;
+  }
+
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+
+  /** Places in the index of all points that fit a query, the best first. */
   function search(query) {
     const wanted = fold(query.trim());
     if (wanted === "") return [];
-    const first = [];
-    const later = [];
-    if (/^\d+$/.test(wanted)) {
-      const at = place(Number(wanted));
-      if (at >= 0) first.push(at);
-    }
+    const groups = [[], [], [], []];
+    const number = /^\d+$/.test(wanted) ? place(Number(wanted)) : -1;
+    if (number >= 0) groups[0].push(number);
     if (names !== null) {
       if (folded === null) folded = names.map(fold);
-      for (let at = 0; at < folded.length && first.length < FOUND; at++) {
-        const where = folded[at].indexOf(wanted);
-        if (where < 0 || first.includes(at)) continue;
-        if (where === 0) first.push(at);
-        else if (later.length < FOUND) later.push(at);
+      for (let at = 0; at < folded.length; at++) {
+        const group = rank(folded[at], wanted);
+        if (group >= 0 && at !== number) groups[group].push(at);
       }
+      for (const group of groups.slice(1)) group.sort((a, b) => folded[a].length - folded[b].length || a - b);
     }
-    return first.concat(later).slice(0, FOUND);
+    return groups.flat();
   }
 
   // --- state ----------------------------------------------------------------------
@@ -117,6 +127,9 @@
   let hovered = -1;
   let found = null; // the point last searched for
   let k = data.k;
+  let by = -1; // column that blocks are coloured by, -1 for clusters
+  let lit = null; // how many hits of the search each block has
+  let numbers = new Map(); // of clusters, as a cut numbers them, by the block at their head
   let cluster = new Int32Array(N); // block at the head of the block's cluster, -1 above the cut
   let shown = []; // what is drawn: {i, last, x, w, row}
   let rowHeight = ROW.least;
@@ -129,6 +142,22 @@
       if (child[i] >= 0 && data.last[i] >= above) cluster[i] = -1;
       else cluster[i] = p < 0 || cluster[p] < 0 ? i : cluster[p];
     }
+    // In the order of their first points, as every cut numbers them.
+    const heads = [];
+    for (let i = 0; i < N; i++) if (cluster[i] === i) heads.push(i);
+    heads.sort((a, b) => data.first[a] - data.first[b]);
+    numbers = new Map(heads.map((head, number) => [head, number]));
+  }
+
+  /** Count the hits of a search in every block. */
+  function light(places) {
+    lit = null;
+    if (places.length > 0) {
+      lit = new Int32Array(N);
+      for (const at of places) lit[owner[at]] += 1;
+      for (let i = N - 1; i > 0; i--) lit[data.parent[i]] += lit[i];
+    }
+    if (motion === null) draw();
   }
 
   const color = (head) => data.colors[tint[head] % data.colors.length];
@@ -172,8 +201,34 @@
   }
 
   function fill(block, styles) {
+    if (by >= 0) return columnColor(data.columns[by], block.i, styles);
     const head = cluster[block.last];
     return head < 0 ? styles.trunk : color(head);
+  }
+
+  /** Numbers by a ramp; words by their colour, the paler the fewer points of the block have them. */
+  function columnColor(column, i, styles) {
+    const value = column.values[i];
+    if (value === null) return styles.trunk;
+    if (column.kind === "number") {
+      const share = column.high > column.low ? (value - column.low) / (column.high - column.low) : 0.5;
+      return ramp(Math.min(Math.max(share, 0), 1));
+    }
+    return mix(styles.trunk, wordColor(column, value), 0.15 + 0.85 * column.share[i]);
+  }
+
+  const wordColor = (column, value) => data.colors[value % data.colors.length];
+
+  function ramp(share) {
+    const at = Math.min(share * (RAMP.length - 1), RAMP.length - 1.001);
+    const low = Math.floor(at);
+    return mix(RAMP[low], RAMP[low + 1], at - low);
+  }
+
+  function mix(from, to, share) {
+    const part = (color, at) => parseInt(color.slice(at, at + 2), 16);
+    const one = (at) => Math.round((1 - share) * part(from, at) + share * part(to, at));
+    return `#${[1, 3, 5].map((at) => one(at).toString(16).padStart(2, "0")).join("")}`;
   }
 
   function inkOn(background) {
@@ -215,10 +270,11 @@
   function drawBlock(block, styles) {
     const { x, y, w, h } = position(block);
     const paint = fill(block, styles);
-    pen.globalAlpha = block.alpha ?? 1;
+    const dim = lit !== null && lit[block.i] === 0;
+    pen.globalAlpha = (block.alpha ?? 1) * (dim ? DIM : 1);
     pen.fillStyle = paint;
     pen.fillRect(x, y, w, h);
-    if (w > 26) drawText(block, x, y + h / 2, w, inkOn(paint));
+    if (w > 26 && !dim) drawText(block, x, y + h / 2, w, inkOn(paint));
     if (block.more) {
       pen.globalAlpha *= 0.35;
       pen.fillStyle = paint;
@@ -307,6 +363,7 @@
     choose(i, null);
     writeCrumbs();
     show(true);
+    keepView();
   }
 
   function choose(i, point) {
@@ -316,6 +373,7 @@
     writeDetails();
     const height = child[i] < 0 && size(i) === 1 ? "" : `, height ${number(data.height[i])}`;
     byId("says").textContent = `${label(i)}: ${points(size(i))}${height}`;
+    keepView();
   }
 
   function zoomOut() {
@@ -409,7 +467,8 @@
     tip.hidden = i < 0;
     if (i >= 0) {
       if (i !== hovered) {
-        tip.textContent = size(i) === 1 ? label(i) : full(i);
+        const hit = lit === null || size(i) === 1 ? "" : ` · ${count(lit[i])} found`;
+        tip.textContent = (size(i) === 1 ? label(i) : full(i)) + hit;
       }
       const frame = canvas.getBoundingClientRect();
       const x = event.clientX - frame.left;
@@ -487,7 +546,9 @@
       fact("node", String(data.top[i]));
     }
     const head = cluster[i];
-    fact("cluster", head < 0 ? "above the cut" : head === i ? "is one" : `of ${points(size(head))}`);
+    const which = head < 0 ? "" : String(numbers.get(head));
+    fact("cluster", head < 0 ? "above the cut" : head === i ? `${which}, is one` : `${which}, of ${points(size(head))}`);
+    for (const column of data.columns) fact(column.name, said(column, i));
     fact("depth", count(data.depth[i]));
     if (data.depth[i] > 0) fact("path", path(i), "code");
     const lost = child[i] < 0 ? 0 : size(i) - size(child[i]) - size(child[i] + 1);
@@ -508,6 +569,75 @@
       list.append(item);
     }
     box.append(make("h3", heading), list);
+    writeAllMembers(box, i);
+  }
+
+  /** What a column says of a block. */
+  function said(column, i) {
+    const value = column.values[i];
+    if (value === null) return "none";
+    if (column.kind === "number") return (size(i) > 1 ? "mean " : "") + number(value);
+    const share = size(i) > 1 ? ` (${Math.round(100 * column.share[i])} %)` : "";
+    return column.words[value] + share;
+  }
+
+  /** Places in the index of all points of a block, in order of arrival. */
+  function inside(i) {
+    const within = new Uint8Array(N);
+    within[i] = 1;
+    for (let j = i + 1; j < N; j++) if (within[data.parent[j]]) within[j] = 1;
+    const places = [];
+    for (let at = 0; at < owner.length; at++) if (within[owner[at]]) places.push(at);
+    return places;
+  }
+
+  function writeAllMembers(box, i) {
+    const more = make("details");
+    more.append(make("summary", `All ${points(size(i))}`));
+    more.addEventListener("toggle", () => {
+      if (!more.open || more.children.length > 1) return;
+      const places = inside(i);
+      const list = make("ol", undefined, "members");
+      for (const at of places.slice(0, LISTED)) {
+        const item = make("li");
+        item.append(make("span", pointName(pointAt(at))));
+        if (names !== null) item.append(make("span", String(pointAt(at)), "aside"));
+        list.append(item);
+      }
+      more.append(list);
+      if (size(i) > LISTED) more.append(make("p", "and more, in the csv", "aside"));
+    });
+    const buttons = make("div", undefined, "row");
+    buttons.append(saver("Download these as csv", () => inside(i), `points-of-node-${data.top[i]}.csv`));
+    box.append(more, buttons);
+  }
+
+  const cell = (text) => (/[",\r\n]|^ |^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+  /** A table of points with the numbers of their clusters, as `ramify cut` writes it. */
+  function table(places) {
+    const lines = [names === null ? "point,label" : "point,name,label"];
+    for (const at of places) {
+      const head = cluster[owner[at]];
+      const name = names === null ? [] : [cell(names[at])];
+      lines.push([pointAt(at), ...name, head < 0 ? "" : numbers.get(head)].join(","));
+    }
+    return lines.join("\n") + "\n";
+  }
+
+  /** A button that saves a table. */
+  function saver(text, places, name) {
+    const button = make("button", text);
+    button.type = "button";
+    if (covered < n) button.title = `of the ${count(covered)} points that this page knows`;
+    button.addEventListener("click", () => {
+      const link = make("a");
+      link.href = URL.createObjectURL(new Blob([table(places())], { type: "text/csv" }));
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    return button;
   }
 
   function writeClusters() {
@@ -523,6 +653,7 @@
       const swatch = make("span", undefined, "swatch");
       swatch.style.background = color(i);
       button.append(swatch);
+      button.append(make("span", String(numbers.get(i)), "number"));
       button.append(make("span", label(i), "label"));
       if (full(i) !== label(i)) button.append(make("span", count(size(i)), "aside"));
       button.addEventListener("click", () => zoom(i));
@@ -536,21 +667,67 @@
       const rest = others.reduce((sum, i) => sum + size(i), 0);
       box.append(make("p", `and ${count(others.length)} more with ${points(rest)}`, "aside"));
     }
+    const all = () => Array.from(owner, (_, at) => at);
+    const buttons = make("div", undefined, "row");
+    buttons.append(saver("Download all labels as csv", all, `labels-${k}.csv`));
+    box.append(buttons);
   }
 
   function setK(value) {
     k = value;
     byId("k-says").textContent = String(k);
+    slider.value = String(k);
     cut();
     writeClusters();
     writeDetails();
     if (motion === null) draw();
+    keepView();
+  }
+
+  function setBy(value) {
+    by = value;
+    byId("by").value = String(by);
+    writeLegend();
+    if (motion === null) draw();
+    keepView();
+  }
+
+  /** What the colours of a column mean. */
+  function writeLegend() {
+    const box = byId("legend");
+    box.hidden = by < 0;
+    if (by < 0) return;
+    const column = data.columns[by];
+    box.replaceChildren(make("h2", column.name));
+    if (column.kind === "number") {
+      const bar = make("div", undefined, "ramp");
+      bar.style.background = `linear-gradient(to right, ${RAMP.join(", ")})`;
+      const ends = make("div", undefined, "ends aside");
+      ends.append(make("span", number(column.low)), make("span", number(column.high)));
+      box.append(bar, ends, make("p", "Means of blocks.", "aside"));
+      return;
+    }
+    const list = make("ul");
+    column.words.forEach((word, value) => {
+      const item = make("li");
+      const swatch = make("span", undefined, "swatch");
+      swatch.style.background = wordColor(column, value);
+      item.append(swatch, make("span", word));
+      list.append(item);
+    });
+    box.append(list, make("p", "What most points of a block have; the paler, the fewer.", "aside"));
   }
 
   const slider = byId("k");
   slider.max = String(data.max_k);
   slider.value = String(k);
   slider.addEventListener("input", () => setK(Number(slider.value)));
+
+  const chooser = byId("by");
+  chooser.append(new Option("cluster", "-1"));
+  data.columns.forEach((column, at) => chooser.append(new Option(column.name, String(at))));
+  chooser.addEventListener("change", () => setBy(Number(chooser.value)));
+  chooser.parentElement.hidden = data.columns.length === 0;
 
   // --- search ------------------------------------------------------------------------------
 
@@ -559,11 +736,18 @@
   let hits = [];
   let picked = -1;
   let waiting = 0;
+  let query = ""; // what is lit
 
   function writeResults() {
     list.replaceChildren();
-    const query = box.value.trim();
-    hits.forEach((at, order) => {
+    const typed = box.value.trim();
+    if (hits.length > 0) {
+      const some = hits.length > FOUND ? `; the best ${FOUND}` : "";
+      const head = make("li", `${points(hits.length)} found${some}`, "count aside");
+      head.setAttribute("role", "presentation");
+      list.append(head);
+    }
+    hits.slice(0, FOUND).forEach((at, order) => {
       const p = pointAt(at);
       const item = make("li");
       item.id = `hit-${order}`;
@@ -575,8 +759,8 @@
       item.addEventListener("click", () => take(order));
       list.append(item);
     });
-    if (hits.length === 0 && query !== "") list.append(make("li", "nothing found", "nothing aside"));
-    list.hidden = query === "";
+    if (hits.length === 0 && typed !== "") list.append(make("li", "nothing found", "nothing aside"));
+    list.hidden = typed === "";
     box.setAttribute("aria-expanded", String(!list.hidden));
     if (picked >= 0) box.setAttribute("aria-activedescendant", `hit-${picked}`);
     else box.removeAttribute("aria-activedescendant");
@@ -587,7 +771,10 @@
     waiting = 0;
     hits = search(box.value);
     picked = hits.length > 0 ? 0 : -1;
+    query = box.value.trim();
     writeResults();
+    light(hits);
+    keepView();
   }
 
   function take(order) {
@@ -615,7 +802,7 @@
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
-      picked = Math.min(Math.max(picked + step, 0), hits.length - 1);
+      picked = Math.min(Math.max(picked + step, 0), Math.min(hits.length, FOUND) - 1);
       writeResults();
     } else if (event.key === "Escape") close();
   });
@@ -637,18 +824,57 @@
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
 
+  // --- the view in the address, to be kept or sent -------------------------------------------
+
+  const blockOf = new Map(data.top.map((node, i) => [node, i]));
+  let ready = false; // not before the address has been read
+
+  function keepView() {
+    if (!ready) return;
+    const view = new URLSearchParams();
+    view.set("k", String(k));
+    if (focus !== 0) view.set("in", String(data.top[focus]));
+    if (chosen !== focus) view.set("at", String(data.top[chosen]));
+    if (by >= 0) view.set("by", data.columns[by].name);
+    if (query !== "") view.set("find", query);
+    try {
+      history.replaceState(null, "", `#${view}`);
+    } catch (error) {
+      ready = false; // a frame of a notebook has no address
+    }
+  }
+
+  function readView() {
+    ready = false;
+    const view = new URLSearchParams(location.hash.slice(1));
+    const asked = Number(view.get("k"));
+    if (Number.isInteger(asked) && asked >= 1 && asked <= data.max_k) setK(asked);
+    setBy(data.columns.findIndex((column) => column.name === view.get("by")));
+    const block = (name, other) => blockOf.get(Number(view.get(name) ?? NaN)) ?? other;
+    focus = block("in", 0);
+    choose(block("at", focus), null);
+    writeCrumbs();
+    box.value = view.get("find") ?? "";
+    query = box.value.trim();
+    hits = search(query);
+    light(hits);
+    ready = true;
+  }
+
+  window.addEventListener("hashchange", () => {
+    readView();
+    show(true);
+  });
+
   // --- begin ---------------------------------------------------------------------------------------
 
-  const covered = indexed === null ? n : indexed.length;
   box.placeholder = names === null ? "point number" : "name or point number";
   byId("note").textContent = [
     N < 2 * n - 1 ? `${count(N)} of the tree's ${count(2 * n - 1)} nodes are here; smaller ones are left out.` : "",
     covered < n ? `Search covers ${count(covered)} of ${count(n)} points.` : "",
   ].join(" ");
-  cut();
-  writeCrumbs();
   setK(k);
-  choose(0, null);
+  readView();
   setTheme();
   new ResizeObserver(() => show(false)).observe(canvas);
   show(false);

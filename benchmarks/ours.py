@@ -9,6 +9,7 @@ has stopped, by those who want to judge it.
 
 import inspect
 import os
+import resource
 import signal
 import threading
 import time
@@ -20,6 +21,7 @@ import numpy as np
 
 import ramify
 from benchmarks.streams import Rows
+from ramify.metrics import revenue_fraction
 
 Figures = dict[str, Any]
 Timed = Callable[[], Figures]
@@ -177,6 +179,42 @@ def readers(X: Rows, threads: int = 4, share: int = 5) -> Timed:
             for thread in crew:
                 thread.join()
         return {"points": len(X) - first, "read_p99_ms": float(np.quantile(took, 0.99)) * 1e3}
+
+    return work
+
+
+def window(X: Rows, share: int = 10) -> Timed:
+    """A window over a stream, beside plain inserts of the same rows, by the processor's clock.
+
+    Also how much the process grows after its second window, and the revenue of what is
+    left beside that of a fresh tree.
+    """
+    size = len(X) // share
+
+    def pass_through(model: Any, held: list[float]) -> float:
+        took = 0.0
+        for start in range(0, len(X), size):
+            begin = time.process_time()
+            model.partial_fit(X[start : start + size])
+            took += time.process_time() - begin
+            held.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        return took
+
+    def work() -> Figures:
+        held: list[float] = []
+        windowed = _model("OHAC", {"window": size})
+        in_window, plain = pass_through(windowed, held), pass_through(_model("OHAC", {}), [])
+        kept, fresh = windowed.points(), _model("OHAC", {}).fit(X[-size:])
+        draw = {"sample": 200_000, "random_state": 0}
+        revenue = [
+            float(revenue_fraction(model.hierarchy(), kept, **draw)) for model in (windowed, fresh)
+        ]
+        return {
+            "points": len(X),
+            "window": in_window / plain,
+            "window_memory": max(held) / held[1],
+            "window_revenue": revenue[0] - revenue[1],
+        }
 
     return work
 

@@ -97,14 +97,18 @@ template <class Real>
 std::size_t Live<Real>::insert_each(const Batch<Real>& batch, const Pulse& pulse) {
   Leaving leaving(*this, batch);
   const std::size_t stride = algorithm_->stride();
-  for (std::size_t i = 0; i < batch.count; ++i) {
-    if (pulse && i % stride == 0 && !pulse(i)) return i;
-    if (i % stride == 0) pulse.rest();
+  std::size_t i = 0;
+  const Pulse within = pulse ? Pulse([&](std::size_t) { return pulse(i); }) : Pulse{};
+  for (; i < batch.count; ++i) {
+    if (i % stride == 0) {
+      if (!pulse(i)) break;
+      pulse.rest();
+    }
     leaving.make_way_for(i);
     close_holes_if_many();
-    if (!insert(batch, i, pulse ? [&, i](std::size_t) { return pulse(i); } : Pulse{})) return i;
+    if (!insert(batch, i, within)) break;
   }
-  return batch.count;
+  return i;
 }
 
 /// Can all neighbours of a batch be looked up before the first of it is inserted?

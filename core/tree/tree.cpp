@@ -328,18 +328,24 @@ void Tree<Real>::recount(NodeId v) {
 template <class Real>
 void Tree<Real>::absorb(NodeId v, NodeId leaf, double gap) {
   const Slot slot = v.slot();
-  const Real* x = mean(leaf);
-  const double n = weight(v), own = weight(leaf);
+  Inner& node = inner(slot);
+  double n = node.count, own = 1;
+  if (points_.weighted()) {
+    n = weights_[slot];
+    own = points_.weight(leaf.row());
+    weights_[slot] = n + own;
+    node.ssd += points_.ssd(leaf.row());
+  }
   const double share = own / (n + own);
-  if (points_.weighted()) weights_[slot] = n + own;
+  const Real* x = mean(leaf);
   Real* mean = mean_at(slot);
   for (std::size_t j = 0; j < dim(); ++j) {
     const double from = static_cast<double>(mean[j]);
     mean[j] = static_cast<Real>(from + share * (static_cast<double>(x[j]) - from));
   }
-  inner(slot).ssd += n * share * gap + ssd(leaf);
-  inner(slot).stale = kHeightStale;
-  ++inner(slot).count;
+  node.ssd += n * share * gap;
+  node.stale = kHeightStale;
+  ++node.count;
 }
 
 template <class Real>

@@ -205,7 +205,7 @@ def window(X: Rows, share: int = 10) -> Timed:
         windowed = _model("OHAC", {"window": size})
         in_window, plain = pass_through(windowed, held), pass_through(_model("OHAC", {}), [])
         kept, fresh = windowed.points(), _model("OHAC", {}).fit(X[-size:])
-        draw = {"sample": 200_000, "random_state": 0}
+        draw: dict[str, Any] = {"sample": 200_000, "random_state": 0}
         revenue = [
             float(revenue_fraction(model.hierarchy(), kept, **draw)) for model in (windowed, fresh)
         ]

@@ -125,27 +125,31 @@ class PyLive {
     live_.record(on);
   }
 
-  /// What each change since the last call did (core/tree/change.hpp).
-  nb::typed<nb::list, State> take_changes() {
+  /// What became of the tree since the last call (core/tree/change.hpp).
+  State take_change() {
     const Turn turn(*this);
-    const auto families = [](const std::vector<Change::Family>& of) {
-      nb::list out;
-      for (const Change::Family& family : of)
-        out.append(nb::make_tuple(family.node, family.left, family.right));
-      return out;
-    };
-    nb::typed<nb::list, State> out;
-    for (const Change& change : live_.take_changes()) {
-      nb::dict one;
-      one["version"] = change.version;
-      one["inserted"] = change.inserted;
-      one["erased"] = change.erased;
-      one["vanished"] = change.vanished;
-      one["appeared"] = families(change.appeared);
-      one["rewired"] = families(change.rewired);
-      one["incomplete"] = change.incomplete;
-      out.append(one);
+    Change change;
+    {
+      const nb::gil_scoped_release release;
+      change = live_.take_change();
     }
+    std::vector<std::int64_t> families;
+    std::vector<double> heights;
+    for (const Change::Family& family : change.families) {
+      families.insert(families.end(), {family.node, family.left, family.right});
+      heights.push_back(family.height);
+    }
+    const auto numbers = [](const std::vector<Arrival>& of) {
+      return to_numpy(std::vector<std::int64_t>(of.begin(), of.end()));
+    };
+    State out;
+    out["version"] = change.version;
+    out["inserted"] = numbers(change.inserted);
+    out["erased"] = numbers(change.erased);
+    out["vanished"] = to_numpy(std::move(change.vanished));
+    out["families"] = to_numpy(std::move(families), 3);
+    out["heights"] = to_numpy(std::move(heights));
+    out["incomplete"] = change.incomplete;
     return out;
   }
 
@@ -574,8 +578,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Have a leaf stand for so many equal points; False if there is no such leaf.")
       .def("take_joined", &Self::take_joined,
            "Points, and the leaves that they have joined, since the last call.")
-      .def("record", &Self::record, nb::arg("on"), "Write down every change from now on.")
-      .def("take_changes", &Self::take_changes, "What was written down since the last call.")
+      .def("record", &Self::record, nb::arg("on"), "Write down what happens from now on.")
+      .def("take_change", &Self::take_change, "What became of the tree since the last call.")
       .def_prop_ro("version", &Self::version, "Grows with every change.")
       .def("nearest", &Self::nearest, nb::arg("rows").noconvert(), nb::arg("k") = 1,
            nb::arg("threads") = 1,

@@ -211,7 +211,7 @@ bool Live<Real>::joins(NodeId leaf) {
   algorithm_->weigh(tree_, there, {points().weight(row) + weight, 0});
   joined_.push_back({points().next_arrival() - 1, points().arrival(row)});
   tree_.skip_last();
-  changed({}, {});
+  ++version_;
   return true;
 }
 
@@ -253,33 +253,46 @@ bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
 template <class Real>
 void Live<Real>::attached(NodeId leaf) {
   end_ = leaf.row() + std::size_t{1};
-  changed(points().arrival(leaf.row()), {});
+  ++version_;
 }
 
-/// Something has happened to the tree.
+/// A leaf is no longer in the tree.
 template <class Real>
-void Live<Real>::changed(std::optional<Arrival> inserted, std::optional<Arrival> erased) {
+void Live<Real>::gone(Arrival number) noexcept {
   ++version_;
   if (!tree_.records()) return;
-  Change change;
   try {
-    ramify::make_room(changes_, 1);
-    change = tree_.take_change();
+    ramify::make_room(gone_, 1);
+    gone_.push_back(number);
   } catch (const std::bad_alloc&) {
-    tree_.record(true);                                  // with a clean page
-    if (changes_.size() == changes_.capacity()) return;  // whoever asks sees a version missing
-    change.incomplete = true;
+    lost_track_ = true;  // the tree comes first
   }
-  change.version = version_;
-  change.inserted = inserted;
-  change.erased = erased;
-  changes_.push_back(std::move(change));
 }
 
 template <class Real>
 void Live<Real>::record(bool on) {
   tree_.record(on);
-  changes_.clear();
+  known_until_ = points().next_arrival();
+  gone_.clear();
+  lost_track_ = false;
+}
+
+template <class Real>
+Change Live<Real>::take_change() {
+  tree_.refresh(options_.rule.metric, options_.rule.linkage);
+  std::vector<Arrival> inserted, erased;
+  for (auto row = static_cast<RowSlot>(end_); row-- > 0 && points().arrival(row) >= known_until_;)
+    if (!points().is_hole(row)) inserted.push_back(points().arrival(row));
+  std::reverse(inserted.begin(), inserted.end());
+  for (const Arrival number : gone_)
+    if (number < known_until_) erased.push_back(number);
+  Change change = tree_.take_change();
+  change.version = version_;
+  change.inserted = std::move(inserted);
+  change.erased = std::move(erased);
+  change.incomplete = change.incomplete || lost_track_;
+  record(tree_.records());
+  return change;
 }
 
 // --- erasing ------------------------------------------------------------------------
@@ -304,7 +317,7 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
   if (erased == 0 || !algorithm_->rebuilds()) return erased;
   close_holes();
   algorithm_->rebuild(tree_, {});
-  changed({}, {});
+  ++version_;
   return erased;
 }
 
@@ -325,7 +338,7 @@ bool Live<Real>::take_out(Arrival number) {
   algorithm_->erase(tree_, NodeId::leaf(row));
   if (indexed) neighbours_->remove(row);
   if (options_.count_repeats) repeats_.remove(points(), row);
-  changed({}, number);
+  gone(number);
   tree_.erase_row(row);
   return true;
 }
@@ -342,7 +355,7 @@ bool Live<Real>::weigh(Arrival number, double weight) {
   tree_.make_room_to_weigh();
   tree_.make_room_to_erase();
   algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
-  changed({}, {});
+  ++version_;
   return true;
 }
 
@@ -402,7 +415,7 @@ std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& puls
             : Pulse{};
   if (!algorithm_->rebuild(tree_, share)) return 0;
   end_ = points().slots();
-  changed({}, {});
+  ++version_;
   return count;
 }
 
@@ -481,7 +494,7 @@ template <class Real>
 void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
                          std::span<const std::uint32_t> above) {
   algorithm_->regroup(tree_, group_of, above);
-  changed({}, {});
+  ++version_;
 }
 
 template <class Real>

@@ -112,11 +112,12 @@ class Live {
   /// The points that have joined leaves since this was last asked for, in order.
   std::vector<Joined> take_joined() { return std::exchange(joined_, {}); }
 
-  /// Write down every change from now on, or no more. A batch is a change a point;
-  /// HAC, and groups, are made anew as a whole.
+  /// Write down from now on, or no more, what happens to the tree.
   void record(bool on);
-  /// The changes since this was last asked for.
-  std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
+  /// What has become of the tree since this was last asked for; a change to the tree is a
+  /// version, and only the net effect is told. O(what changed). If this throws, it can be
+  /// asked for again.
+  Change take_change();
 
   // --- reading: by several threads at once, after have_ready() and before any change ----
   /// Have everything ready that readers need: the index, summaries, heights.
@@ -156,7 +157,7 @@ class Live {
   void find_neighbours(NodeId leaf);
   bool hang_up(NodeId leaf, const Pulse& pulse);
   void attached(NodeId leaf);
-  void changed(std::optional<Arrival> inserted, std::optional<Arrival> erased);
+  void gone(Arrival number) noexcept;
   NodeId take_row(const Batch<Real>& batch, std::size_t i);
   void prepare(Real* row) const;
   Neighbours<Real>& index();
@@ -173,7 +174,9 @@ class Live {
   RowHash<Real> repeats_;                         // of all rows, if repeats are counted
   std::size_t end_ = 0;                           // rows in slots below are in the tree, or holes
   std::uint64_t version_ = 0;
-  std::vector<Change> changes_;
+  Arrival known_until_ = 0;    // later points were inserted since the last change was taken
+  std::vector<Arrival> gone_;  // and these were taken out; only while it is written down
+  bool lost_track_ = false;    // there was no memory for one of them
   std::vector<Joined> joined_;
   PathPrefetch prefetch_;
   SearchScratch search_;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// change.hpp: what one mutation did to a tree, for whoever keeps a copy of it.
+// change.hpp: what became of a tree between two looks at it, for whoever keeps a copy.
 //
 // In public terms only, which mean the same for ever: inner nodes by their names,
-// points by their arrival numbers. Of every inner node that is new or has other
-// children it says which: applied to the tree before, that gives the tree after, and
-// all else (sizes, parents, the root) follows from it.
+// points by their arrival numbers. It is the net effect: what came and went in between
+// is not in it. Of every inner node that is new, has other children or another height it
+// says which: applied to the tree before, that gives the tree after, and all else
+// (sizes, parents, the root) follows from it.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tree/ids.hpp"
@@ -21,13 +21,14 @@ using PublicId = std::int64_t;
 struct Change {
   struct Family {
     PublicId node, left, right;
+    double height;
   };
 
   std::uint64_t version = 0;  // of the tree after it
-  std::optional<Arrival> inserted, erased;
+  std::vector<Arrival> inserted, erased;
   std::vector<PublicId> vanished;
-  std::vector<Family> appeared;
-  std::vector<Family> rewired;  // were there before, with other children
+  /// New, or something happened at or below them; always with all above them.
+  std::vector<Family> families;
   /// Memory ran out while this was written down: only a snapshot tells.
   bool incomplete = false;
 };

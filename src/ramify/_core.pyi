@@ -86,10 +86,10 @@ class LiveF32:
         """Points, and the leaves that they have joined, since the last call."""
 
     def record(self, on: bool) -> None:
-        """Write down every change from now on."""
+        """Write down what happens from now on."""
 
-    def take_changes(self) -> list[dict[str, object]]:
-        """What was written down since the last call."""
+    def take_change(self) -> dict[str, object]:
+        """What became of the tree since the last call."""
 
     @property
     def version(self) -> int:
@@ -201,10 +201,10 @@ class LiveF64:
         """Points, and the leaves that they have joined, since the last call."""
 
     def record(self, on: bool) -> None:
-        """Write down every change from now on."""
+        """Write down what happens from now on."""
 
-    def take_changes(self) -> list[dict[str, object]]:
-        """What was written down since the last call."""
+    def take_change(self) -> dict[str, object]:
+        """What became of the tree since the last call."""
 
     @property
     def version(self) -> int:

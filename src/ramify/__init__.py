@@ -3,7 +3,7 @@
 
 from importlib.metadata import version
 
-from ramify.errors import BrokenTreeError, NoLabelsError, UnreadableFileError
+from ramify.errors import BrokenTreeError, HistoryError, NoLabelsError, UnreadableFileError
 from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
 from ramify.hierarchy import Hierarchy
 from ramify.saving import load
@@ -19,6 +19,7 @@ __all__ = [
     "PERCH",
     "BrokenTreeError",
     "Hierarchy",
+    "HistoryError",
     "NaiveHAC",
     "NaiveNN",
     "NoLabelsError",

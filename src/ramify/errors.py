@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""errors.py: the three kinds of trouble that plain Python has no name for.
+"""errors.py: the four kinds of trouble that plain Python has no name for.
 
 Users' mistakes are ordinary ``ValueError``, ``TypeError`` and ``IndexError``,
 and use before ``fit`` is scikit-learn's ``NotFittedError``.
@@ -28,6 +28,25 @@ class BrokenTreeError(RuntimeError):
     --------
     >>> import ramify
     >>> ramify.OHAC().fit([[0.0], [1.0]]).check()  # raises BrokenTreeError, or does nothing
+    """
+
+
+class HistoryError(LookupError):
+    """A model was asked about a version of its tree that it does not remember.
+
+    The message names the oldest version that it does. A model remembers as many versions
+    as ``history`` says, of those that ``model.version`` has named, and none from before
+    ``fit`` began anew or before it was loaded.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.OHAC().fit([[0.0], [1.0]])
+    >>> try:
+    ...     model.changes(since=1)
+    ... except ramify.HistoryError as error:
+    ...     print(error)
+    this OHAC remembers no versions; set history= to how many it should
     """
 
 

@@ -12,6 +12,9 @@ from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 import numpy as np
 
 from ramify import _core
+from ramify.estimators._changes import Past
+from ramify.estimators._identity import Identity
+from ramify.estimators._replay import Families, families_of, no_tree
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids, as_array
@@ -36,6 +39,8 @@ class State(TypedDict):
     dtype: str
     arrays: Arrays
     ids: list[Id] | None
+    versions: tuple[int, int]  # when it was begun, and now; absent from old pickles
+    identity: dict[str, Any]  # absent, too
 
 
 class _Core(Protocol):
@@ -58,6 +63,7 @@ class _Core(Protocol):
     def depth(self, number: int) -> int: ...
     def versioned_snapshot(self) -> tuple[int, Any, tuple[Any, Any, Any]]: ...
     def points(self) -> Any: ...
+    def numbers(self) -> Any: ...
     def check(self) -> None: ...
     def state(self) -> Any: ...
 
@@ -78,8 +84,12 @@ class Live:
         "_hierarchy",
         "_labels",
         "accepted",
+        "begun",
         "dtype",
+        "identity",
         "ids",
+        "offset",
+        "past",
         "row_shape",
         "settings",
     )
@@ -95,6 +105,10 @@ class Live:
         self.ids: Ids | None = None
         self._hierarchy: tuple[int, Hierarchy] | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
+        # Versions as users see them: of the empty tree, and what they are ahead of the core's.
+        self.begun = self.offset = 0
+        self.past: Past | None = None
+        self.identity = Identity()
 
     def __len__(self) -> int:
         return len(self._core)
@@ -230,6 +244,48 @@ class Live:
         rows: Rows = self._core.points()
         return rows
 
+    # --- versions ---------------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        """Grows with every change; goes on after a restart, and after another tree."""
+        return self.offset + self._core.version
+
+    def follow(self, earlier: "Live") -> None:
+        """Be the next tree of a model: its versions and ids of clusters go on counting."""
+        self.begun = self.offset = earlier.offset + _stored_version(earlier._core) + 1
+        self.identity = Identity(earlier.identity.next_id)
+
+    def settle(self, keep: int) -> int:
+        """The version now; one of the last ``keep`` that can be asked about later."""
+        if keep == 0:
+            if self.past is not None:
+                self.past.stop()
+                self.past = None
+            return self.version
+        if self.past is None and isinstance(self._core, _NotBegun):
+            return self.version  # of an empty tree, which is always known
+        if self.past is None:
+            self.past = Past(self._core, self.offset, self._families)
+        return self.past.settle(keep, self._families)
+
+    def _families(self) -> tuple[int, Families]:
+        """The version, and the tree by the ids of its nodes."""
+        if len(self) == 0:
+            return self.version, no_tree()
+        tree = self.hierarchy()
+        assert self._hierarchy is not None
+        return self.offset + self._hierarchy[0], families_of(tree)
+
+    def numbers(self) -> IntArray:
+        """Arrival numbers of the points, in order."""
+        return _plain(self._core.numbers()) if len(self) else np.empty(0, np.int64)
+
+    def lasting_identity(self) -> Identity:
+        """The ids of clusters without what is left of points that have gone."""
+        known = self.identity
+        return known.of_points(self.numbers()) if known.cuts() else known
+
     def labels(self, cut: Cut) -> IntArray:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""
         kept, version = self._labels, self._core.version
@@ -261,6 +317,8 @@ class Live:
             "dtype": self.dtype.name,
             "arrays": arrays,
             "ids": None if ids is None else list(ids),
+            "versions": (self.begun, self.offset + _stored_version(self._core)),
+            "identity": self.lasting_identity().plain(),
         }
 
     @staticmethod
@@ -287,6 +345,9 @@ class Live:
         if ids is not None:
             live.ids = Ids()
             live.ids.expect(live.ids.read(ids, len(live)))
+        live.begun, live.offset = state.get("versions", (0, 0))
+        if "identity" in state:
+            live.identity = Identity.from_plain(state["identity"])
         return live
 
 
@@ -298,6 +359,7 @@ class _NotBegun:
     """
 
     owner: Live
+    version = 0
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
@@ -329,6 +391,12 @@ def whole(weights: FloatArray) -> IntArray:
     """Numbers of points as integers, if that is what they are."""
     counts = weights.astype(np.int64)
     return counts if (counts == weights).all() else cast(IntArray, weights)
+
+
+def _stored_version(core: Any) -> int:
+    """The core's version, without having a tree made that nobody has looked at."""
+    version: int = getattr(core, "_store", core).version
+    return version
 
 
 def plain_arrivals(n: int) -> Arrays:

@@ -70,6 +70,11 @@ class OHAC(OnlineClusterer):
     n_jobs : int, optional
         Threads that take part in a batch: None for one, -1 for one a processor. They
         look up the neighbours of rows to come; the tree is the same for any number.
+    history : int, default=0
+        How many versions, of those that were read from ``version``, can be asked about
+        later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
+        costs nothing; otherwise inserts note what they touch, and a copy of the tree as it
+        was then is kept. May change at any time.
 
     Attributes
     ----------
@@ -114,6 +119,7 @@ class OHAC(OnlineClusterer):
         n_neighbors: int = 1,
         neighbors: str = "exact",
         n_jobs: int | None = None,
+        history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
@@ -122,3 +128,4 @@ class OHAC(OnlineClusterer):
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
         self.n_jobs = n_jobs
+        self.history = history

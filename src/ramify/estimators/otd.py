@@ -62,6 +62,11 @@ class OTD(OnlineClusterer):
         Keep what :meth:`certificate` needs. Only for similarities that cannot be
         negative: ``metric="dot"`` or ``"cosine"``, and rows without negative numbers;
         others are refused.
+    history : int, default=0
+        How many versions, of those that were read from ``version``, can be asked about
+        later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
+        costs nothing; otherwise inserts note what they touch, and a copy of the tree as it
+        was then is kept. May change at any time.
 
     Attributes
     ----------
@@ -107,11 +112,13 @@ class OTD(OnlineClusterer):
         distance_threshold: float | None = None,
         metric: str = "sqeuclidean",
         certify: bool = False,
+        history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
         self.certify = certify
+        self.history = history
 
     @alone
     def certificate(self) -> Certificate:

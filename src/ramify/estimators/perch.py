@@ -62,6 +62,11 @@ class PERCH(OnlineClusterer):
         closest together, by the same bounds, count as one leaf from then on. The
         points below stay in the hierarchy, in the shape that they had then; a later
         point becomes the sibling of the whole.
+    history : int, default=0
+        How many versions, of those that were read from ``version``, can be asked about
+        later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
+        costs nothing; otherwise inserts note what they touch, and a copy of the tree as it
+        was then is kept. May change at any time.
 
     Attributes
     ----------
@@ -112,6 +117,7 @@ class PERCH(OnlineClusterer):
         balance: str | None = "reference",
         exact_distance_threshold: int = 10,
         max_leaves: int | None = None,
+        history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
@@ -120,3 +126,4 @@ class PERCH(OnlineClusterer):
         self.balance = balance
         self.exact_distance_threshold = exact_distance_threshold
         self.max_leaves = max_leaves
+        self.history = history

@@ -7,9 +7,9 @@ Of two readings in a row, with n points at the first:
     kept     a cluster of the first reading, if one of the second shares more than half of
              the points of both (points that are new count for neither)
     churn    points of kept clusters whose id is another one, as a share of n
-    changed  all points whose id is another one, as a share of n
-    floor    points that are not in the cluster that shares most with their old one, as a
-             share of n: nobody who gives each id to one cluster can change fewer
+    merged   the same of clusters that are not kept, but most of which lie in a larger one
+    changed  all points whose id is another one
+    floor    the least that can change if each id goes to one cluster, by matching them
 
 All are means over the readings, each weighing as much as it has points. ``labels`` are
 dense, numbered by first points; ``ids`` are ``stable_labels``. scikit-learn's Birch numbers
@@ -37,7 +37,7 @@ class Churn:
 
     def __init__(self) -> None:
         self._last: Ids | None = None
-        self.points = self.churned = self.changed = self.homeless = 0
+        self.points = self.churned = self.merged = self.changed = self.least = 0
 
     def read(self, ids: Ids) -> None:
         """The ids of all points so far."""
@@ -46,16 +46,18 @@ class Churn:
             pairs, shared = np.unique(np.column_stack([then, now]), axis=0, return_counts=True)
             half = [2 * shared > _sizes(side, pairs[:, i]) for i, side in enumerate((then, now))]
             kept = pairs[half[0] & half[1], 0]
+            together = np.setdiff1d(pairs[half[0], 0], kept)
             other = then != now
             self.points += len(then)
             self.changed += int(other.sum())
             self.churned += int((other & np.isin(then, kept)).sum())
-            self.homeless += len(then) - _most_at_home(pairs, shared)
+            self.merged += int((other & np.isin(then, together)).sum())
+            self.least += len(then) - _most_at_home(pairs, shared)
         self._last = ids
 
     def row(self) -> str:
         """The shares."""
-        parts = self.churned, self.changed, self.homeless
+        parts = self.churned, self.merged, self.changed, self.least
         return "".join(f"{100 * part / max(self.points, 1):9.2f} %" for part in parts)
 
 
@@ -115,7 +117,7 @@ def main() -> None:
     options = parser.parse_args()
     X = news(options.data, options.rows)
     print(f"{len(X):,} rows, {options.clusters:,} clusters, read every {options.every} rows")
-    print(f"{'':32}{'churn':>11}{'changed':>11}{'floor':>11}{'seconds':>10}")
+    print(f"{'':32}{'churn':>11}{'merged':>11}{'changed':>11}{'floor':>11}{'seconds':>10}")
     runs = {
         "OHAC, average, ids": _ours("average", stable=True),
         "OHAC, ward, ids": _ours("ward", stable=True),

@@ -134,10 +134,12 @@ class PyLive {
       change = live_.take_change();
     }
     std::vector<std::int64_t> families;
-    std::vector<double> heights;
+    std::vector<double> values;
     for (const Change::Family& family : change.families) {
       families.insert(families.end(), {family.node, family.left, family.right});
-      heights.push_back(family.height);
+      values.insert(values.end(),
+                    {family.height, family.monotone, static_cast<double>(family.count),
+                     family.weight, static_cast<double>(family.first)});
     }
     const auto numbers = [](const std::vector<Arrival>& of) {
       return to_numpy(std::vector<std::int64_t>(of.begin(), of.end()));
@@ -148,7 +150,7 @@ class PyLive {
     out["erased"] = numbers(change.erased);
     out["vanished"] = to_numpy(std::move(change.vanished));
     out["families"] = to_numpy(std::move(families), 3);
-    out["heights"] = to_numpy(std::move(heights));
+    out["values"] = to_numpy(std::move(values), 5);
     out["incomplete"] = change.incomplete;
     return out;
   }
@@ -578,7 +580,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Have a leaf stand for so many equal points; False if there is no such leaf.")
       .def("take_joined", &Self::take_joined,
            "Points, and the leaves that they have joined, since the last call.")
-      .def("record", &Self::record, nb::arg("on"), "Write down what happens from now on.")
+      .def("record", &Self::record, nb::arg("on"),
+           "Write down what happens from now on; the first change tells all.")
       .def("take_change", &Self::take_change, "What became of the tree since the last call.")
       .def_prop_ro("version", &Self::version, "Grows with every change.")
       .def("nearest", &Self::nearest, nb::arg("rows").noconvert(), nb::arg("k") = 1,

@@ -272,6 +272,12 @@ void Live<Real>::gone(Arrival number) noexcept {
 template <class Real>
 void Live<Real>::record(bool on) {
   tree_.record(on);
+  clear_notes();
+  known_until_ = 0;
+}
+
+template <class Real>
+void Live<Real>::clear_notes() noexcept {
   known_until_ = points().next_arrival();
   gone_.clear();
   lost_track_ = false;
@@ -281,8 +287,11 @@ template <class Real>
 Change Live<Real>::take_change() {
   tree_.refresh(options_.rule.metric, options_.rule.linkage);
   std::vector<Arrival> inserted, erased;
-  for (auto row = static_cast<RowSlot>(end_); row-- > 0 && points().arrival(row) >= known_until_;)
+  for (std::size_t end = end_; end > 0; --end) {
+    const auto row = static_cast<RowSlot>(end - 1);
+    if (points().arrival(row) < known_until_) break;
     if (!points().is_hole(row)) inserted.push_back(points().arrival(row));
+  }
   std::reverse(inserted.begin(), inserted.end());
   for (const Arrival number : gone_)
     if (number < known_until_) erased.push_back(number);
@@ -291,7 +300,7 @@ Change Live<Real>::take_change() {
   change.inserted = std::move(inserted);
   change.erased = std::move(erased);
   change.incomplete = change.incomplete || lost_track_;
-  record(tree_.records());
+  clear_notes();
   return change;
 }
 

@@ -112,7 +112,8 @@ class Live {
   /// The points that have joined leaves since this was last asked for, in order.
   std::vector<Joined> take_joined() { return std::exchange(joined_, {}); }
 
-  /// Write down from now on, or no more, what happens to the tree.
+  /// Write down from now on, or no more, what happens to the tree. The first change tells
+  /// all that is there.
   void record(bool on);
   /// What has become of the tree since this was last asked for; a change to the tree is a
   /// version, and only the net effect is told. O(what changed). If this throws, it can be
@@ -158,6 +159,7 @@ class Live {
   bool hang_up(NodeId leaf, const Pulse& pulse);
   void attached(NodeId leaf);
   void gone(Arrival number) noexcept;
+  void clear_notes() noexcept;
   NodeId take_row(const Batch<Real>& batch, std::size_t i);
   void prepare(Real* row) const;
   Neighbours<Real>& index();

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import ramify
 from ramify import GRINCH, HAC, OHAC, OTD, PERCH, HistoryError, NaiveHAC, NaiveNN
 from tests.oracles import changes as oracle
-from tests.strategies import examples, seeds
+from tests.strategies import examples, scaled, seeds
 
 #: Models that remember, and whether points can leave them.
 MODELS = {
@@ -276,8 +277,14 @@ def test_what_could_not_be_written_down_is_not_made_up():
     past = model._live.past
 
     class Forgetful:
+        lost_track = True
+
+        def record(self, on):
+            self.lost_track = False
+            core.record(on)
+
         def take_change(self):
-            return {**core.take_change(), "incomplete": True}
+            return {**core.take_change(), "incomplete": self.lost_track}
 
     core, past._core = past._core, Forgetful()
     model.partial_fit([[3.0]])
@@ -288,6 +295,29 @@ def test_what_could_not_be_written_down_is_not_made_up():
     night, old = model.version, model.hierarchy()
     model.partial_fit([[9.0]])
     same_snapshot(model.changes(since=night).apply(old), model.hierarchy())
+
+
+def test_a_step_that_was_lost_is_not_passed_over():
+    """Ctrl-C between the core's answer and the log: the log begins anew."""
+    model = OHAC(history=4).fit([[0.0], [4.0], [1.0]])
+    night = model.version
+    past = model._live.past
+
+    class Interrupted:
+        def take_change(self):
+            core.take_change()
+            raise KeyboardInterrupt
+
+    core, past._core = past._core, Interrupted()
+    model.partial_fit([[3.0]])
+    with pytest.raises(KeyboardInterrupt):
+        model.version  # noqa: B018 - a property
+    assert model.version == night + 1
+    with pytest.raises(HistoryError, match=f"is {night + 1}"):
+        model.changes(since=night)
+    old = model.hierarchy()
+    model.partial_fit([[9.0]])
+    same_snapshot(model.changes(since=night + 1).apply(old), model.hierarchy())
 
 
 def test_no_such_node():
@@ -302,3 +332,42 @@ def test_a_dirty_cut_of_a_tree_that_was_too_small():
     model.partial_fit([[100.0]])
     assert model.dirty(night, n_clusters=3).labels.tolist() == [2]
     assert model.dirty(0, n_clusters=3).labels.tolist() == [0, 1, 2]
+
+
+def clusters_by_label(model, **cut):
+    ((by, value),) = cut.items()
+    found = {}
+    for number, label in zip(model._live.numbers(), model._live.labels((by, value)), strict=True):
+        found.setdefault(int(label), set()).add(int(number))
+    return [found[label] for label in sorted(found)]
+
+
+def test_a_cut_by_size_counts_what_leaves_stand_for():
+    model = OHAC(history=4).fit(np.arange(12.0)[:, None] ** 2)
+    night, then = model.version, clusters_by_label(model, max_size=5)
+    assert model._live._core.weigh(2, 4.0)
+    now = clusters_by_label(model, max_size=5)
+    wanted = [label for label, points in enumerate(now) if points not in then]
+    assert wanted
+    assert model.dirty(night, max_size=5).labels.tolist() == wanted
+    found = model.changes(since=night)
+    assert len(found.inserted) == len(found.forgotten) == 0
+    assert len(found.families) > 0  # heights are others
+
+
+@pytest.mark.threads
+def test_versions_read_while_a_batch_goes_in():
+    rng = np.random.default_rng(0)
+    model = OHAC(history=10_000).fit(rng.normal(size=(500, 3)))
+    batch = threading.Thread(target=model.partial_fit, args=(rng.normal(size=(scaled(20_000), 3)),))
+    seen = {}
+    batch.start()
+    while batch.is_alive():
+        before = model.version
+        tree = model.hierarchy()
+        if model.version == before:
+            seen[before] = tree
+    batch.join()
+    seen[model.version] = model.hierarchy()
+    for version in [*seen][:: max(len(seen) // 20, 1)]:
+        same_snapshot(model.changes(since=version).apply(seen[version]), model.hierarchy())

@@ -404,7 +404,7 @@ def test_replaying_what_was_written_down_gives_the_tree(name):
                 copy = replayed(copy, change)
                 assert copy == (families_of(core) if living else {})
                 told = change["families"][:, 0].tolist()
-                heights |= dict(zip(told, change["heights"].tolist(), strict=True))
+                heights |= dict(zip(told, change["values"][:, 0].tolist(), strict=True))
                 heights = {node: heights[node] for node in copy}
                 assert heights == (heights_of(core) if living else {})
                 known = living
@@ -420,11 +420,23 @@ def test_batches_are_written_down_too(algorithm):
     core = _core.LiveF64(algorithm, 2, "sqeuclidean", "average", 1, more)
     core.insert_many(X[:300])
     core.record(True)
-    copy = families_of(core)
+    change = core.take_change()
+    assert change["inserted"].tolist() == list(range(300))
+    copy = replayed({}, change)
+    assert copy == families_of(core)
     core.insert_many(X[300:])
     change = core.take_change()
     assert replayed(copy, change) == families_of(core)
     assert change["inserted"].tolist() == list(range(300, 3000))
+    n, names = 3000, core.snapshot()[2]
+    tree = Hierarchy(*core.snapshot())
+    at = {name: n + row for row, name in enumerate(names.tolist())}
+    for (node, *_), (_, monotone, count, weight, first) in zip(
+        change["families"].tolist(), change["values"].tolist(), strict=True
+    ):
+        assert monotone == tree.monotone_heights[at[node] - n]
+        assert count == weight == tree.sizes[at[node]]
+        assert first == tree.leaves(at[node]).min()
     core.record(False)
     core.insert_one(X[0])
     assert len(core.take_change()["families"]) == 0

@@ -3,9 +3,8 @@
 //
 // In public terms only, which mean the same for ever: inner nodes by their names,
 // points by their arrival numbers. It is the net effect: what came and went in between
-// is not in it. Of every inner node that is new, has other children or another height it
-// says which: applied to the tree before, that gives the tree after, and all else
-// (sizes, parents, the root) follows from it.
+// is not in it. Of every inner node that is new, or at or below which something has
+// happened, it says what it is now: applied to the tree before, that gives the tree after.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,10 @@ using PublicId = std::int64_t;
 struct Change {
   struct Family {
     PublicId node, left, right;
-    double height;
+    double height, monotone;  // of its merge; the largest at or below it
+    std::uint32_t count;      // leaves below
+    double weight;            // points that they stand for
+    Arrival first;            // the earliest of them
   };
 
   std::uint64_t version = 0;  // of the tree after it

@@ -160,6 +160,12 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
 template <class Real>
 void Tree<Real>::record(bool on) {
   recording_ = on;
+  clear_notes();
+  touch_all();
+}
+
+template <class Real>
+void Tree<Real>::clear_notes() noexcept {
   lost_track_ = false;
   touched_.clear();
   tidy_at_ = kFewTouched;
@@ -212,9 +218,11 @@ Change Tree<Real>::take_change() {
   for (const Touched& one : touched_) {
     if (one.slot >= slots_ || is_free(one.slot)) continue;
     const NodeId v = NodeId::inner(one.slot);
-    out.families.push_back({public_id(v), public_id(left(v)), public_id(right(v)), heights(v).own});
+    out.families.push_back({public_id(v), public_id(left(v)), public_id(right(v)), heights(v).own,
+                            heights(v).monotone, count(v), weight(v),
+                            points_.arrival(first_leaf(v))});
   }
-  record(recording_);  // on a clean page
+  clear_notes();
   return out;
 }
 

@@ -127,7 +127,8 @@ class Tree {
   }
 
   // --- recording -------------------------------------------------------------
-  /// Write down from now on, or no more, what happens to inner nodes.
+  /// Write down from now on, or no more, what happens to inner nodes. To whoever begins to
+  /// listen, all of them are new.
   void record(bool on);
   bool records() const { return recording_; }
   /// What has happened to inner nodes since this was last asked for, none of which may be
@@ -283,6 +284,7 @@ class Tree {
   }
   void write_down(Slot slot, bool used) noexcept;
   void keep_first_of_each_slot() noexcept;
+  void clear_notes() noexcept;
   void touch_all() noexcept;
   std::vector<Slot> stale_top_down() const;
   void number_rows();

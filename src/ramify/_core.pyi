@@ -86,7 +86,7 @@ class LiveF32:
         """Points, and the leaves that they have joined, since the last call."""
 
     def record(self, on: bool) -> None:
-        """Write down what happens from now on."""
+        """Write down what happens from now on; the first change tells all."""
 
     def take_change(self) -> dict[str, object]:
         """What became of the tree since the last call."""
@@ -201,7 +201,7 @@ class LiveF64:
         """Points, and the leaves that they have joined, since the last call."""
 
     def record(self, on: bool) -> None:
-        """Write down what happens from now on."""
+        """Write down what happens from now on; the first change tells all."""
 
     def take_change(self) -> dict[str, object]:
         """What became of the tree since the last call."""

@@ -7,10 +7,9 @@ nodes something happens to, and a step is its answer to "what became of them?". 
 insert costs a note, and a version that nobody has seen costs nothing.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +28,6 @@ from ramify.estimators._replay import (
 )
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import IdArray
-
-#: Takes a snapshot, and says of which version it is.
-Look: TypeAlias = Callable[[], tuple[int, Families]]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,7 +101,7 @@ class Changes:
         >>> model.changes(since=night).apply(old) == new
         True
         """
-        before = no_tree() if old is None else families_of(old)
+        before = no_tree(1) if old is None else families_of(old)
         self._require_fits(before)
         after = replay(before, [self._step()])
         if len(after.points) == 0:
@@ -113,8 +109,8 @@ class Changes:
         return hierarchy_of(after, self._names(old, after.points))
 
     def _step(self) -> Step:
-        told = self.inserted, self.forgotten, self.retired, self.families, self.heights
-        return Step(self.version, *told)
+        told = self.inserted, self.forgotten, self.retired, self.families
+        return Step(self.version, *told, self.heights[:, np.newaxis])
 
     def _require_fits(self, before: Families) -> None:
         fits = (
@@ -152,28 +148,32 @@ class Past:
     Threads that read the version while a batch is under way take turns.
     """
 
-    def __init__(self, core: Any, offset: int, look: Look) -> None:
+    def __init__(self, core: Any, offset: int) -> None:
         self._core, self._offset = core, offset
         self._lock = Lock()
-        self._gap = 0  # versions up to here could not be written down
-        core.record(True)
-        self._begin(look)
+        self._gap = 0  # versions before it could not be written down
+        self._begin()
 
-    def _begin(self, look: Look) -> None:
-        self._version, self._base = look()
+    def _begin(self) -> None:
+        self._core.record(True)
+        change = self._core.take_change()
+        if change["incomplete"]:
+            raise MemoryError("there is not enough memory to remember versions of this tree")
+        self._version = self._offset + change["version"]
+        self._base = replay(no_tree(), [_step(self._version, change)])
         self._steps: list[Step] = []
 
     def stop(self) -> None:
         """Write down no more."""
         self._core.record(False)
 
-    def settle(self, keep: int, look: Look) -> int:
+    def settle(self, keep: int) -> int:
         """The version now, which can be asked about from now on."""
         with self._lock:
             change = self._core.take_change()
             version: int = self._offset + change["version"]
             if change["incomplete"]:
-                self._begin(look)
+                self._begin()
                 self._gap = self._version
             elif version > self.newest:
                 self._steps.append(_step(version, change))
@@ -223,7 +223,7 @@ def _step(version: int, change: Any) -> Step:
     inserted, erased, vanished, families = (
         change[name].view(np.int64) for name in ("inserted", "erased", "vanished", "families")
     )
-    return Step(version, inserted, erased, vanished, families, change["heights"])
+    return Step(version, inserted, erased, vanished, families, change["values"])
 
 
 def net_changes(old: Families, steps: list[Step], since: int, version: int) -> Changes:
@@ -235,7 +235,7 @@ def net_changes(old: Families, steps: list[Step], since: int, version: int) -> C
     _, before, after = np.intersect1d(old.ids, new.ids, return_indices=True)
     pairs = [np.sort(tree.children, axis=1) for tree in (old, new)]
     other = (pairs[0][before] != pairs[1][after]).any(axis=1)
-    told = other | (old.heights[before] != new.heights[after])
+    told = other | (old.values[before, 0] != new.values[after, 0])
     rows = np.sort(np.concatenate([np.flatnonzero(np.isin(new.ids, born)), after[told]]))
     shapes = Shape(old), Shape(new)
     strangers = np.concatenate([born, retired, -1 - inserted, -1 - forgotten])
@@ -251,7 +251,7 @@ def net_changes(old: Families, steps: list[Step], since: int, version: int) -> C
         rewired=new.ids[after[other]],
         moved=np.setdiff1d(_moved(old, new), strangers),
         families=np.column_stack([new.ids, new.children])[rows],
-        heights=new.heights[rows],
+        heights=new.values[rows, 0],
         ids=None,
     )
 

@@ -102,13 +102,15 @@ class _Side:
 def lineage(node: int, then: Hierarchy | None, now: Hierarchy) -> Lineage:
     """What a node of one of two trees is in the other one. O(n log n)."""
     points = np.empty(0, np.int64) if then is None else then.point_numbers
-    counting = np.intersect1d(points, now.point_numbers)
+    counting = np.intersect1d(points, now.point_numbers, assume_unique=True)
     old, new = _Side(then, counting), _Side(now, counting)
     was, is_now = old.find(node), new.find(node)
     if was is None and is_now is None:
         raise KeyError(f"no node has the id {node}, neither now nor then")
     mine, yours = (
-        np.intersect1d(side.points(at), counting) if at is not None else points[:0]
+        np.intersect1d(side.points(at), counting, assume_unique=True)
+        if at is not None
+        else points[:0]
         for side, at in ((new, is_now), (old, was))
     )
     return Lineage(

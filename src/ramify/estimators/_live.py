@@ -14,7 +14,6 @@ import numpy as np
 from ramify import _core
 from ramify.estimators._changes import Past
 from ramify.estimators._identity import Identity
-from ramify.estimators._replay import Families, families_of, no_tree
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids, as_array
@@ -265,17 +264,13 @@ class Live:
             return self.version
         if self.past is None and isinstance(self._core, _NotBegun):
             return self.version  # of an empty tree, which is always known
-        if self.past is None:
-            self.past = Past(self._core, self.offset, self._families)
-        return self.past.settle(keep, self._families)
-
-    def _families(self) -> tuple[int, Families]:
-        """The version, and the tree by the ids of its nodes."""
-        if len(self) == 0:
-            return self.version, no_tree()
-        tree = self.hierarchy()
-        assert self._hierarchy is not None
-        return self.offset + self._hierarchy[0], families_of(tree)
+        try:
+            if self.past is None:
+                self.past = Past(self._core, self.offset)
+            return self.past.settle(keep)
+        except BaseException:  # the core may have told what nobody has written down
+            self.past = None
+            raise
 
     def numbers(self) -> IntArray:
         """Arrival numbers of the points, in order."""

@@ -25,7 +25,7 @@ class Families(NamedTuple):
 
     ids: IntArray
     children: IntArray  #: (m, 2), ids
-    heights: FloatArray
+    values: FloatArray  #: (m, c): the columns of VALUES, or the first one
     points: IntArray  #: arrival numbers, ascending
 
 
@@ -37,25 +37,30 @@ class Step(NamedTuple):
     forgotten: IntArray
     retired: IntArray  #: ids; some may be of nodes that the tree before lacked, too
     families: IntArray  #: (m, 3): id and two children
-    heights: FloatArray
+    values: FloatArray  #: of these
 
+
+#: What is told of an inner node beside its children: the height of its merge, the largest
+#: at or below it, leaves below, points that they stand for, and the earliest of them.
+VALUES = "height", "monotone", "count", "weight", "first"
 
 #: The fields of a step that speak of points.
 POINTS = "inserted", "forgotten"
 
 
-def no_tree() -> Families:
-    """The tree without points."""
+def no_tree(columns: int = len(VALUES)) -> Families:
+    """The tree without points, and so many columns of values."""
     none = np.empty(0, np.int64)
-    return Families(none, none.reshape(0, 2), np.empty(0), none)
+    return Families(none, none.reshape(0, 2), np.empty((0, columns)), none)
 
 
 def families_of(tree: Hierarchy) -> Families:
-    """A snapshot by its public ids."""
+    """A snapshot by its public ids, with heights alone."""
     public = np.concatenate([-1 - tree.point_numbers, tree.node_ids])
     order = np.argsort(tree.node_ids)
     children = public[tree.children[order]]
-    return Families(tree.node_ids[order], children, tree.heights[order], tree.point_numbers)
+    heights = tree.heights[order, np.newaxis]
+    return Families(tree.node_ids[order], children, heights, tree.point_numbers)
 
 
 def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) -> Families:
@@ -64,7 +69,7 @@ def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) 
     O(n + m log m) for steps of m ids, O(m log n) for a part.
     """
     if only is not None:
-        tree = _part(tree, only)
+        tree = part(tree, only)
         steps = [_part_of_step(step, only) for step in steps]
     if not steps:
         return tree
@@ -75,11 +80,15 @@ def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) 
     ids = np.concatenate([tree.ids[stays], told.ids[there]])
     order = np.argsort(ids, kind="stable")  # two runs, which it merges
     children = np.concatenate([tree.children[stays], told.children[there]])[order]
-    heights = np.concatenate([tree.heights[stays], told.heights[there]])[order]
+    values = np.concatenate([tree.values[stays], told.values[there]])[order]
+    return Families(ids[order], children, values, _points_after(tree.points, steps))
+
+
+def _points_after(points: IntArray, steps: Sequence[Step]) -> IntArray:
+    """Numbers are given in order, so those who came come last."""
     came, gone = (concatenated([getattr(step, name) for step in steps]) for name in POINTS)
-    left = np.delete(tree.points, places(gone, tree.points)[1])
-    new = np.setdiff1d(np.setdiff1d(came, gone), left)
-    return Families(ids[order], children, heights, np.sort(np.append(left, new), kind="stable"))
+    stayed = np.delete(points, places(gone, points)[1])
+    return np.append(stayed, np.delete(came, places(came, np.sort(gone))[0]))
 
 
 class _Told(NamedTuple):
@@ -88,21 +97,21 @@ class _Told(NamedTuple):
     ids: IntArray
     stays: npt.NDArray[np.bool_]
     children: IntArray
-    heights: FloatArray
+    values: FloatArray
 
 
 def _last_words(steps: Sequence[Step]) -> _Told:
-    ids, stays, children, heights = [], [], [], []
+    ids, stays, children, values = [], [], [], []
     for step in steps:
         gone, told = len(step.retired), len(step.families)
         ids += [step.retired, step.families[:, 0]]
         stays += [np.zeros(gone, bool), np.ones(told, bool)]
         children += [np.zeros((gone, 2), np.int64), step.families[:, 1:]]
-        heights += [np.zeros(gone), step.heights]
+        values += [np.zeros((gone, step.values.shape[1])), step.values]
     everything = np.concatenate(ids)
     known, from_behind = np.unique(everything[::-1], return_index=True)
     last = len(everything) - 1 - from_behind
-    parts = (np.concatenate(part)[last] for part in (stays, children, heights))
+    parts = (np.concatenate(part)[last] for part in (stays, children, values))
     return _Told(known, *parts)
 
 
@@ -120,9 +129,10 @@ def concatenated(arrays: Sequence[IntArray]) -> IntArray:
     return np.concatenate([np.empty(0, np.int64), *arrays])
 
 
-def _part(tree: Families, ids: IntArray) -> Families:
+def part(tree: Families, ids: IntArray) -> Families:
+    """Of a tree only the nodes of these ids, and no points."""
     at = places(ids, tree.ids)[1]
-    return Families(tree.ids[at], tree.children[at], tree.heights[at], tree.points[:0])
+    return Families(tree.ids[at], tree.children[at], tree.values[at], tree.points[:0])
 
 
 def _part_of_step(step: Step, ids: IntArray) -> Step:
@@ -132,16 +142,16 @@ def _part_of_step(step: Step, ids: IntArray) -> Step:
         forgotten=step.forgotten[:0],
         retired=step.retired[np.isin(step.retired, ids)],
         families=step.families[rows],
-        heights=step.heights[rows],
+        values=step.values[rows],
     )
 
 
 def hierarchy_of(tree: Families, names: Any = None) -> Hierarchy:
     """The snapshot, numbered as every snapshot is. The tree must be whole, and have a point."""
     children, order = ordered(tree.ids, tree.children, -1 - tree.points)
-    merges, rows = canonical_order(children, tree.heights[order])
-    at = order[rows]
-    return Hierarchy(merges, tree.heights[at], tree.ids[at], names, tree.points)
+    heights = tree.values[order, 0]
+    merges, rows = canonical_order(children, heights)
+    return Hierarchy(merges, heights[rows], tree.ids[order[rows]], names, tree.points)
 
 
 def ordered(ids: IntArray, children: IntArray, leaves: IntArray) -> tuple[IntArray, IntArray]:
@@ -165,6 +175,10 @@ def ordered(ids: IntArray, children: IntArray, leaves: IntArray) -> tuple[IntArr
     return np.ascontiguousarray(place[numbers[order]]), order
 
 
+#: Behind the end of every line.
+FAR = 2**52
+
+
 class Shape:
     """A part of a tree that has all above it: who is below whom, as stretches of one line.
 
@@ -186,7 +200,7 @@ class Shape:
 
     def places(self, units: IntArray) -> IntArray:
         """Where units are on the line; far behind its end if they are not."""
-        out = np.full(len(units), 2**52)
+        out = np.full(len(units), FAR)
         known, at = places(units, self.units)
         out[known] = self._place[at]
         return out
@@ -201,6 +215,15 @@ class Shape:
         least = -_core.monotone(self._merges, -np.where(inside, of, np.inf).min(axis=1))
         most = _core.monotone(self._merges, np.where(inside, of, -np.inf).max(axis=1))
         return least.astype(np.int64), most.astype(np.int64)
+
+    def sets(self, places: IntArray) -> tuple[IntArray, IntArray]:
+        """Where each inner node's leaves begin and end, if they are one stretch of places.
+
+        Otherwise, or if one of them is far away, both are -1.
+        """
+        least, most = self.reach(places)
+        whole = (most < FAR) & (most - least + 1 == self.end - self.first)
+        return np.where(whole, least, -1), np.where(whole, most + 1, -1)
 
 
 def has_others(one: Shape, other: Shape) -> IntArray:

@@ -13,9 +13,10 @@ import numpy as np
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
 from ramify.estimators._changes import Changes, Past, net_changes, touched
+from ramify.estimators._dirty import unchanged
 from ramify.estimators._guard import alone, live
 from ramify.estimators._lineage import Lineage, lineage
-from ramify.estimators._live import Cut, Live
+from ramify.estimators._live import Live
 from ramify.estimators._reading import TreeReader
 from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
@@ -63,7 +64,7 @@ class TreeTracker(TreeReader):
         """What became of the tree since a version: points, nodes, and how to replay it.
 
         Only the net effect: what came and went in between is not told. The time it takes
-        depends on what was changed and not on the size of the tree.
+        depends on the size of the log and not on that of the tree, unless points have ids.
 
         Parameters
         ----------
@@ -108,7 +109,8 @@ class TreeTracker(TreeReader):
         """The clusters of a cut whose points are not those of any cluster of it then.
 
         For whoever keeps something about each cluster that is dear to make, such as a
-        text: only these have to be made anew. O(n log n) if anything changed.
+        text: only these have to be made anew. Finding the cut of then is O(n), a few passes
+        over arrays; the rest depends on what was changed.
 
         Parameters
         ----------
@@ -134,10 +136,12 @@ class TreeTracker(TreeReader):
         """
         tree = self._fitted()
         cut = self._cut(tree, n_clusters, height, max_size)
-        old = self._tree_at(tree, since)
-        changed = _other_members(_cut_of(old, cut), tree.numbers(), tree.labels(cut))
-        now: Any = (part[changed] for part in tree.clusters(cut))
-        return DirtyClusters(changed, *now)
+        now: Any = tree.clusters(cut)
+        changed = np.arange(len(now[0]))
+        if since != tree.begun:
+            past, before, after = self._steps_since(tree, since)
+            changed = np.flatnonzero(~unchanged(past.tree(before), after, cut, now[0]))
+        return DirtyClusters(changed, *(part[changed] for part in now))
 
     @alone
     def lineage(self, node: int, since: int) -> Lineage:
@@ -255,8 +259,8 @@ class TreeTracker(TreeReader):
         families = np.column_stack([whole.ids, whole.children])
         none = np.empty(0, np.int64)
         version = tree.settle(self._history())
-        step = Step(version, whole.points, none, none, families, whole.heights)
-        return self._with_ids(tree, net_changes(no_tree(), [step], tree.begun, version))
+        step = Step(version, whole.points, none, none, families, whole.values)
+        return self._with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
 
     def _with_ids(self, tree: Live, changes: Changes) -> Changes:
         names = tree.hierarchy().names if tree.ids is not None else None
@@ -264,36 +268,3 @@ class TreeTracker(TreeReader):
             return changes
         at = np.searchsorted(tree.numbers(), changes.inserted)
         return replace(changes, ids=names[at])
-
-
-# --- two trees side by side -----------------------------------------------------------
-
-
-class _Labelled(NamedTuple):
-    points: IntArray  # arrival numbers, ascending
-    labels: IntArray
-
-
-def _cut_of(tree: Hierarchy | None, cut: Cut) -> _Labelled:
-    """A cut of an earlier tree, which may have had too few points for it."""
-    if tree is None:
-        return _Labelled(np.empty(0, np.int64), np.empty(0, np.int64))
-    by, value = cut
-    if by == "height":
-        return _Labelled(tree.point_numbers, tree.cut(height=value))
-    if by == "max_size":
-        return _Labelled(tree.point_numbers, tree.cut(max_size=int(value)))
-    return _Labelled(tree.point_numbers, tree.cut(n_clusters=min(int(value), tree.n_leaves)))
-
-
-def _other_members(then: _Labelled, points: IntArray, labels: IntArray) -> IntArray:
-    """The clusters of now that are not, point for point, one of then."""
-    was = np.full(len(points), -1)
-    _, now, at = np.intersect1d(points, then.points, assume_unique=True, return_indices=True)
-    was[now] = then.labels[at]
-    sizes = np.bincount(labels)
-    first = np.empty(len(sizes), np.int64)
-    first[labels[::-1]] = was[::-1]  # the last one written is the first point's
-    strangers = np.bincount(labels[was != first[labels]], minlength=len(sizes))
-    sizes_then = np.append(np.bincount(then.labels), 0)  # the last one is that of no cluster
-    return np.flatnonzero((strangers > 0) | (sizes != sizes_then[first]))

@@ -278,7 +278,9 @@ void Live<Real>::record(bool on) {
 
 template <class Real>
 void Live<Real>::clear_notes() noexcept {
-  known_until_ = points().next_arrival();
+  // Rows of a batch under way may be stored already that are yet to come into the tree.
+  known_until_ = end_ < points().slots() ? points().arrival(static_cast<RowSlot>(end_))
+                                         : points().next_arrival();
   gone_.clear();
   lost_track_ = false;
 }

@@ -118,28 +118,33 @@ class PyLive {
     live_.record(on);
   }
 
-  /// What each change since the last call did (core/tree/change.hpp).
-  nb::typed<nb::list, State> take_changes() {
+  /// What became of the tree since the last call (core/tree/change.hpp).
+  State take_change() {
     const Turn turn(*this);
-    const auto families = [](const std::vector<Change::Family>& of) {
-      nb::list out;
-      for (const Change::Family& family : of)
-        out.append(nb::make_tuple(family.node, family.left, family.right));
-      return out;
-    };
-    nb::typed<nb::list, State> out;
-    for (const Change& change : live_.take_changes()) {
-      nb::dict one;
-      one["version"] = change.version;
-      one["inserted"] = change.inserted;
-      one["erased"] = change.erased;
-      one["leaf"] = change.leaf;
-      one["vanished"] = change.vanished;
-      one["appeared"] = families(change.appeared);
-      one["rewired"] = families(change.rewired);
-      one["incomplete"] = change.incomplete;
-      out.append(one);
+    Change change;
+    {
+      const nb::gil_scoped_release release;
+      change = live_.take_change();
     }
+    std::vector<std::int64_t> families;
+    std::vector<double> values;
+    for (const Change::Family& family : change.families) {
+      families.insert(families.end(), {family.node, family.left, family.right});
+      values.insert(values.end(),
+                    {family.height, family.monotone, static_cast<double>(family.count),
+                     family.weight, static_cast<double>(family.first)});
+    }
+    const auto numbers = [](const std::vector<Arrival>& of) {
+      return to_numpy(std::vector<std::int64_t>(of.begin(), of.end()));
+    };
+    State out;
+    out["version"] = change.version;
+    out["inserted"] = numbers(change.inserted);
+    out["erased"] = numbers(change.erased);
+    out["vanished"] = to_numpy(std::move(change.vanished));
+    out["families"] = to_numpy(std::move(families), 3);
+    out["values"] = to_numpy(std::move(values), 5);
+    out["incomplete"] = change.incomplete;
     return out;
   }
 
@@ -638,8 +643,9 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("has", &Self::has, nb::arg("number"), "Whether there is such a point.")
       .def("leaf_of", &Self::leaf_numbers, nb::arg("numbers").noconvert(),
            "The numbers of the leaves that these points are in.")
-      .def("record", &Self::record, nb::arg("on"), "Write down every change from now on.")
-      .def("take_changes", &Self::take_changes, "What was written down since the last call.")
+      .def("record", &Self::record, nb::arg("on"),
+           "Write down what happens from now on; the first change tells all.")
+      .def("take_change", &Self::take_change, "What became of the tree since the last call.")
       .def_prop_ro("version", &Self::version, "Grows with every change.")
       .def("nearest", &Self::nearest, nb::arg("rows").noconvert(), nb::arg("k") = 1,
            nb::arg("threads") = 1,

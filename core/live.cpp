@@ -215,7 +215,7 @@ bool Live<Real>::joins(NodeId leaf) {
   const Arrival point = points().next_arrival() - 1, into = points().arrival(row);
   members_.join(point, weight, into);
   tree_.skip_last();
-  changed(point, {}, into);
+  ++version_;
   return true;
 }
 
@@ -257,35 +257,57 @@ bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
 template <class Real>
 void Live<Real>::attached(NodeId leaf) {
   end_ = leaf.row() + std::size_t{1};
-  changed(points().arrival(leaf.row()), {});
+  ++version_;
 }
 
-/// Something has happened to the tree.
+/// A leaf is no longer in the tree.
 template <class Real>
-void Live<Real>::changed(std::optional<Arrival> inserted, std::optional<Arrival> erased,
-                         std::optional<Arrival> leaf) {
+void Live<Real>::gone(Arrival number) noexcept {
   ++version_;
   if (!tree_.records()) return;
-  Change change;
   try {
-    ramify::make_room(changes_, 1);
-    change = tree_.take_change();
+    ramify::make_room(gone_, 1);
+    gone_.push_back(number);
   } catch (const std::bad_alloc&) {
-    tree_.record(true);                                  // with a clean page
-    if (changes_.size() == changes_.capacity()) return;  // whoever asks sees a version missing
-    change.incomplete = true;
+    lost_track_ = true;  // the tree comes first
   }
-  change.version = version_;
-  change.inserted = inserted;
-  change.erased = erased;
-  change.leaf = leaf;
-  changes_.push_back(std::move(change));
 }
 
 template <class Real>
 void Live<Real>::record(bool on) {
   tree_.record(on);
-  changes_.clear();
+  clear_notes();
+  known_until_ = 0;
+}
+
+template <class Real>
+void Live<Real>::clear_notes() noexcept {
+  // Rows of a batch under way may be stored already that are yet to come into the tree.
+  known_until_ = end_ < points().slots() ? points().arrival(static_cast<RowSlot>(end_))
+                                         : points().next_arrival();
+  gone_.clear();
+  lost_track_ = false;
+}
+
+template <class Real>
+Change Live<Real>::take_change() {
+  tree_.refresh(options_.rule.metric, options_.rule.linkage);
+  std::vector<Arrival> inserted, erased;
+  for (std::size_t end = end_; end > 0; --end) {
+    const auto row = static_cast<RowSlot>(end - 1);
+    if (points().arrival(row) < known_until_) break;
+    if (!points().is_hole(row)) inserted.push_back(points().arrival(row));
+  }
+  std::reverse(inserted.begin(), inserted.end());
+  for (const Arrival number : gone_)
+    if (number < known_until_) erased.push_back(number);
+  Change change = tree_.take_change();
+  change.version = version_;
+  change.inserted = std::move(inserted);
+  change.erased = std::move(erased);
+  change.incomplete = change.incomplete || lost_track_;
+  clear_notes();
+  return change;
 }
 
 // --- erasing ------------------------------------------------------------------------
@@ -314,7 +336,7 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
   if (erased == 0 || !algorithm_->rebuilds()) return erased;
   close_holes();
   algorithm_->rebuild(tree_, {});
-  changed({}, {});
+  ++version_;
   return erased;
 }
 
@@ -332,7 +354,7 @@ bool Live<Real>::leave(Arrival number) {
     tree_.make_room_to_erase();
     const double weight = points().weight(row) - members_.weight_of(number);
     algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
-    changed({}, number, leaf);
+    ++version_;
   }
   members_.leave(number);
   return true;
@@ -355,7 +377,7 @@ bool Live<Real>::take_out(Arrival number) {
   algorithm_->erase(tree_, NodeId::leaf(row));
   if (indexed) neighbours_->remove(row);
   if (options_.count_repeats) repeats_.remove(points(), row);
-  changed({}, number);
+  gone(number);
   tree_.erase_row(row);
   return true;
 }
@@ -370,7 +392,7 @@ bool Live<Real>::weigh(Arrival number, double weight) {
   tree_.make_room_to_weigh();
   tree_.make_room_to_erase();
   algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
-  changed({}, {});
+  ++version_;
   return true;
 }
 
@@ -430,7 +452,7 @@ std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& puls
             : Pulse{};
   if (!algorithm_->rebuild(tree_, share)) return 0;
   end_ = points().slots();
-  changed({}, {});
+  ++version_;
   return count;
 }
 
@@ -509,7 +531,7 @@ template <class Real>
 void Live<Real>::regroup(std::span<const std::uint32_t> group_of,
                          std::span<const std::uint32_t> above) {
   algorithm_->regroup(tree_, group_of, above);
-  changed({}, {});
+  ++version_;
 }
 
 template <class Real>

@@ -109,11 +109,13 @@ class Live {
   /// the algorithm has no weights.
   bool weigh(Arrival number, double weight);
 
-  /// Write down every change from now on, or no more. A batch is a change a point;
-  /// HAC, and groups, are made anew as a whole.
+  /// Write down from now on, or no more, what happens to the tree. The first change tells
+  /// all that is there.
   void record(bool on);
-  /// The changes since this was last asked for.
-  std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
+  /// What has become of the tree since this was last asked for; a change to the tree is a
+  /// version, and only the net effect is told. O(what changed). If this throws, it can be
+  /// asked for again.
+  Change take_change();
 
   // --- reading: by several threads at once, after have_ready() and before any change ----
   /// Have everything ready that readers need: the index, summaries, heights.
@@ -152,8 +154,8 @@ class Live {
   void find_neighbours(NodeId leaf);
   bool hang_up(NodeId leaf, const Pulse& pulse);
   void attached(NodeId leaf);
-  void changed(std::optional<Arrival> inserted, std::optional<Arrival> erased,
-               std::optional<Arrival> leaf = {});
+  void gone(Arrival number) noexcept;
+  void clear_notes() noexcept;
   NodeId take_row(const Batch<Real>& batch, std::size_t i);
   void prepare(Real* row) const;
   Neighbours<Real>& index();
@@ -171,8 +173,10 @@ class Live {
   RowHash<Real> repeats_;                         // of all rows, if repeats are counted
   std::size_t end_ = 0;                           // rows in slots below are in the tree, or holes
   std::uint64_t version_ = 0;
-  std::vector<Change> changes_;
-  Members members_;  // if repeats are counted
+  Arrival known_until_ = 0;    // later points were inserted since the last change was taken
+  std::vector<Arrival> gone_;  // and these were taken out; only while it is written down
+  bool lost_track_ = false;    // there was no memory for one of them
+  Members members_;            // if repeats are counted
   PathPrefetch prefetch_;
   SearchScratch search_;
   std::vector<Neighbour> found_;

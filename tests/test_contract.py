@@ -129,6 +129,8 @@ def test_shape_of_the_constructor(Estimator):
     expected = {"n_clusters": None, "distance_threshold": None, "metric": "sqeuclidean"}
     if Estimator in WITH_LINKAGE:
         expected["linkage"] = "average"
+    if Estimator is not BIRCH:
+        expected["history"] = 0
     expected |= OWN_OPTIONS.get(Estimator, {})
     assert Estimator().get_params() == expected
     nonsense = dict.fromkeys(expected, "nonsense")

@@ -368,39 +368,46 @@ def families_of(core):
     }
 
 
-def replayed(families, changes):
+def replayed(families, change):
     """A copy of an older tree, brought up to date."""
-    families, versions = dict(families), []
-    for change in changes:
-        assert not change["incomplete"]
-        versions.append(change["version"])
-        for node in change["vanished"]:
-            del families[node]
-        for node, *pair in change["appeared"]:
-            assert node not in families
-            families[node] = tuple(sorted(pair))
-        for node, *pair in change["rewired"]:
-            assert node in families
-            families[node] = tuple(sorted(pair))
-    return families, versions
+    assert not change["incomplete"]
+    families = dict(families)
+    for node in change["vanished"].tolist():
+        del families[node]
+    for node, *pair in change["families"].tolist():
+        families[node] = tuple(sorted(pair))
+    return families
+
+
+def heights_of(core):
+    _, heights, names = core.snapshot()
+    return dict(zip(names.tolist(), heights.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("name", ERASING)
 def test_replaying_what_was_written_down_gives_the_tree(name):
     @settings(max_examples=examples(10))
-    @given(comings_and_goings(60))
-    def check(story):
+    @given(comings_and_goings(60), st.integers(1, 5))
+    def check(story, patience):
         X, steps = story
         core = live(name, X.shape[1])
         core.record(True)
-        copy, version = {}, 0
+        copy, heights, known = {}, {}, []
         for at, living in enumerate(happening(core, X, steps)):
-            if at % 3 == 0:
-                changes = core.take_changes()
-                copy, versions = replayed(copy, changes)
-                assert versions == list(range(version + 1, core.version + 1))
-                version = core.version
+            if at % 7 == 0 and living:
+                core.labels("n_clusters", 1)  # a reader in between
+            if at % patience == 0:
+                change = core.take_change()
+                assert change["version"] == core.version
+                assert change["inserted"].tolist() == sorted(set(living) - set(known))
+                assert sorted(change["erased"].tolist()) == sorted(set(known) - set(living))
+                copy = replayed(copy, change)
                 assert copy == (families_of(core) if living else {})
+                told = change["families"][:, 0].tolist()
+                heights |= dict(zip(told, change["values"][:, 0].tolist(), strict=True))
+                heights = {node: heights[node] for node in copy}
+                assert heights == (heights_of(core) if living else {})
+                known = living
 
     check()
 
@@ -409,20 +416,30 @@ def test_replaying_what_was_written_down_gives_the_tree(name):
 def test_batches_are_written_down_too(algorithm):
     more = {"graft": "reference", "restructure": 1}
     more |= dict.fromkeys(["rotate_cap", "graft_cap", "restructure_cap"])
-    X = np.random.default_rng(3).normal(size=(900, 2))
+    X = np.random.default_rng(3).normal(size=(3000, 2))
     core = _core.LiveF64(algorithm, 2, "sqeuclidean", "average", 1, more)
     core.insert_many(X[:300])
     core.record(True)
-    copy = families_of(core)
-    core.insert_many(X[300:])
-    changes = core.take_changes()
-    copy, _ = replayed(copy, changes)
+    change = core.take_change()
+    assert change["inserted"].tolist() == list(range(300))
+    copy = replayed({}, change)
     assert copy == families_of(core)
-    if algorithm != "naive_hac":
-        assert [change["inserted"] for change in changes] == list(range(300, 900))
+    core.insert_many(X[300:])
+    change = core.take_change()
+    assert replayed(copy, change) == families_of(core)
+    assert change["inserted"].tolist() == list(range(300, 3000))
+    n, names = 3000, core.snapshot()[2]
+    tree = Hierarchy(*core.snapshot())
+    at = {name: n + row for row, name in enumerate(names.tolist())}
+    for (node, *_), (_, monotone, count, weight, first) in zip(
+        change["families"].tolist(), change["values"].tolist(), strict=True
+    ):
+        assert monotone == tree.monotone_heights[at[node] - n]
+        assert count == weight == tree.sizes[at[node]]
+        assert first == tree.leaves(at[node]).min()
     core.record(False)
     core.insert_one(X[0])
-    assert core.take_changes() == []
+    assert len(core.take_change()["families"]) == 0
 
 
 def test_a_version_for_every_change():

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// change.hpp: what one mutation did to a tree, for whoever keeps a copy of it.
+// change.hpp: what became of a tree between two looks at it, for whoever keeps a copy.
 //
 // In public terms only, which mean the same for ever: inner nodes by their ids,
-// points by their arrival numbers. Of every inner node that is new or has other
-// children it says which: applied to the tree before, that gives the tree after, and
-// all else (sizes, parents, the root) follows from it.
+// points by their arrival numbers. It is the net effect: what came and went in between
+// is not in it. Of every inner node that is new, or at or below which something has
+// happened, it says what it is now: applied to the tree before, that gives the tree after.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tree/ids.hpp"
@@ -21,14 +20,17 @@ using PublicId = std::int64_t;
 struct Change {
   struct Family {
     PublicId node, left, right;
+    double height, monotone;  // of its merge; the largest at or below it
+    std::uint32_t count;      // leaves below
+    double weight;            // points that they stand for
+    Arrival first;            // the earliest of them
   };
 
   std::uint64_t version = 0;  // of the tree after it
-  std::optional<Arrival> inserted, erased;
-  std::optional<Arrival> leaf;  // which that point joined, or left to others
+  std::vector<Arrival> inserted, erased;
   std::vector<PublicId> vanished;
-  std::vector<Family> appeared;
-  std::vector<Family> rewired;  // were there before, with other children
+  /// New, or something happened at or below them; always with all above them.
+  std::vector<Family> families;
   /// Memory ran out while this was written down: only a snapshot tells.
   bool incomplete = false;
 };

@@ -150,6 +150,7 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
         if (!child.is_leaf())
           heights.monotone = std::max(heights.monotone, heights_[child.slot()].monotone);
       node.stale = kFresh;
+      touch(*at);
     }
   });
 }
@@ -159,14 +160,26 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
 template <class Real>
 void Tree<Real>::record(bool on) {
   recording_ = on;
+  clear_notes();
+  touch_all();
+}
+
+template <class Real>
+void Tree<Real>::clear_notes() noexcept {
   lost_track_ = false;
   touched_.clear();
+  tidy_at_ = kFewTouched;
 }
 
 template <class Real>
 void Tree<Real>::write_down(Slot slot, bool used) noexcept {
+  if (lost_track_) return;
+  if (touched_.size() >= tidy_at_) {  // a long batch touches the same nodes again and again
+    keep_first_of_each_slot();
+    tidy_at_ = std::max(kFewTouched, 2 * touched_.size());
+  }
   try {
-    if (!lost_track_) touched_.push_back({slot, touched_.size(), used, used ? inner(slot).id : 0});
+    touched_.push_back({slot, written_down_++, used, used ? inner(slot).id : 0});
   } catch (const std::bad_alloc&) {
     lost_track_ = true;  // the tree comes first
   }
@@ -177,16 +190,21 @@ void Tree<Real>::touch_all() noexcept {
   if (recording_ && records_.size() > 0) for_each_slot([&](Slot slot) { write_down(slot, true); });
 }
 
+/// The first thing written down of a slot is what it was before.
 template <class Real>
-Change Tree<Real>::take_change() {
-  Change out;
-  out.incomplete = std::exchange(lost_track_, false);
-  // The first thing written down of a slot is what it was before.
+void Tree<Real>::keep_first_of_each_slot() noexcept {
   std::sort(touched_.begin(), touched_.end(), [](const Touched& a, const Touched& b) {
     return a.slot != b.slot ? a.slot < b.slot : a.order < b.order;
   });
   const auto same = [](const Touched& a, const Touched& b) { return a.slot == b.slot; };
   touched_.erase(std::unique(touched_.begin(), touched_.end(), same), touched_.end());
+}
+
+template <class Real>
+Change Tree<Real>::take_change() {
+  Change out;
+  out.incomplete = lost_track_;
+  keep_first_of_each_slot();
   std::vector<PublicId> before, after;
   for (const Touched& one : touched_) {
     if (one.used) before.push_back(static_cast<PublicId>(one.id));
@@ -200,11 +218,11 @@ Change Tree<Real>::take_change() {
   for (const Touched& one : touched_) {
     if (one.slot >= slots_ || is_free(one.slot)) continue;
     const NodeId v = NodeId::inner(one.slot);
-    const bool known = std::binary_search(before.begin(), before.end(), public_id(v));
-    (known ? out.rewired : out.appeared)
-        .push_back({public_id(v), public_id(left(v)), public_id(right(v))});
+    out.families.push_back({public_id(v), public_id(left(v)), public_id(right(v)), heights(v).own,
+                            heights(v).monotone, count(v), weight(v),
+                            points_.arrival(first_leaf(v))});
   }
-  touched_.clear();
+  clear_notes();
   return out;
 }
 

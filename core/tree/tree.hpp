@@ -127,10 +127,12 @@ class Tree {
   }
 
   // --- recording -------------------------------------------------------------
-  /// Write down from now on, or no more, what happens to inner nodes.
+  /// Write down from now on, or no more, what happens to inner nodes. To whoever begins to
+  /// listen, all of them are new.
   void record(bool on);
   bool records() const { return recording_; }
-  /// What has happened since this was last asked for.
+  /// What has happened to inner nodes since this was last asked for, none of which may be
+  /// stale now. If this throws, it can be asked for again.
   Change take_change();
 
   // --- growing ---------------------------------------------------------------
@@ -272,7 +274,7 @@ class Tree {
   // An inner node before the first thing that happened to it.
   struct Touched {
     Slot slot;
-    std::size_t order;
+    std::uint64_t order;
     bool used;
     std::uint64_t id;
   };
@@ -281,6 +283,8 @@ class Tree {
     if (recording_) write_down(slot, used);
   }
   void write_down(Slot slot, bool used) noexcept;
+  void keep_first_of_each_slot() noexcept;
+  void clear_notes() noexcept;
   void touch_all() noexcept;
   std::vector<Slot> stale_top_down() const;
   void number_rows();
@@ -319,7 +323,10 @@ class Tree {
   BigVector<Heights> heights_;     // by slot, once a reader has come
   std::vector<RowSlot> new_slot_;  // of the compaction at hand
   bool recording_ = false, lost_track_ = false;
+  static constexpr std::size_t kFewTouched = 1024;
   std::vector<Touched> touched_;
+  std::size_t tidy_at_ = kFewTouched;
+  std::uint64_t written_down_ = 0;
   std::uint64_t next_id_ = 0;
   NodeId root_;
 };

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ramify.advice import Recommendation, recommend
-    from ramify.errors import BrokenTreeError, NoLabelsError, UnreadableFileError
+    from ramify.errors import BrokenTreeError, HistoryError, NoLabelsError, UnreadableFileError
     from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
     from ramify.hierarchy import Hierarchy
     from ramify.saving import load
@@ -26,6 +26,7 @@ __all__ = [
     "PERCH",
     "BrokenTreeError",
     "Hierarchy",
+    "HistoryError",
     "NaiveHAC",
     "NaiveNN",
     "NoLabelsError",
@@ -39,7 +40,7 @@ __all__ = [
 #: Who has which of these names.
 _HOMES = {
     "advice": ("Recommendation", "recommend"),
-    "errors": ("BrokenTreeError", "NoLabelsError", "UnreadableFileError"),
+    "errors": ("BrokenTreeError", "HistoryError", "NoLabelsError", "UnreadableFileError"),
     "estimators": ("BIRCH", "GRINCH", "HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"),
     "hierarchy": ("Hierarchy",),
     "saving": ("load",),

@@ -97,10 +97,10 @@ class LiveF32:
         """The numbers of the leaves that these points are in."""
 
     def record(self, on: bool) -> None:
-        """Write down every change from now on."""
+        """Write down what happens from now on; the first change tells all."""
 
-    def take_changes(self) -> list[dict[str, object]]:
-        """What was written down since the last call."""
+    def take_change(self) -> dict[str, object]:
+        """What became of the tree since the last call."""
 
     @property
     def version(self) -> int:
@@ -223,10 +223,10 @@ class LiveF64:
         """The numbers of the leaves that these points are in."""
 
     def record(self, on: bool) -> None:
-        """Write down every change from now on."""
+        """Write down what happens from now on; the first change tells all."""
 
-    def take_changes(self) -> list[dict[str, object]]:
-        """What was written down since the last call."""
+    def take_change(self) -> dict[str, object]:
+        """What became of the tree since the last call."""
 
     @property
     def version(self) -> int:

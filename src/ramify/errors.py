@@ -31,6 +31,25 @@ class BrokenTreeError(RuntimeError):
     """
 
 
+class HistoryError(LookupError):
+    """A model was asked about a version of its tree that it does not remember.
+
+    The message names the oldest version that it does. A model remembers as many versions
+    as ``history`` says, of those that ``model.version`` has named, and none from before
+    ``fit`` began anew or before it was loaded.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.OHAC().fit([[0.0], [1.0]])
+    >>> try:
+    ...     model.changes(since=1)
+    ... except ramify.HistoryError as error:
+    ...     print(error)
+    this OHAC remembers no versions; set history= to how many it should
+    """
+
+
 class UnreadableFileError(ValueError):
     """A file that :func:`ramify.load` will not read; the message says why.
 

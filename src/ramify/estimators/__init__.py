@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """estimators: the clusterers, one file each; ``_base`` is the contract they share."""
 
+from ramify.estimators._changes import Changes
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.certificate import Certificate
 from ramify.estimators.grinch import GRINCH
@@ -18,6 +19,7 @@ __all__ = [
     "OTD",
     "PERCH",
     "Certificate",
+    "Changes",
     "NaiveHAC",
     "NaiveNN",
 ]

@@ -24,9 +24,10 @@ from ramify.errors import BrokenTreeError
 from ramify.estimators._guard import Guard, alone
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut, check_linkage, check_metric
-from ramify.estimators._reading import TreeReader, needs_cut
+from ramify.estimators._reading import needs_cut
 from ramify.estimators._saved import to_saved
 from ramify.estimators._settings import Options, Settings
+from ramify.estimators._tracking import TreeTracker, check_history
 from ramify.frames import open_arrow
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, IdArray, Ids
@@ -62,7 +63,7 @@ def explain(error: BaseException, story: str) -> None:
         error.add_note(story)
 
 
-class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class HierarchicalClusterer(TreeTracker, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Everything but how a tree grows."""
 
     _algorithm: ClassVar[str]
@@ -279,6 +280,8 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
             state = {**state, "_live": Live.from_state(state["_live"], self._Options)}
         super().__setstate__(state)
         self._lock()
+        if self._live is not None:
+            self._remember(self._live)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -308,6 +311,11 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
         own = self._Options.of(self, metric)
+        if check_history(getattr(self, "history", 0)) and own.counts_repeats:
+            raise ValueError(
+                "history: changes are told of leaves, and duplicates='count' has leaves of several "
+                "points; set one of them"
+            )
         return Settings(self._algorithm, 0, metric, linkage, n_neighbors, own)
 
     def _check_parameters(self) -> None:
@@ -344,6 +352,9 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
 
     def _adopt(self, live: Live, names: npt.NDArray[np.object_] | None) -> None:
         """Make ``live`` this model's tree."""
+        if self._live is not None:
+            live.follow(self._live)
+        self._remember(live)
         self._live = live
         self.n_features_in_ = live.settings.width
         if names is not None:

@@ -14,7 +14,9 @@ import numpy as np
 
 from ramify import _core
 from ramify.checks import whole_number
+from ramify.estimators._changes import Past
 from ramify.estimators._depth import DepthWatch
+from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import Along, Clock, Oldest, Plan, plan_ages, plan_window
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
@@ -48,6 +50,8 @@ class State(TypedDict):
     arrays: Arrays
     ids: list[Id] | None
     times: Any
+    versions: tuple[int, int]  # when it was begun, and now; absent from old pickles
+    identity: dict[str, Any]  # absent, too
 
 
 class _Core(Protocol):
@@ -101,8 +105,12 @@ class Live:
         "_labels",
         "_oldest",
         "accepted",
+        "begun",
         "dtype",
+        "identity",
         "ids",
+        "offset",
+        "past",
         "row_shape",
         "settings",
     )
@@ -121,6 +129,10 @@ class Live:
         self._labels: tuple[int, Cut, IntArray] | None = None
         self._oldest = Oldest()
         self._clock: Clock | None = None
+        # Versions as users see them: of the empty tree, and what they are ahead of the core's.
+        self.begun = self.offset = 0
+        self.past: Past | None = None
+        self.identity = Identity()
 
     def __len__(self) -> int:
         return len(self._core)
@@ -151,11 +163,6 @@ class Live:
             and x.shape == self.row_shape
             and x.flags.c_contiguous
         )
-
-    @property
-    def version(self) -> int:
-        """Grows with every change of the tree."""
-        return self._core.version
 
     @property
     def shared(self) -> bool:
@@ -369,6 +376,40 @@ class Live:
         tree, rows = self.hierarchy(), self.points()
         return tree, rows[: tree.n_leaves]  # more may have come in between
 
+    # --- versions ---------------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        """Grows with every change; goes on after a restart, and after another tree."""
+        return self.offset + self._core.version
+
+    def follow(self, earlier: "Live") -> None:
+        """Be the next tree of a model: its versions and ids of clusters go on counting."""
+        self.begun = self.offset = earlier.offset + _stored_version(earlier._core) + 1
+        self.identity = Identity(earlier.identity.next_id)
+
+    def settle(self, keep: int) -> int:
+        """The version now; one of the last ``keep`` that can be asked about later."""
+        if keep == 0:
+            if self.past is not None:
+                self.past.stop()
+                self.past = None
+            return self.version
+        if self.past is None and isinstance(self._core, _NotBegun):
+            return self.version  # of an empty tree, which is always known
+        try:
+            if self.past is None:
+                self.past = Past(self._core, self.offset)
+            return self.past.settle(keep)
+        except BaseException:  # the core may have told what nobody has written down
+            self.past = None
+            raise
+
+    def lasting_identity(self) -> Identity:
+        """The ids of clusters without what is left of points that have gone."""
+        known = self.identity
+        return known.of_points(self.numbers()) if known.cuts() else known
+
     def labels(self, cut: Cut) -> IntArray:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""
         kept, version = self._labels, self._core.version
@@ -402,6 +443,8 @@ class Live:
             "arrays": arrays,
             "ids": None if ids is None else list(ids),
             "times": self._times(),
+            "versions": (self.begun, self.offset + _stored_version(self._core)),
+            "identity": self.lasting_identity().plain(),
         }
 
     def _times(self) -> Any:
@@ -437,6 +480,9 @@ class Live:
         times = state.get("times")
         if times is not None:
             live._clock = Clock.from_state(times, live.numbers())
+        live.begun, live.offset = state.get("versions", (0, 0))
+        if "identity" in state:
+            live.identity = Identity.from_plain(state["identity"])
         return live
 
 
@@ -448,6 +494,7 @@ class _NotBegun:
     """
 
     owner: Live
+    version = 0
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
@@ -493,6 +540,12 @@ def whole(weights: FloatArray) -> IntArray:
     """Numbers of points as integers, if that is what they are."""
     counts = weights.astype(np.int64)
     return counts if (counts == weights).all() else cast(IntArray, weights)
+
+
+def _stored_version(core: Any) -> int:
+    """The core's version, without having a tree made that nobody has looked at."""
+    version: int = getattr(core, "_store", core).version
+    return version
 
 
 def plain_arrivals(n: int) -> Arrays:

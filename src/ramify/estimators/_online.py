@@ -302,7 +302,7 @@ class OnlineClusterer(HierarchicalClusterer):
 
 def _reader(kind: Any) -> Callable[[object], tuple[object, ...]]:
     """Reads the options that shape the tree, not how it is cut or made, off such a model."""
-    free = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age")
+    free = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age", "history")
     return attrgetter(*(name for name in kind._get_param_names() if name not in free), "__class__")
 
 

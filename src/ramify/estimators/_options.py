@@ -28,11 +28,13 @@ class TakesLinkage:
         distance_threshold: float | None = None,
         metric: str = "sqeuclidean",
         linkage: str = "average",
+        history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
         self.linkage = linkage
+        self.history = history
 
 
 def check_metric(metric: object, offered: tuple[Metric, ...]) -> Metric:

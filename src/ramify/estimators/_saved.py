@@ -21,6 +21,7 @@ import numpy as np
 from ramify import _core
 from ramify.archive import Array
 from ramify.errors import UnreadableFileError
+from ramify.estimators._identity import Identity, Seen
 from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live, plain_arrivals
 from ramify.estimators._settings import Settings
 from ramify.ids import kind_of, pack, unpack
@@ -57,6 +58,9 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         "ids": None,
         "settings": None,
         "state": STATE_FORMAT,
+        "versions": [0, 0],
+        "stable_ids": 0,
+        "stable_cuts": [],
     }
     if live is None:
         return content, {}
@@ -70,10 +74,18 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     content["settings"] = dict(zip(_SETTINGS, live.settings.plain(), strict=True))
     if state["times"] is not None:
         arrays["times"] = state["times"]
+    content["versions"] = list(state["versions"])
     ids = live.id_array()
     if ids is not None and len(ids) > 0:
         content["ids"] = kind_of(ids)
         arrays |= pack(ids)
+    known = live.lasting_identity()
+    content["stable_ids"] = known.next_id
+    content["stable_cuts"] = [[*cut, len(seen.ids)] for cut, seen in known.cuts()]
+    if content["stable_cuts"]:
+        seen = [seen for _, seen in known.cuts()]
+        arrays["stable_points"] = np.concatenate([one.points for one in seen])
+        arrays["stable_ids"] = np.concatenate([one.ids for one in seen])
     return content, arrays
 
 
@@ -161,9 +173,43 @@ def _live(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) ->
             "arrays": arrays,
             "ids": unpack(arrays),
             "times": arrays.get("times"),
+            "versions": _versions(content.get("versions", [0, 0])),
+            "identity": _identity(content, arrays).plain(),
         },
         kind._Options,
     )
+
+
+def _versions(found: Any) -> tuple[int, int]:
+    """Of the empty tree, and of this one; files had none once."""
+    begun, now = found
+    possible = all(type(one) is int and 0 <= one <= _LARGEST_ID for one in found)
+    _require(possible, "it has no possible version")
+    _require(begun <= now, "it is older than its beginning")
+    return begun, now
+
+
+def _identity(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Identity:
+    """Ids of clusters that stay, and of which points; files had none once."""
+    next_id, listed = content.get("stable_ids", 0), content.get("stable_cuts", [])
+    _require(type(next_id) is int and 0 <= next_id <= _LARGEST_ID, "it has had too many clusters")
+    cuts, begin = {}, 0
+    for by, value, count in listed:
+        whole = type(value) is int and value >= 1
+        _require(
+            whole if by in ("n_clusters", "max_size") else by == "height" and value == value,
+            f"it remembers a cut by {by}={value!r}",
+        )
+        _require(type(count) is int and count >= 0, "it remembers a cut of no possible size")
+        part = slice(begin, begin + count)
+        points, ids = arrays["stable_points"][part], arrays["stable_ids"][part]
+        _require(len(ids) == count, "it remembers a cut and not its points")
+        _require((points[1:] > points[:-1]).all() and (points >= 0).all(), "points out of order")
+        _require(((ids >= 0) & (ids < next_id)).all(), "a cluster is from the future")
+        cuts[by, float(value) if by == "height" else value] = Seen(points, ids)
+        begin += count
+    _require(len(cuts) == len(listed), "it remembers a cut twice")
+    return Identity(next_id, cuts)
 
 
 def _settings(kind: Any, found: Mapping[str, Any]) -> Settings:
@@ -221,6 +267,11 @@ def _check_arrays(
     elif content["ids"] == "str":
         expected["ids_ends"] = np.int64, (points,)
         expected["ids_text"] = np.uint8, arrays["ids_text"].shape
+    if content.get("stable_cuts"):
+        total = arrays["stable_ids"].shape
+        expected |= dict.fromkeys(("stable_points", "stable_ids"), (np.int64, total))
+        known = sum(count for *_, count in content["stable_cuts"])
+        _require(total == (known,), "it remembers clusters of too many points, or of too few")
     if strange := set(arrays) ^ set(expected):
         _require(False, f"an array is missing, or one too many: {', '.join(sorted(strange))}")
     for name, (kind, shape) in expected.items():

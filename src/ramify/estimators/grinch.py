@@ -67,6 +67,11 @@ class GRINCH(OnlineClusterer):
         Leave larger nodes alone: a new point does not go up beyond ``rotate_cap``
         points, grafts take nodes of fewer than ``graft_cap``, and swaps stay below
         nodes of fewer than ``restructure_cap``.
+    history : int, default=0
+        How many versions, of those that were read from ``version``, can be asked about
+        later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
+        costs nothing; otherwise inserts note what they touch, and a copy of the tree as it
+        was then is kept. May change at any time.
 
     Attributes
     ----------
@@ -117,6 +122,7 @@ class GRINCH(OnlineClusterer):
         rotate_cap: int | None = None,
         graft_cap: int | None = None,
         restructure_cap: int | None = None,
+        history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
@@ -126,3 +132,4 @@ class GRINCH(OnlineClusterer):
         self.rotate_cap = rotate_cap
         self.graft_cap = graft_cap
         self.restructure_cap = restructure_cap
+        self.history = history

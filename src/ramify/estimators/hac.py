@@ -40,6 +40,11 @@ class HAC(TakesLinkage, Forgetting):
         Distance of two clusters: the mean over their pairs of points; between their
         means; or the growth of the squared distances to the mean if they merged
         (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    history : int, default=0
+        How many versions, of those that were read from ``version``, can be asked about
+        later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
+        costs nothing; otherwise inserts note what they touch, and a copy of the tree as it
+        was then is kept. May change at any time.
 
     Attributes
     ----------

@@ -24,6 +24,19 @@ def canonical(children: IntArray, heights: FloatArray) -> tuple[IntArray, FloatA
            [2, 3],
            [4, 5]]), array([1., 2., 3.]))
     """
+    merges, order = canonical_order(children, heights)
+    return merges, heights[order]
+
+
+def canonical_order(children: IntArray, heights: FloatArray) -> tuple[IntArray, IntArray]:
+    """As :func:`canonical`: the children, and the place where each row stood before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> canonical_order(np.array([[3, 2], [1, 0], [5, 4]]), np.array([2.0, 1.0, 3.0]))[1]
+    array([1, 0, 2])
+    """
     n = len(children) + 1
     earliest = earliest_points(children)
     swapped = earliest[children[:, 0]] > earliest[children[:, 1]]
@@ -32,7 +45,7 @@ def canonical(children: IntArray, heights: FloatArray) -> tuple[IntArray, FloatA
     order = canonical_rows(_core.monotone(children, heights), sizes, earliest[n:])
     number = np.arange(2 * n - 1)
     number[n + order] = np.arange(n, 2 * n - 1)
-    return number[rows[order]], heights[order]
+    return number[rows[order]], order
 
 
 def canonical_rows(monotone: FloatArray, sizes: IntArray, earliest: IntArray) -> IntArray:

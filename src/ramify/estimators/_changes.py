@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_changes.py: what became of a tree between two versions, and the log that knows it.
+
+The log is a tree of some versions ago and the steps from there to now, one for every
+version that somebody has asked for: nobody can ask about others. The core notes which
+nodes something happens to, and a step is its answer to "what became of them?". So an
+insert costs a note, and a version that nobody has seen costs nothing.
+"""
+
+from dataclasses import dataclass, fields
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ramify.errors import HistoryError
+from ramify.estimators._replay import (
+    POINTS,
+    Families,
+    Shape,
+    Step,
+    concatenated,
+    families_of,
+    has_others,
+    hierarchy_of,
+    no_tree,
+    replay,
+)
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.ids import IdArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Changes:
+    """What became of a tree between two versions: the net effect, in public ids.
+
+    An inner node is named by its id, a point by its arrival number, and where both can
+    be meant a point's id is -1 - its number. Arrays are ascending and read-only.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0]])
+    >>> night = model.version
+    >>> model = model.partial_fit([[8.0]])
+    >>> model.changes(since=night)
+    <Changes from version 3 to 4: 1 inserted, 0 forgotten; 1 born, 0 retired, 1 grown, 0 shrunk>
+    """
+
+    since: int  #: the version before
+    version: int  #: the version after
+    inserted: IntArray  #: numbers of points that came and are still there
+    forgotten: IntArray  #: numbers of points that were there and have gone
+    born: IntArray  #: ids of inner nodes that are new
+    retired: IntArray  #: ids of inner nodes that are no more
+    grown: IntArray  #: ids of inner nodes that have points which they had not
+    shrunk: IntArray  #: ids of inner nodes that lack points which they had; may be grown, too
+    rewired: IntArray  #: ids of inner nodes that have other children
+    moved: IntArray  #: ids of nodes and points that have another parent, or have or had none
+    families: IntArray  #: (m, 3): a node and its children, if new, rewired or of another height
+    heights: FloatArray  #: of these
+    ids: IdArray | None  #: of the points inserted, if the stream has ids
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if isinstance(value := getattr(self, field.name), np.ndarray):
+                value.setflags(write=False)
+
+    def __repr__(self) -> str:
+        count = {field.name: getattr(self, field.name) for field in fields(self)}
+        points = ", ".join(f"{len(count[name])} {name}" for name in ("inserted", "forgotten"))
+        nodes = ", ".join(
+            f"{len(count[name])} {name}" for name in ("born", "retired", "grown", "shrunk")
+        )
+        return f"<Changes from version {self.since} to {self.version}: {points}; {nodes}>"
+
+    def __bool__(self) -> bool:
+        """Whether anything changed."""
+        return bool(len(self.inserted) or len(self.retired) or len(self.families)) or bool(
+            len(self.forgotten)
+        )
+
+    def apply(self, old: Hierarchy | None) -> Hierarchy:
+        """The snapshot after, given the one before: same nodes, heights, numbers and names.
+
+        Parameters
+        ----------
+        old : Hierarchy or None
+            The model's ``hierarchy()`` at version ``since``; None if it had no points.
+
+        Returns
+        -------
+        Hierarchy
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0]])
+        >>> night, old = model.version, model.hierarchy()
+        >>> new = model.partial_fit([[8.0]]).hierarchy()
+        >>> model.changes(since=night).apply(old) == new
+        True
+        """
+        before = no_tree(1) if old is None else families_of(old)
+        self._require_fits(before)
+        after = replay(before, [self._step()])
+        if len(after.points) == 0:
+            raise ValueError("no points are left, and without points there is no snapshot")
+        return hierarchy_of(after, self._names(old, after.points))
+
+    def _step(self) -> Step:
+        told = self.inserted, self.forgotten, self.retired, self.families
+        return Step(self.version, *told, self.heights[:, np.newaxis])
+
+    def _require_fits(self, before: Families) -> None:
+        fits = (
+            np.isin(self.retired, before.ids).all()
+            and np.isin(self.rewired, before.ids).all()
+            and not np.isin(self.born, before.ids).any()
+            and np.isin(self.forgotten, before.points).all()
+            and not np.isin(self.inserted, before.points).any()
+        )
+        if not fits:
+            raise ValueError(f"this is not the model's snapshot of version {self.since}")
+
+    def _names(self, old: Hierarchy | None, points: IntArray) -> Any:
+        """The ids of the points after, in order."""
+        if self.ids is None:
+            return None if old is None or old.names is None else _picked(old, points)
+        if old is None or old.names is None:
+            return self.ids
+        names = np.empty(len(points), dtype=old.names.dtype)
+        new = np.isin(points, self.inserted)
+        names[new] = self.ids
+        names[~new] = _picked(old, points[~new])
+        return names
+
+
+def _picked(tree: Hierarchy, points: IntArray) -> Any:
+    assert tree.names is not None
+    return tree.names[np.searchsorted(tree.point_numbers, points)]
+
+
+class Past:
+    """The log: a tree, the version it was of, and the steps since. See the file's head.
+
+    Versions are those that users see; ``offset`` is what they are ahead of the core's.
+    Threads that read the version while a batch is under way take turns.
+    """
+
+    def __init__(self, core: Any, offset: int) -> None:
+        self._core, self._offset = core, offset
+        self._lock = Lock()
+        self._gap = 0  # versions before it could not be written down
+        self._begin()
+
+    def _begin(self) -> None:
+        self._core.record(True)
+        change = self._core.take_change()
+        if change["incomplete"]:
+            raise MemoryError("there is not enough memory to remember versions of this tree")
+        self._version = self._offset + change["version"]
+        self._base = replay(no_tree(), [_step(self._version, change)])
+        self._steps: list[Step] = []
+
+    def stop(self) -> None:
+        """Write down no more."""
+        self._core.record(False)
+
+    def settle(self, keep: int) -> int:
+        """The version now, which can be asked about from now on."""
+        with self._lock:
+            change = self._core.take_change()
+            version: int = self._offset + change["version"]
+            if change["incomplete"]:
+                self._begin()
+                self._gap = self._version
+            elif version > self.newest:
+                self._steps.append(_step(version, change))
+            if len(self._steps) > 2 * keep:
+                done = self._steps[:-keep]
+                self._version, self._base = done[-1].version, replay(self._base, done)
+                del self._steps[: len(done)]
+            return self.newest
+
+    @property
+    def newest(self) -> int:
+        """The last version that somebody has asked for."""
+        return self._steps[-1].version if self._steps else self._version
+
+    def versions(self, keep: int) -> list[int]:
+        """Those that can be asked about, the newest last."""
+        return [self._version, *(step.version for step in self._steps)][-keep - 1 :]
+
+    def parted(self, since: int, keep: int) -> tuple[list[Step], list[Step]]:
+        """The steps up to a version, and those after it."""
+        known = self.versions(keep)
+        if since not in known:
+            raise HistoryError(self._why_not(since, known))
+        count = sum(step.version <= since for step in self._steps)
+        return self._steps[:count], self._steps[count:]
+
+    def _why_not(self, since: int, known: list[int]) -> str:
+        if since > known[-1]:
+            return f"since={since}: there is no such version yet, the model is at {known[-1]}"
+        oldest = f"the oldest version that is remembered is {known[0]}"
+        if since < self._gap:
+            return f"since={since}: memory ran out when that was to be written down; {oldest}"
+        if since < known[0]:
+            return f"since={since}: {oldest}; a greater history= goes farther back"
+        return f"since={since}: nobody has asked for model.version then, so it is not known"
+
+    def tree(self, steps: list[Step]) -> Families:
+        """The whole tree after these steps from the beginning. O(n log n)."""
+        return replay(self._base, steps)
+
+    def part(self, steps: list[Step], ids: IntArray) -> Families:
+        """The part of it that these nodes are; no step looks at others. O(m log n)."""
+        return replay(self._base, steps, ids)
+
+
+def _step(version: int, change: Any) -> Step:
+    inserted, erased, vanished, families = (
+        change[name].view(np.int64) for name in ("inserted", "erased", "vanished", "families")
+    )
+    return Step(version, inserted, erased, vanished, families, change["values"])
+
+
+def net_changes(old: Families, steps: list[Step], since: int, version: int) -> Changes:
+    """What these steps come to, given what their nodes were before, without the points' ids."""
+    new = replay(old, steps)
+    came, gone = (concatenated([getattr(step, name) for step in steps]) for name in POINTS)
+    inserted, forgotten = np.setdiff1d(came, gone), np.setdiff1d(gone, came)
+    born, retired = np.setdiff1d(new.ids, old.ids), np.setdiff1d(old.ids, new.ids)
+    _, before, after = np.intersect1d(old.ids, new.ids, return_indices=True)
+    pairs = [np.sort(tree.children, axis=1) for tree in (old, new)]
+    other = (pairs[0][before] != pairs[1][after]).any(axis=1)
+    told = other | (old.values[before, 0] != new.values[after, 0])
+    rows = np.sort(np.concatenate([np.flatnonzero(np.isin(new.ids, born)), after[told]]))
+    shapes = Shape(old), Shape(new)
+    strangers = np.concatenate([born, retired, -1 - inserted, -1 - forgotten])
+    return Changes(
+        since=since,
+        version=version,
+        inserted=inserted,
+        forgotten=forgotten,
+        born=born,
+        retired=retired,
+        grown=has_others(shapes[1], shapes[0]),
+        shrunk=has_others(shapes[0], shapes[1]),
+        rewired=new.ids[after[other]],
+        moved=np.setdiff1d(_moved(old, new), strangers),
+        families=np.column_stack([new.ids, new.children])[rows],
+        heights=new.values[rows, 0],
+        ids=None,
+    )
+
+
+def _moved(old: Families, new: Families) -> IntArray:
+    """Ids whose parent is not the same; those who are only in one tree are among them."""
+    links = [
+        np.column_stack([tree.children.ravel(), np.repeat(tree.ids, 2)]) for tree in (old, new)
+    ]
+    found, times = np.unique(np.concatenate(links), axis=0, return_counts=True)
+    return np.unique(found[times == 1, 0])
+
+
+def touched(steps: list[Step]) -> IntArray:
+    """The ids of all inner nodes that steps speak of."""
+    spoken_of = [ids for step in steps for ids in (step.retired, step.families[:, 0])]
+    return np.unique(concatenated(spoken_of))

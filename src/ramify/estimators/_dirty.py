@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_dirty.py: which clusters of a cut are, point for point, those of the same cut then.
+
+The cut of then is found from what the log knows of every node, without putting the tree
+together. A cluster that no step speaks of is the same subtree in both trees, so its id
+decides. One that steps speak of is compared by what hangs off the nodes they speak of:
+these are the same sets of points in both trees, and a cluster of then is a stretch of them.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.estimators._changes import touched
+from ramify.estimators._replay import VALUES, Families, Shape, Step, part, places, replay
+from ramify.hierarchy import IntArray
+
+_Bools: TypeAlias = npt.NDArray[np.bool_]
+
+
+def unchanged(then: Families, steps: list[Step], cut: tuple[str, float], now: IntArray) -> _Bools:
+    """Whether clusters of now, by their ids, were clusters of the same cut before the steps."""
+    known = clusters_of(then, cut)
+    same = np.zeros(len(now), bool)
+    same[places(now, known)[0]] = True
+    spoken_of = touched(steps)
+    before = part(then, spoken_of)
+    old, new = Shape(before), Shape(replay(before, steps))
+    here, at = places(now, np.sort(new.ids))
+    if len(here) == 0:
+        return same
+    at = np.argsort(new.ids)[at]
+    begin, end = (side[at] for side in new.sets(old.places(new.units)))
+    were = np.isin(old.ids, known)
+    stretches = set(zip(old.first[were].tolist(), old.end[were].tolist(), strict=True))
+    same[here] = [pair in stretches for pair in zip(begin.tolist(), end.tolist(), strict=True)]
+    return same
+
+
+def clusters_of(tree: Families, cut: tuple[str, float]) -> IntArray:
+    """Ids of the clusters of a cut, ascending; of n_clusters as many as there can be. O(n)."""
+    if len(tree.ids) == 0:
+        return -1 - tree.points  # at most one
+    by, value = cut
+    if by == "height":
+        split = tree.values[:, VALUES.index("monotone")] >= value
+    elif by == "max_size":
+        split = tree.values[:, VALUES.index("weight")] > value
+    else:
+        split = _greatest(tree, int(value) - 1)
+    if not split.any():
+        return tree.ids[[tree.values[:, VALUES.index("count")].argmax()]]  # the root
+    return np.setdiff1d(tree.children[split], tree.ids[split])
+
+
+def _greatest(tree: Families, k: int) -> _Bools:
+    """The k nodes that come last in canonical order, or all."""
+    monotone, count, first = (
+        tree.values[:, VALUES.index(name)] for name in ("monotone", "count", "first")
+    )
+    m = len(monotone)
+    split = np.zeros(m, bool)
+    if k >= m:
+        split[:] = True
+    elif k > 0:
+        high = np.flatnonzero(monotone >= np.partition(monotone, m - k)[m - k])
+        order = np.lexsort((first[high], count[high], monotone[high]))
+        split[high[order[-k:]]] = True
+    return split

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_identity.py: ids of clusters that stay while the tree goes on.
+
+The rule. Of the points that were there when the same cut was last asked for and are
+there still, a cluster of now and one of then may share some. If these are more than half
+of the one's and more than half of the other's, the cluster of now has the id of the one
+of then. Otherwise it has a new one. Two clusters of then cannot both have more than half
+of one of now, nor the other way round, so nobody has to choose, and no id is given twice.
+Points that have come or gone since then have no say.
+
+What is kept of each cut is the id of every point's cluster. Ids are counted per model and
+never used again.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ramify.hierarchy import IntArray
+
+#: A cut: "n_clusters", "height" or "max_size", and its value.
+_Cut: TypeAlias = tuple[str, float]
+
+#: How many cuts are remembered; one that was not asked for since so many others begins anew.
+MOST_CUTS = 16
+
+
+class Seen(NamedTuple):
+    """A cut when it was last asked for."""
+
+    points: IntArray  #: arrival numbers, ascending
+    ids: IntArray  #: of each point's cluster
+
+
+class Identity:
+    """The next id, and the cuts that have been asked for, the latest last."""
+
+    __slots__ = ("_cuts", "next_id")
+
+    def __init__(self, next_id: int = 0, cuts: Mapping[_Cut, Seen] | None = None) -> None:
+        self.next_id = next_id
+        self._cuts: dict[_Cut, Seen] = dict(cuts or {})
+
+    def name(self, cut: _Cut, points: IntArray, labels: IntArray) -> IntArray:
+        """The id of each point's cluster, given their labels: dense, from 0. O(n log n)."""
+        ids = np.full(int(labels.max()) + 1, -1)
+        if (seen := self._cuts.get(cut)) is not None:
+            _, then, now = np.intersect1d(
+                seen.points, points, assume_unique=True, return_indices=True
+            )
+            kept, clusters = carried_over(seen.ids[then], labels[now])
+            ids[clusters] = kept
+        new = np.flatnonzero(ids < 0)
+        ids[new] = self.next_id + np.arange(len(new))
+        named = Seen(points, ids[labels])
+        # In an order in which Ctrl-C between two steps spends ids and doubles none.
+        self.next_id += len(new)
+        self._cuts = dict([*self.cuts(without=cut), (cut, named)][-MOST_CUTS:])
+        return named.ids
+
+    def cuts(self, *, without: _Cut | None = None) -> Iterable[tuple[_Cut, Seen]]:
+        """What is remembered."""
+        return [(cut, seen) for cut, seen in self._cuts.items() if cut != without]
+
+    def of_points(self, points: IntArray) -> "Identity":
+        """The same for a tree of these points. Others, which have gone, had no say anyway."""
+        cuts = {}
+        for cut, seen in self._cuts.items():
+            stays = np.isin(seen.points, points, assume_unique=True)
+            cuts[cut] = Seen(seen.points[stays], seen.ids[stays])
+        return Identity(self.next_id, cuts)
+
+    def plain(self) -> dict[str, Any]:
+        """As pickles have it."""
+        return {"next_id": self.next_id, "cuts": [(*cut, *seen) for cut, seen in self.cuts()]}
+
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> "Identity":
+        """The inverse of :meth:`plain`."""
+        cuts = {(by, value): Seen(*seen) for by, value, *seen in plain["cuts"]}
+        return Identity(plain["next_id"], cuts)
+
+
+def carried_over(then: IntArray, now: IntArray) -> tuple[IntArray, IntArray]:
+    """Ids that stay, and the clusters that have them, by the rule in the file's head.
+
+    ``then`` and ``now`` are an id and a label for each of the points that count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> carried_over(np.array([7, 7, 7, 8, 8]), np.array([1, 1, 0, 2, 3]))
+    (array([7]), array([1]))
+    """
+    ids, place, sizes_then = np.unique(then, return_inverse=True, return_counts=True)
+    sizes_now = np.bincount(now, minlength=1)
+    pairs, shared = np.unique(place * len(sizes_now) + now, return_counts=True)
+    old, new = np.divmod(pairs, len(sizes_now))
+    most = (2 * shared > sizes_then[old]) & (2 * shared > sizes_now[new])
+    return ids[old[most]], new[most]

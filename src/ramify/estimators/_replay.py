@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_replay.py: trees by the public ids of their nodes, and steps from one to the next.
+
+    id       an inner node's own, or -1 - the arrival number of a point
+    family   an inner node and its two children
+
+A snapshot numbers its nodes by their order, so one insert renumbers thousands. Public
+ids stay, and a step is small: the families that are new or have changed, and the ids
+that have gone. Taking steps is sorting and never a loop over nodes.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify import _core
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy._order import canonical_order
+
+
+class Families(NamedTuple):
+    """A tree, or a part of one: its inner nodes in order of their ids, and its points."""
+
+    ids: IntArray
+    children: IntArray  #: (m, 2), ids
+    values: FloatArray  #: (m, c): the columns of VALUES, or the first one
+    points: IntArray  #: arrival numbers, ascending
+
+
+class Step(NamedTuple):
+    """What became of a tree between two versions; see core/tree/change.hpp."""
+
+    version: int  #: after it
+    inserted: IntArray  #: arrival numbers
+    forgotten: IntArray
+    retired: IntArray  #: ids; some may be of nodes that the tree before lacked, too
+    families: IntArray  #: (m, 3): id and two children
+    values: FloatArray  #: of these
+
+
+#: What is told of an inner node beside its children: the height of its merge, the largest
+#: at or below it, leaves below, points that they stand for, and the earliest of them.
+VALUES = "height", "monotone", "count", "weight", "first"
+
+#: The fields of a step that speak of points.
+POINTS = "inserted", "forgotten"
+
+
+def no_tree(columns: int = len(VALUES)) -> Families:
+    """The tree without points, and so many columns of values."""
+    none = np.empty(0, np.int64)
+    return Families(none, none.reshape(0, 2), np.empty((0, columns)), none)
+
+
+def families_of(tree: Hierarchy) -> Families:
+    """A snapshot by its public ids, with heights alone."""
+    public = np.concatenate([-1 - tree.point_numbers, tree.node_ids])
+    order = np.argsort(tree.node_ids)
+    children = public[tree.children[order]]
+    heights = tree.heights[order, np.newaxis]
+    return Families(tree.node_ids[order], children, heights, tree.point_numbers)
+
+
+def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) -> Families:
+    """The tree after some steps, or only the nodes of these ids. The last word holds.
+
+    O(n + m log m) for steps of m ids, O(m log n) for a part.
+    """
+    if only is not None:
+        tree = part(tree, only)
+        steps = [_part_of_step(step, only) for step in steps]
+    if not steps:
+        return tree
+    told = _last_words(steps)
+    stays = np.ones(len(tree.ids), bool)
+    stays[places(told.ids, tree.ids)[1]] = False
+    there = told.stays
+    ids = np.concatenate([tree.ids[stays], told.ids[there]])
+    order = np.argsort(ids, kind="stable")  # two runs, which it merges
+    children = np.concatenate([tree.children[stays], told.children[there]])[order]
+    values = np.concatenate([tree.values[stays], told.values[there]])[order]
+    return Families(ids[order], children, values, _points_after(tree.points, steps))
+
+
+def _points_after(points: IntArray, steps: Sequence[Step]) -> IntArray:
+    """Numbers are given in order, so those who came come last."""
+    came, gone = (concatenated([getattr(step, name) for step in steps]) for name in POINTS)
+    stayed = np.delete(points, places(gone, points)[1])
+    return np.append(stayed, np.delete(came, places(came, np.sort(gone))[0]))
+
+
+class _Told(NamedTuple):
+    """What steps say of each id that they speak of, in order of the ids."""
+
+    ids: IntArray
+    stays: npt.NDArray[np.bool_]
+    children: IntArray
+    values: FloatArray
+
+
+def _last_words(steps: Sequence[Step]) -> _Told:
+    ids, stays, children, values = [], [], [], []
+    for step in steps:
+        gone, told = len(step.retired), len(step.families)
+        ids += [step.retired, step.families[:, 0]]
+        stays += [np.zeros(gone, bool), np.ones(told, bool)]
+        children += [np.zeros((gone, 2), np.int64), step.families[:, 1:]]
+        values += [np.zeros((gone, step.values.shape[1])), step.values]
+    everything = np.concatenate(ids)
+    known, from_behind = np.unique(everything[::-1], return_index=True)
+    last = len(everything) - 1 - from_behind
+    parts = (np.concatenate(part)[last] for part in (stays, children, values))
+    return _Told(known, *parts)
+
+
+def places(ids: IntArray, among: IntArray) -> tuple[IntArray, IntArray]:
+    """Which of some ids are among others, which are ascending, and where."""
+    if len(among) == 0:
+        return (np.empty(0, np.int64),) * 2
+    at = np.searchsorted(among, ids).clip(max=len(among) - 1)
+    found = np.flatnonzero(among[at] == ids)
+    return found, at[found]
+
+
+def concatenated(arrays: Sequence[IntArray]) -> IntArray:
+    """One after the other; there may be none."""
+    return np.concatenate([np.empty(0, np.int64), *arrays])
+
+
+def part(tree: Families, ids: IntArray) -> Families:
+    """Of a tree only the nodes of these ids, and no points."""
+    at = places(ids, tree.ids)[1]
+    return Families(tree.ids[at], tree.children[at], tree.values[at], tree.points[:0])
+
+
+def _part_of_step(step: Step, ids: IntArray) -> Step:
+    rows = np.isin(step.families[:, 0], ids)
+    return step._replace(
+        inserted=step.inserted[:0],
+        forgotten=step.forgotten[:0],
+        retired=step.retired[np.isin(step.retired, ids)],
+        families=step.families[rows],
+        values=step.values[rows],
+    )
+
+
+def hierarchy_of(tree: Families, names: Any = None) -> Hierarchy:
+    """The snapshot, numbered as every snapshot is. The tree must be whole, and have a point."""
+    children, order = ordered(tree.ids, tree.children, -1 - tree.points)
+    heights = tree.values[order, 0]
+    merges, rows = canonical_order(children, heights)
+    return Hierarchy(merges, heights[rows], tree.ids[order[rows]], names, tree.points)
+
+
+def ordered(ids: IntArray, children: IntArray, leaves: IntArray) -> tuple[IntArray, IntArray]:
+    """Numbers in place of ids, children before parents, and the place of each row in ``ids``.
+
+    ``ids`` are ascending; leaf i is ``leaves[i]``, in any order. O(n log n): the depths are
+    found by jumping ever farther towards the root.
+    """
+    known = np.concatenate([leaves, ids])
+    by_id = np.argsort(known)
+    numbers = by_id[np.searchsorted(known, children, sorter=by_id)]
+    parents = np.arange(len(known))
+    parents[numbers] = len(leaves) + np.arange(len(ids))[:, np.newaxis]
+    above, depths = parents, (parents != np.arange(len(known))).astype(np.int64)
+    while (above != (higher := above[above])).any():
+        depths = depths + depths[above]
+        above = higher
+    order = np.argsort(-depths[len(leaves) :], kind="stable")
+    place = np.arange(len(known))
+    place[len(leaves) + order] = np.arange(len(leaves), len(known))
+    return np.ascontiguousarray(place[numbers[order]]), order
+
+
+#: Behind the end of every line.
+FAR = 2**52
+
+
+class Shape:
+    """A part of a tree that has all above it: who is below whom, as stretches of one line.
+
+    What hangs from the part and is not in it is a leaf here, whatever is below.
+    """
+
+    def __init__(self, part: Families) -> None:
+        units = np.setdiff1d(part.children, part.ids)
+        merges, order = ordered(part.ids, part.children, units)
+        self.ids = part.ids[order]
+        self.units = units
+        self._merges = merges
+        line, start = _core.leaf_layout(merges) if len(merges) else (np.arange(len(units)),) * 2
+        sizes = _core.sizes(merges) if len(merges) else np.ones(len(units), np.int64)
+        self.first = start[len(units) :]  #: where on the line each inner node's leaves begin
+        self.end = self.first + sizes[len(units) :]
+        self._place = np.empty(len(units), np.int64)  # of each unit on the line
+        self._place[line] = np.arange(len(units))
+
+    def places(self, units: IntArray) -> IntArray:
+        """Where units are on the line; far behind its end if they are not."""
+        out = np.full(len(units), FAR)
+        known, at = places(units, self.units)
+        out[known] = self._place[at]
+        return out
+
+    def reach(self, places: IntArray) -> tuple[IntArray, IntArray]:
+        """The least and the greatest place below each inner node, given each unit's."""
+        n = len(self.units)
+        if len(self._merges) == 0:
+            return (np.empty(0, np.int64),) * 2
+        inside = self._merges < n
+        of = places[np.where(inside, self._merges, 0)].astype(np.float64)
+        least = -_core.monotone(self._merges, -np.where(inside, of, np.inf).min(axis=1))
+        most = _core.monotone(self._merges, np.where(inside, of, -np.inf).max(axis=1))
+        return least.astype(np.int64), most.astype(np.int64)
+
+    def sets(self, places: IntArray) -> tuple[IntArray, IntArray]:
+        """Where each inner node's leaves begin and end, if they are one stretch of places.
+
+        Otherwise, or if one of them is far away, both are -1.
+        """
+        least, most = self.reach(places)
+        whole = (most < FAR) & (most - least + 1 == self.end - self.first)
+        return np.where(whole, least, -1), np.where(whole, most + 1, -1)
+
+
+def has_others(one: Shape, other: Shape) -> IntArray:
+    """Ids of the nodes in both that have below them in ``one`` what they have not in ``other``."""
+    least, most = one.reach(other.places(one.units))
+    ids, here, there = np.intersect1d(one.ids, other.ids, return_indices=True)
+    outside = (least[here] < other.first[there]) | (most[here] >= other.end[there])
+    return ids[outside]

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_tracking.py: what became of a tree since somebody last looked.
+
+Versions, changes and dirty clusters are read off a log (_changes.py), for which ``history``
+says how many versions it goes back. Ids of clusters that stay (_identity.py) need no log.
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ramify.checks import whole_number
+from ramify.errors import HistoryError
+from ramify.estimators._changes import Changes, Past, net_changes, touched
+from ramify.estimators._dirty import unchanged
+from ramify.estimators._guard import alone, live
+from ramify.estimators._lineage import Lineage, lineage
+from ramify.estimators._live import Live
+from ramify.estimators._reading import TreeReader
+from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.points import Rows
+
+
+class DirtyClusters(NamedTuple):
+    """The clusters of a cut that are not what they were, in order of their first points."""
+
+    labels: IntArray  #: which cluster of the cut each is
+    node_ids: IntArray  #: stable id of the node; a single point's is -1 - its number
+    sizes: IntArray  #: number of points
+    means: Rows  #: of the points as stored, a row each
+    heights: FloatArray  #: monotone height of the node, 0 for a single point
+    first_points: IntArray  #: number of the earliest point
+
+
+def check_history(history: object) -> int:
+    """Return how many versions a model remembers."""
+    return whole_number("history", history, least=0)
+
+
+class TreeTracker(TreeReader):
+    """Following a live tree."""
+
+    @property
+    @live
+    def version(self) -> int:
+        """Number of changes so far: it grows with every point that comes or goes.
+
+        It goes on counting through files, pickles and another ``fit``. With ``history``
+        set, a version that was read can be asked about later: see :meth:`changes`. Then
+        the reading costs as much as was changed since the last one.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).version
+        3
+        """
+        return 0 if self._live is None else self._live.settle(self._history())
+
+    @alone
+    def changes(self, since: int) -> Changes:
+        """What became of the tree since a version: points, nodes, and how to replay it.
+
+        Only the net effect: what came and went in between is not told. The time it takes
+        depends on the size of the log and not on that of the tree, unless points have ids.
+
+        Parameters
+        ----------
+        since : int
+            What ``version`` once said; one of the last ``history`` that were read. What it
+            said before the first row, 0 for a new model, is always known: then all is new.
+
+        Returns
+        -------
+        Changes
+
+        Raises
+        ------
+        HistoryError
+            If that version is not remembered.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0]])
+        >>> night = model.version
+        >>> found = model.partial_fit([[8.0]]).changes(since=night)
+        >>> found.inserted, found.born, found.grown
+        (array([3]), array([2]), array([1]))
+        """
+        tree = self._fitted()
+        if since == tree.begun:
+            return self._everything(tree)
+        past, before, after = self._steps_since(tree, since)
+        old = past.part(before, touched(after))
+        return self._with_ids(tree, net_changes(old, after, since, past.newest))
+
+    @alone
+    def dirty(
+        self,
+        since: int,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> DirtyClusters:
+        """The clusters of a cut whose points are not those of any cluster of it then.
+
+        For whoever keeps something about each cluster that is dear to make, such as a
+        text: only these have to be made anew. Finding the cut of then is O(n), a few passes
+        over arrays; the rest depends on what was changed.
+
+        Parameters
+        ----------
+        since : int
+            As in :meth:`changes`.
+        n_clusters, height, max_size : optional
+            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own. If
+            the tree of then had fewer points than ``n_clusters``, each was a cluster.
+
+        Returns
+        -------
+        DirtyClusters
+            As ``clusters``, with ``labels`` in front; empty if nothing has changed.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0], [8.0], [30.0]])
+        >>> night = model.version
+        >>> found = model.partial_fit([[8.5]]).dirty(night, n_clusters=3)
+        >>> found.labels, found.sizes, found.first_points
+        (array([1]), array([3]), array([2]))
+        """
+        tree = self._fitted()
+        cut = self._cut(tree, n_clusters, height, max_size)
+        now: Any = tree.clusters(cut)
+        changed = np.arange(len(now[0]))
+        if since != tree.begun:
+            past, before, after = self._steps_since(tree, since)
+            changed = np.flatnonzero(~unchanged(past.tree(before), after, cut, now[0]))
+        return DirtyClusters(changed, *(part[changed] for part in now))
+
+    @alone
+    def lineage(self, node: int, since: int) -> Lineage:
+        """What a node of the tree was made of then, and what became of it since.
+
+        Points that have come or gone since then have no say. What a node was merged from are
+        the largest nodes of then whose points all lie in it now: itself if it only grew.
+        What it was split into are the largest nodes of now whose points all lay in it then.
+        A new node is a renamed one if it shares more than half of the points of both with an
+        inner node that has gone. O(n log n).
+
+        Parameters
+        ----------
+        node : int
+            Id of a node of now, of then, or of both: an inner node's, or -1 - the number of
+            a point.
+        since : int
+            As in :meth:`changes`.
+
+        Returns
+        -------
+        Lineage
+
+        Raises
+        ------
+        KeyError
+            If there is no such node, neither then nor now.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [20.0], [21.0], [40.0]])
+        >>> night = model.version
+        >>> model = model.partial_fit([[41.0], [39.0]])
+        >>> new = int(model.clusters(n_clusters=3).node_ids[2])
+        >>> model.lineage(new, since=night).merged_from  # a single point
+        array([-5])
+        """
+        tree = self._fitted()
+        return lineage(node, self._tree_at(tree, since), tree.hierarchy())
+
+    @alone
+    def stable_labels(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> IntArray:
+        """Ids of the clusters of all points that stay while the tree goes on.
+
+        A cluster has the id that a cluster of the same cut had when this was last asked, if
+        they share more than half of the points of both; points that have come or gone
+        since then have no say. Otherwise its id is a new one. No two clusters of a cut have
+        the same, none is used again, and none is negative. They are kept in files and
+        pickles, for the 16 cuts that were last asked for. O(n log n).
+
+        Parameters
+        ----------
+        n_clusters, height, max_size : optional
+            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+
+        Returns
+        -------
+        array of shape (n,)
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[9.0], [0.0], [8.0], [9.5]])
+        >>> model.stable_labels(n_clusters=2)
+        array([0, 1, 0, 0])
+        >>> model.partial_fit([[8.8], [-50.0]]).stable_labels(n_clusters=2)
+        array([0, 0, 0, 0, 0, 2])
+        """
+        tree = self._fitted()
+        cut = self._cut(tree, n_clusters, height, max_size)
+        return tree.identity.name(cut, tree.numbers(), tree.labels(cut)).copy()
+
+    # --- the log ----------------------------------------------------------------------
+
+    def _history(self) -> int:
+        return check_history(getattr(self, "history", 0))
+
+    def _remember(self, tree: Live) -> None:
+        """What happens to this tree from now on can be asked about, if that is wanted."""
+        if keep := self._history():
+            tree.settle(keep)
+
+    def _steps_since(self, tree: Live, since: int) -> tuple[Past, list[Step], list[Step]]:
+        """The log, up to date, and its steps before and after a version."""
+        since = whole_number("since", since, least=0)
+        keep, name = self._history(), type(self).__name__
+        if not hasattr(self, "history"):
+            raise HistoryError(f"{name} makes its tree anew each time, and remembers no versions")
+        if keep == 0:
+            raise HistoryError(
+                f"this {name} remembers no versions; set history= to how many it should"
+            )
+        tree.settle(keep)
+        assert tree.past is not None
+        return tree.past, *tree.past.parted(since, keep)
+
+    def _tree_at(self, tree: Live, since: int) -> Hierarchy | None:
+        """The tree at a version, None if it was empty."""
+        if since == tree.begun:
+            return None
+        past, before, _ = self._steps_since(tree, since)
+        old = past.tree(before)
+        return hierarchy_of(old) if len(old.points) else None
+
+    def _everything(self, tree: Live) -> Changes:
+        """All that there is, as if it came at once."""
+        whole = families_of(tree.hierarchy())
+        families = np.column_stack([whole.ids, whole.children])
+        none = np.empty(0, np.int64)
+        version = tree.settle(self._history())
+        step = Step(version, whole.points, none, none, families, whole.values)
+        return self._with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
+
+    def _with_ids(self, tree: Live, changes: Changes) -> Changes:
+        names = tree.hierarchy().names if tree.ids is not None else None
+        if names is None:
+            return changes
+        at = np.searchsorted(tree.numbers(), changes.inserted)
+        return replace(changes, ids=names[at])

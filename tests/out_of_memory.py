@@ -76,6 +76,7 @@ def erase(model: Any, case: Case, k: int) -> bool:
     """Refuse request k while points go, then let the rest go; False: there was no request k."""
     core = model._live._core
     core.record(case.recorded)
+    core.take_change()  # which tells of all that there is
     before = len(model)
     _allocator.fail_after(k, case.for_good)
     try:

@@ -30,6 +30,7 @@ def _fit(algorithm: str, rows: dict[str, Any], *judge: str, **options: Any) -> J
 _KD, _BLOCKS, _FAST = "cKDTree, everyone's neighbour", "NumPy block products", "fastcluster average"
 _ONE = "the same on one thread"
 _TIME = Goal("time", most=1.0)
+_BUDGET = (Goal("budget"), Goal("window memory", most=1.05), Goal("window revenue", least=-0.01))
 _THREADS = (Goal("speed-up", least=1.5), Goal("same tree", least=1))
 
 
@@ -65,6 +66,9 @@ def _million(plan: Plan) -> list[Case]:
         Case(GOALS, "a window of a tenth of 1M x 3", Job("ours.window", gmm),
              (Goal("window", most=2.5), Goal("window memory", most=1.05),
               Goal("window revenue", least=-0.01)), once=True),
+        Case(GOALS, "a budget of 50K leaves, 1M x 3", Job("ours.budget", gmm), _BUDGET, once=True),
+        Case(GOALS, "a budget of 50K leaves, 10M x 3",
+             Job("ours.budget", plan.rows("gmm100", 10_000_000)), _BUDGET, full=True, once=True),
         Case(GOALS, "four threads assign during a batch, 1M x 3", Job("ours.readers", gmm),
              (Goal("readers", most=5),), once=True),
         Case(GOALS, "two threads: OHAC 1M x 3", _fit("OHAC", gmm, "digest", n_jobs=2), _THREADS,

@@ -219,6 +219,71 @@ def window(X: Rows, share: int = 10) -> Timed:
     return work
 
 
+def budget(X: Rows, leaves: int = 50_000, share: int = 10, held_out: int = 20_000) -> Timed:
+    """A stream through a budget of leaves, beside the first of its rows without one.
+
+    Also how much the process grows after its second part, and the revenue of both trees on
+    rows that neither has seen, each hung beside its nearest leaf.
+    """
+    rows, unseen = X[:-held_out], X[-held_out:]
+    size = len(rows) // share
+    model = _model("OHAC", {"max_leaves": leaves, "track_members": False})
+
+    def work() -> Figures:
+        held, took = [], 0.0
+        for start in range(0, size * share, size):
+            begin = time.process_time()
+            model.partial_fit(rows[start : start + size])
+            took += time.process_time() - begin
+            held.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        free = _model("OHAC", {}).fit(rows[: max(size, leaves)])
+        draw: dict[str, Any] = {"sample": 200_000, "random_state": 0}
+        revenue = [
+            float(revenue_fraction(_beside(tree, unseen), unseen, **draw)) for tree in (model, free)
+        ]
+        return {
+            "points": len(rows),
+            "budget_us": took / len(rows) * 1e6,
+            "window_memory": max(held) / held[1],
+            "window_revenue": revenue[0] - revenue[1],
+        }
+
+    return work
+
+
+def _beside(model: Any, rows: Rows) -> Any:
+    """The model's tree over other rows alone, each of them in the leaf of its nearest point."""
+    near = np.asarray(model.nearest(rows)[0]).ravel()
+    tree = model.hierarchy()
+    at = np.searchsorted(tree.point_numbers, near)
+    used, inside = np.unique(at, return_inverse=True)
+    order = np.argsort(inside, kind="stable")
+    n = len(rows)
+    node: dict[int, int] = {}
+    merges: list[tuple[int, int]] = []
+    heights: list[float] = []
+
+    def join(a: int, b: int, height: float) -> int:
+        merges.append((a, b))
+        heights.append(height)
+        return n + len(merges) - 1
+
+    for leaf, group in zip(
+        used.tolist(), np.split(order, np.cumsum(np.bincount(inside))[:-1]), strict=True
+    ):
+        top = int(group[0])
+        for one in group[1:].tolist():
+            top = join(top, int(one), 0.0)
+        node[leaf] = top
+    for row, (a, b) in enumerate(tree.children.tolist()):
+        inner = tree.n_leaves + row
+        if a in node and b in node:
+            node[inner] = join(node[a], node[b], float(tree.monotone_heights[row]))
+        elif a in node or b in node:
+            node[inner] = node[a] if a in node else node[b]
+    return ramify.Hierarchy.from_children(np.array(merges), np.array(heights))
+
+
 def growth(X: Rows, algorithm: str = "OHAC", first: int = 10_000) -> Timed:
     """Time per insert while the tree grows: a curve, and the exponent of n that fits it.
 

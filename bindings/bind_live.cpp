@@ -319,9 +319,8 @@ class PyLive {
     const Turn turn(*this);
     std::vector<std::int64_t> out;
     if (live_.members() != nullptr)
-      live_.members()->for_each([&](const Members::Member& member) {
-        out.push_back(static_cast<std::int64_t>(member.point));
-      });
+      live_.members()->for_each(
+          [&](Arrival point, Arrival) { out.push_back(static_cast<std::int64_t>(point)); });
     else
       for (RowSlot row = 0; row < live_.end(); ++row)
         if (!live_.points().is_hole(row)) out.push_back(arrival(row));
@@ -493,9 +492,9 @@ class PyLive {
   std::vector<std::int64_t> of_points(const std::vector<std::int64_t>& of_leaves) const {
     std::vector<std::int64_t> out;
     out.reserve(live_.n_points());
-    live_.members()->for_each([&](const Members::Member& member) {
+    live_.members()->for_each([&](Arrival, Arrival leaf) {
       RowSlot row = 0;
-      live_.points().find(member.leaf, row);
+      live_.points().find(leaf, row);
       out.push_back(of_leaves[row]);
     });
     return out;

@@ -75,7 +75,12 @@ inline Options options_of(const std::string& algorithm, const std::string& metri
   if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
   const Rule rule{parse<Metric>(metric, kMetrics, "metric"),
                   parse<Linkage>(linkage, kLinkages, "linkage")};
-  return {rule, algorithm_of(algorithm, n_neighbors, more), flag(more, "count_repeats")};
+  Options out{rule, algorithm_of(algorithm, n_neighbors, more), flag(more, "count_repeats")};
+  if (algorithm == "ohac" && more.contains("max_leaves")) {
+    out.max_leaves = number_option(more, "max_leaves");
+    out.track_members = flag(more, "track_members");
+  }
+  return out;
 }
 
 /// A cut, by the name of its option in Python.

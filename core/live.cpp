@@ -22,7 +22,10 @@ template <class Real>
 Live<Real>::Live(std::size_t dim, const Options& options)
     : options_(options),
       tree_(dim),
-      algorithm_(make_algorithm<Real>(dim, options.rule, options.algorithm)) {
+      algorithm_(make_algorithm<Real>(dim, options.rule, options.algorithm)),
+      pairs_(options.rule.metric, options.rule.linkage),
+      mean_(dim) {
+  if (options.max_leaves == 1) throw std::invalid_argument("max_leaves must be at least 2");
   if (options.count_repeats && (algorithm_->rebuilds() || !algorithm_->weighs()))
     throw std::invalid_argument("this algorithm cannot count repeats");
 }
@@ -34,10 +37,11 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
   tree_ = Tree<Real>::from_arrays(dim, arrays);
   end_ = points().slots();
   algorithm_->restore(tree_, memory);
+  if (tracks_members()) members_.restore(std::move(members));
   if (!options.count_repeats) return;
   repeats_.make_room(points(), end_);
-  for (RowSlot row = 0; row < end_; ++row) repeats_.add(points(), row);
-  members_.restore(std::move(members));
+  for (RowSlot row = 0; row < end_; ++row)
+    if (is_counted(row)) repeats_.add(points(), row);
 }
 
 /// Rows that did not get into the tree are forgotten, however their insert ended.
@@ -67,7 +71,7 @@ class Live<Real>::Leaving {
 
 template <class Real>
 void Live<Real>::make_room(const Batch<Real>& batch) {
-  if (batch.weights != nullptr || options_.count_repeats) {
+  if (batch.weights != nullptr || options_.count_repeats || options_.max_leaves > 0) {
     if (!algorithm_->weighs()) throw std::invalid_argument(kNoWeights);
     tree_.make_room_to_weigh();
   }
@@ -77,9 +81,9 @@ void Live<Real>::make_room(const Batch<Real>& batch) {
         throw std::invalid_argument("weights must be finite and positive");
   if (options_.count_repeats) {
     repeats_.make_room(points(), batch.count);
-    members_.make_room(batch.count);
     tree_.make_room_to_erase();
   }
+  if (tracks_members()) members_.make_room(batch.count);
   tree_.make_room(batch.count);
 }
 
@@ -116,6 +120,7 @@ template <class Real>
 bool Live<Real>::gains_by_looking_ahead(const Batch<Real>& batch) {
   const std::size_t count = batch.count;
   if (algorithm_->neighbours() == 0 || options_.count_repeats || count == 1 ||
+      (options_.max_leaves > 0 && size() + count > options_.max_leaves) ||
       !index().gains_by_loading(count))
     return false;
   // Rows must stay where they are from now on, and readers may want them without holes.
@@ -197,10 +202,8 @@ bool Live<Real>::insert(const Batch<Real>& batch, std::size_t i, const Pulse& pu
     found_.clear();
     if (!hang_up(leaf, pulse)) return false;
   }
-  if (options_.count_repeats) {
-    repeats_.add(points(), leaf.row());
-    members_.begin(points().arrival(leaf.row()), points().weight(leaf.row()));
-  }
+  if (options_.count_repeats) repeats_.add(points(), leaf.row());
+  if (options_.max_leaves > 0) keep_to_budget();
   return true;
 }
 
@@ -257,6 +260,7 @@ bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
 template <class Real>
 void Live<Real>::attached(NodeId leaf) {
   end_ = leaf.row() + std::size_t{1};
+  if (tracks_members()) members_.begin(points().arrival(leaf.row()), points().weight(leaf.row()));
   ++version_;
 }
 
@@ -314,7 +318,7 @@ Change Live<Real>::take_change() {
 
 template <class Real>
 bool Live<Real>::find(Arrival number, RowSlot& row) const {
-  if (options_.count_repeats) {
+  if (tracks_members()) {
     number = members_.leaf_of(number);
     if (number == Members::kNobody) return false;
   }
@@ -343,7 +347,7 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
 /// Take a point out: with its leaf, unless that has others.
 template <class Real>
 bool Live<Real>::leave(Arrival number) {
-  if (!options_.count_repeats) return take_out(number);
+  if (!tracks_members()) return take_out(number);
   const Arrival leaf = members_.leaf_of(number);
   if (leaf == Members::kNobody) return false;
   if (members_.count(leaf) == 1) {
@@ -351,6 +355,8 @@ bool Live<Real>::leave(Arrival number) {
   } else {
     RowSlot row = 0;
     points().find(leaf, row);
+    if (points().ssd(row) > 0)
+      throw std::invalid_argument("the point is in a leaf with others, and cannot leave alone");
     tree_.make_room_to_erase();
     const double weight = points().weight(row) - members_.weight_of(number);
     algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
@@ -376,17 +382,83 @@ bool Live<Real>::take_out(Arrival number) {
   }
   algorithm_->erase(tree_, NodeId::leaf(row));
   if (indexed) neighbours_->remove(row);
-  if (options_.count_repeats) repeats_.remove(points(), row);
+  if (is_counted(row)) repeats_.remove(points(), row);
   gone(number);
   tree_.erase_row(row);
   return true;
+}
+
+// --- a budget of leaves ---------------------------------------------------------------
+
+template <class Real>
+void Live<Real>::keep_to_budget() {
+  while (size() > options_.max_leaves) {
+    know_pairs();
+    merge_closest_leaves();
+    close_holes_if_many();
+  }
+}
+
+/// Have all pairs of leaves known.
+template <class Real>
+void Live<Real>::know_pairs() {
+  const bool missed = !tree_.take_rewired(rewired_);
+  if (!knows_pairs_ || missed) {
+    knows_pairs_ = false;
+    tree_.watch(true);
+    pairs_.begin(tree_);
+    knows_pairs_ = true;
+    return;
+  }
+  knows_pairs_ = false;  // until this has gone well
+  for (const Slot slot : rewired_) pairs_.offer(tree_, slot);
+  knows_pairs_ = true;
+}
+
+/// The two closest leaves that are siblings become one, at the place of the earlier, with
+/// the summary that their parent had: nothing above notices.
+template <class Real>
+void Live<Real>::merge_closest_leaves() {
+  tree_.make_room_to_weigh();
+  tree_.make_room_to_erase();
+  try {
+    if (neighbours_) neighbours_->make_room_to_remove();
+  } catch (...) {
+    neighbours_.reset();
+    throw;
+  }
+  const NodeId v = pairs_.take_closest(tree_);
+  NodeId a = tree_.left(v), b = tree_.right(v);
+  if (b.row() < a.row()) std::swap(a, b);
+  const Standing standing{tree_.weight(v), tree_.ssd(v)};
+  std::copy_n(tree_.mean(v), tree_.dim(), mean_.begin());
+  const bool moves = !std::equal(mean_.begin(), mean_.end(), points().row(a.row()));
+  for (const NodeId leaf : {a, b})
+    if (is_counted(leaf.row()) && (leaf == b || standing.ssd > 0))
+      repeats_.remove(points(), leaf.row());
+  if (neighbours_ && b.row() < neighbours_->end()) neighbours_->remove(b.row());
+  if (neighbours_ && moves) neighbours_->remove(a.row());
+  const Arrival number = points().arrival(b.row());
+  if (tracks_members()) members_.merge(number, points().arrival(a.row()));
+  tree_.detach(b);
+  tree_.weigh(a, standing);
+  std::copy(mean_.begin(), mean_.end(), tree_.own_row(a));
+  tree_.lose_leaf(tree_.parent(a));
+  gone(number);
+  tree_.erase_row(b.row());
+  if (!neighbours_ || !moves) return;
+  try {
+    neighbours_->put_back(points(), a.row());
+  } catch (...) {
+    neighbours_.reset();
+  }
 }
 
 template <class Real>
 bool Live<Real>::weigh(Arrival number, double weight) {
   RowSlot row = 0;
   if (!find(number, row)) return false;
-  if (!algorithm_->weighs() || options_.count_repeats) throw std::invalid_argument(kNoWeights);
+  if (!algorithm_->weighs() || tracks_members()) throw std::invalid_argument(kNoWeights);
   if (!(std::isfinite(weight) && weight > 0))
     throw std::invalid_argument("weights must be finite and positive");
   tree_.make_room_to_weigh();
@@ -411,6 +483,7 @@ void Live<Real>::compact() {
     if (neighbours_) neighbours_->renumber(new_slot, points().living());
     algorithm_->renumber(new_slot);
     repeats_.renumber(new_slot);
+    pairs_.renumber(new_slot);
   });
   frontier_.reset();
   end_ = points().slots();

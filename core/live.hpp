@@ -23,6 +23,7 @@
 #include "index/row_hash.hpp"
 #include "pulse.hpp"
 #include "tree/frontier.hpp"
+#include "tree/leaf_pairs.hpp"
 #include "tree/members.hpp"
 #include "tree/snapshot.hpp"
 #include "tree/tree.hpp"
@@ -34,6 +35,11 @@ struct Options {
   AlgorithmOptions algorithm;
   /// A row that equals a stored one raises that one's weight, instead of adding a leaf.
   bool count_repeats = false;
+  /// Beyond so many leaves (0: no limit) the two closest that are siblings become one. Only
+  /// under OHAC.
+  std::size_t max_leaves = 0;
+  /// Remember which points are in which leaf.
+  bool track_members = true;
 };
 
 /// Rows to be inserted, in order; and what is to leave on the way.
@@ -64,9 +70,9 @@ class Live {
   /// Number of leaves.
   std::size_t size() const { return tree_.attached(); }
   /// Number of points, of which a leaf may stand for several.
-  std::size_t n_points() const { return options_.count_repeats ? members_.size() : size(); }
+  std::size_t n_points() const { return tracks_members() ? members_.size() : size(); }
   /// Which of them are in which leaf, if that is not as plain as can be.
-  const Members* members() const { return options_.count_repeats ? &members_ : nullptr; }
+  const Members* members() const { return tracks_members() ? &members_ : nullptr; }
   /// Grows with every change of the tree.
   std::uint64_t version() const { return version_; }
   const RowStore<Real>& points() const { return tree_.points(); }
@@ -142,6 +148,13 @@ class Live {
  private:
   struct Unattached;
   class Leaving;
+  bool tracks_members() const {
+    return options_.count_repeats || (options_.max_leaves > 0 && options_.track_members);
+  }
+  bool is_counted(RowSlot row) const { return options_.count_repeats && points().ssd(row) == 0; }
+  void keep_to_budget();
+  void know_pairs();
+  void merge_closest_leaves();
   void make_room(const Batch<Real>& batch);
   std::size_t insert_each(const Batch<Real>& batch, const Pulse& pulse);
   std::size_t insert_looked_up(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
@@ -176,7 +189,11 @@ class Live {
   Arrival known_until_ = 0;    // later points were inserted since the last change was taken
   std::vector<Arrival> gone_;  // and these were taken out; only while it is written down
   bool lost_track_ = false;    // there was no memory for one of them
-  Members members_;            // if repeats are counted
+  Members members_;            // if leaves may stand for several points
+  LeafPairs<Real> pairs_;      // once there are as many leaves as there may be
+  bool knows_pairs_ = false;
+  std::vector<Slot> rewired_;
+  std::vector<Real> mean_;
   PathPrefetch prefetch_;
   SearchScratch search_;
   std::vector<Neighbour> found_;

@@ -98,7 +98,14 @@ LIMITS = {"window": None, "max_age": None, "duplicates": "keep"}
 
 OWN_OPTIONS = {
     OTD: {"certify": False, **LIMITS},
-    OHAC: {"n_neighbors": 1, "neighbors": "exact", "n_jobs": None, **LIMITS},
+    OHAC: {
+        "n_neighbors": 1,
+        "neighbors": "exact",
+        "n_jobs": None,
+        "max_leaves": None,
+        "track_members": True,
+        **LIMITS,
+    },
     NaiveNN: LIMITS,
     PERCH: {
         **LIMITS,

@@ -43,6 +43,7 @@ ORDER = [
     "tree/tree_check.cpp",
     "tree/tree_storage.cpp",
     "tree/members.hpp",
+    "tree/leaf_pairs.hpp",
     "tree/frontier.hpp",
     "tree/frontier.cpp",
     "tree/snapshot.hpp",

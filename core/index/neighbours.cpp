@@ -73,6 +73,7 @@ class ScanNeighbours final : public Neighbours<Real> {
   void add(const RowStore<Real>&) override { ++end_; }
   void make_room_to_remove() override {}
   void remove(RowSlot) override {}
+  void put_back(const RowStore<Real>&, RowSlot) override {}
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
     end_ = end_ < new_slot.size() ? new_slot[end_] : living;
   }
@@ -143,6 +144,9 @@ class ProjectedNeighbours final : public Neighbours<Real> {
   }
   void make_room_to_remove() override {}
   void remove(RowSlot row) override { scan_.remove(row); }
+  void put_back(const RowStore<Real>& points, RowSlot row) override {
+    scan_.set(row, points.row(row));
+  }
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
     scan_.renumber(new_slot, living);
   }
@@ -230,6 +234,9 @@ class BucketNeighbours final : public Neighbours<Real> {
   }
   void make_room_to_remove() override { buckets_.make_removable(); }
   void remove(RowSlot row) override { buckets_.remove(row); }
+  void put_back(const RowStore<Real>& points, RowSlot row) override {
+    buckets_.insert(row, points.row(row));
+  }
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
     buckets_.renumber(new_slot);
     end_ = end_ < new_slot.size() ? new_slot[end_] : living;

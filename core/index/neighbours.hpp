@@ -40,6 +40,8 @@ class Neighbours {
   virtual void make_room_to_remove() = 0;
   /// Take out a row in a slot below end().
   virtual void remove(RowSlot row) = 0;
+  /// Take in again a row that was taken out, with other values.
+  virtual void put_back(const RowStore<Real>& points, RowSlot row) = 0;
   /// Rows have other slots now, `living` of them, and no holes (RowStore::compact).
   virtual void renumber(std::span<const RowSlot> new_slot, std::size_t living) = 0;
   /// Have searches ask for no memory.

@@ -23,7 +23,7 @@ class Members {
     Arrival point;
     Arrival leaf;
     double weight;
-    std::uint32_t count;  // of the points in its leaf, if the leaf has this point's number
+    std::uint32_t count;  // of the points in its leaf, if the leaf has or had this number
     bool here;            // it has not left
   };
   static constexpr Arrival kNobody = ~Arrival{0};
@@ -41,12 +41,18 @@ class Members {
   /// The leaf that a point is in; kNobody if it is not here.
   Arrival leaf_of(Arrival point) const {
     const Member* const found = find(point);
-    return found != nullptr && found->here ? found->leaf : kNobody;
+    return found != nullptr && found->here ? root(found->leaf) : kNobody;
   }
   double weight_of(Arrival point) const { return find(point)->weight; }
   /// How many points are in a leaf.
   std::uint32_t count(Arrival leaf) const { return find(leaf)->count; }
-  /// A point that is here leaves.
+  /// A leaf becomes part of an earlier one.
+  void merge(Arrival leaf, Arrival into) {
+    Member* const member = find(leaf);
+    member->leaf = into;
+    find(into)->count += member->count;
+  }
+  /// A point that is here leaves; it is in a leaf that nobody was merged into.
   void leave(Arrival point) {
     Member* const member = find(point);
     member->here = false;
@@ -56,7 +62,7 @@ class Members {
   template <class Use>
   void for_each(Use&& use) const {
     for (const Member& member : all_)
-      if (member.here) use(member);
+      if (member.here) use(member.point, root(member.leaf));
   }
   /// Of all that are here and of the leaves they are in, for storage.
   std::vector<Member> stored() const {
@@ -71,18 +77,30 @@ class Members {
     here_ = 0;
     const auto later = [](const Member& a, const Member& b) { return a.point >= b.point; };
     bool fits = std::adjacent_find(all_.begin(), all_.end(), later) == all_.end();
-    for (Member& member : all_) member.count = 0;
-    for (const Member& member : all_) {
-      Member* const leaf = fits ? find(member.leaf) : nullptr;
-      fits = fits && leaf != nullptr && leaf->leaf == leaf->point;
-      if (!fits) throw std::invalid_argument("the points of a stored tree do not fit its leaves");
-      if (!member.here) continue;
-      ++leaf->count;
-      ++here_;
+    for (Member& member : all_) {
+      member.count = 0;
+      fits = fits && member.leaf <= member.point && find(member.leaf) != nullptr;
+    }
+    if (!fits) throw std::invalid_argument("the points of a stored tree do not fit its leaves");
+    // From the last one on: whoever is in a leaf that was merged counts there, and above.
+    for (auto member = all_.rbegin(); member != all_.rend(); ++member) {
+      here_ += member->here ? 1 : 0;
+      if (member->leaf == member->point)
+        member->count += member->here ? 1 : 0;
+      else
+        find(member->leaf)->count += member->count > 0 ? member->count : (member->here ? 1 : 0);
     }
   }
 
  private:
+  /// The leaf that a leaf has become part of, or the leaf itself.
+  Arrival root(Arrival leaf) const {
+    for (;;) {
+      const Arrival above = find(leaf)->leaf;
+      if (above == leaf) return leaf;
+      leaf = above;
+    }
+  }
   const Member* find(Arrival point) const {
     const auto at = std::lower_bound(
         all_.begin(), all_.end(), point,

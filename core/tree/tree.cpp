@@ -97,6 +97,7 @@ void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child
     return;
   }
   touch(parent.slot());
+  note_rewired(parent.slot());
   Inner& above = inner(parent.slot());
   (above.left == old_child ? above.left : above.right) = new_child;
   set_parent(new_child, parent);
@@ -260,6 +261,15 @@ NodeId Tree<Real>::detach(NodeId leaf) {
 }
 
 template <class Real>
+void Tree<Real>::lose_leaf(NodeId v) {
+  for (; v != kNone; v = parent(v)) {
+    Inner& node = inner(v.slot());
+    --node.count;
+    if (node.stale == kFresh) node.stale = kHeightStale;  // the highest below may have gone
+  }
+}
+
+template <class Real>
 void Tree<Real>::number_rows() {
   new_slot_.clear();
   RowSlot next = 0;
@@ -287,6 +297,7 @@ template <class Real>
 NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
   const NodeId node = NodeId::inner(slot);
   touch(slot);
+  note_rewired(slot);
   inner(slot).left = left;
   inner(slot).right = right;
   set_parent(left, node);

@@ -22,7 +22,9 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "math/linkage.hpp"
@@ -135,6 +137,20 @@ class Tree {
   /// stale now. If this throws, it can be asked for again.
   Change take_change();
 
+  /// Write down from now on, or no more, which inner nodes get other children.
+  void watch(bool on) {
+    watching_ = on;
+    missed_ = false;
+    rewired_.clear();
+  }
+  /// Those since the last time, some of them more than once; false if memory ran out, and
+  /// some were missed.
+  bool take_rewired(std::vector<Slot>& out) {
+    std::swap(out, rewired_);
+    rewired_.clear();
+    return !std::exchange(missed_, false);
+  }
+
   // --- growing ---------------------------------------------------------------
   void make_room(std::size_t points);
   /// Store a row as a leaf that is not yet attached.
@@ -183,6 +199,8 @@ class Tree {
   /// fills the place. Ancestors are the caller's affair. kNone: it was the last one.
   NodeId detach(NodeId leaf);
   void erase_row(RowSlot slot) { points_.erase(slot); }
+  /// One leaf less below v and all above it, with nothing else changed. O(depth).
+  void lose_leaf(NodeId v);
   /// Close the holes that erased rows have left. Calls moved(new_slot) with where each
   /// slot goes before it does so; must not throw. O(n dim).
   template <class Moved>
@@ -283,6 +301,14 @@ class Tree {
     if (recording_) write_down(slot, used);
   }
   void write_down(Slot slot, bool used) noexcept;
+  void note_rewired(Slot slot) noexcept {
+    if (!watching_) return;
+    try {
+      rewired_.push_back(slot);
+    } catch (const std::bad_alloc&) {
+      missed_ = true;
+    }
+  }
   void keep_first_of_each_slot() noexcept;
   void clear_notes() noexcept;
   void touch_all() noexcept;
@@ -323,6 +349,8 @@ class Tree {
   BigVector<Heights> heights_;     // by slot, once a reader has come
   std::vector<RowSlot> new_slot_;  // of the compaction at hand
   bool recording_ = false, lost_track_ = false;
+  bool watching_ = false, missed_ = false;
+  std::vector<Slot> rewired_;
   static constexpr std::size_t kFewTouched = 1024;
   std::vector<Touched> touched_;
   std::size_t tidy_at_ = kFewTouched;

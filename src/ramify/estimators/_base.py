@@ -311,10 +311,10 @@ class HierarchicalClusterer(TreeTracker, ClusterMixin, BaseEstimator):  # type: 
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
         own = self._Options.of(self, metric)
-        if check_history(getattr(self, "history", 0)) and own.counts_repeats:
+        if check_history(getattr(self, "history", 0)) and own.tracks_members:
             raise ValueError(
-                "history: changes are told of leaves, and duplicates='count' has leaves of several "
-                "points; set one of them"
+                "history: changes are told of leaves, and with duplicates='count' or max_leaves "
+                "they are of several points; set one of them"
             )
         return Settings(self._algorithm, 0, metric, linkage, n_neighbors, own)
 

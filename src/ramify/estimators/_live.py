@@ -360,7 +360,7 @@ class Live:
         """The ids of n leaves with these numbers, none: 0, 1, ...; of the first point in each."""
         assert self.ids is not None
         leaves = numbers.tolist() if len(numbers) else range(n)
-        if self.settings.options.counts_repeats:  # whoever began a leaf may have left it
+        if self.settings.options.tracks_members:  # whoever began a leaf may have left it
             points = self._core.numbers()
             of, first = np.unique(self._core.leaf_of(points), return_index=True)
             leaves = points[first[np.searchsorted(of, np.asarray(leaves))]].tolist()

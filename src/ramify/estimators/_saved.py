@@ -254,7 +254,7 @@ def _check_arrays(
     points = n
     if "standings" in arrays:
         expected["standings"] = np.float64, (n, 2)
-    if settings.options.counts_repeats and n > 0:
+    if settings.options.tracks_members and n > 0:
         members = arrays["members"]
         expected["members"] = np.uint64, (len(members), 3)
         expected["shares"] = np.float64, (len(members),)
@@ -303,7 +303,8 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
     _require(low.min() >= -LARGEST and high.max() <= LARGEST, "a coordinate is too large")
     if settings.metric.unit_rows:
-        lengths = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+        single = arrays["standings"][:, 1] == 0 if "standings" in arrays else slice(None)
+        lengths = np.einsum("ij,ij->i", points[single], points[single], dtype=np.float64)
         _require(np.abs(lengths - 1).max() < 1e-3, "a direction is not of length 1")
     settings.options.check_rows(points)
     room = _SLACK[points.dtype.name] * np.maximum(np.abs(low), np.abs(high))

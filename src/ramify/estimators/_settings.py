@@ -49,6 +49,11 @@ class Options:
         """Whether rows that equal each other become one leaf."""
         return False
 
+    @property
+    def tracks_members(self) -> bool:
+        """Whether it is written down which points are in which leaf."""
+        return self.counts_repeats
+
     def require_changeable(self, wanted: str) -> None:
         """Refuse what only trees can do that lose points and have weights."""
         if self.unchangeable is not None:

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ohac.py: online HAC, the paper's Algorithm 2."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from ramify.checks import one_of
+from ramify.checks import one_of, whole_number, yes_or_no
 from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._hnsw import HnswTree, require_usearch
 from ramify.estimators._settings import Arrays, CountingOptions, Options, Settings, checked
+from ramify.metric import Metric
+
+
+def _check_budget(name: str, found: object) -> int | None:
+    return None if found is None else whole_number(name, found, least=2)
 
 
 def _check_neighbors(name: str, found: object) -> str:
@@ -22,6 +27,24 @@ class OHACOptions(CountingOptions):
     """See :class:`OHAC`."""
 
     neighbors: str = checked(_check_neighbors)
+    max_leaves: int | None = field(default=None, metadata={"check": _check_budget})
+    track_members: bool = field(default=True, metadata={"check": yes_or_no})
+
+    @property
+    def tracks_members(self) -> bool:
+        """Whether it is written down which points are in which leaf."""
+        return self.counts_repeats or (self.max_leaves is not None and self.track_members)
+
+    @classmethod
+    def of(cls, model: Any, metric: Metric) -> Self:
+        """A model's options, checked; two limits at once are refused."""
+        found = super().of(model, metric)
+        if found.max_leaves is None:
+            return found
+        if model.window is not None or model.max_age is not None:
+            raise ValueError("max_leaves: leaves of several points cannot grow old; set no window")
+        found.require_changeable("max_leaves")
+        return found
 
     @property
     def unchangeable(self) -> str | None:
@@ -83,6 +106,14 @@ class OHAC(ChangingClusterer):
     duplicates : {"keep", "count"}, default="keep"
         ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
         of adding a leaf. ``labels_`` still has an entry for each point.
+    max_leaves : int, optional
+        A budget: beyond so many leaves, the two closest that are siblings become one, which
+        keeps their number, mean and spread. Later points may join it. Memory stays as it is
+        then, and all counts, means and linkages are those of the points seen; equally close
+        ones: as for merges.
+    track_members : bool, default=True
+        Remember which point is in which leaf, at 32 bytes a point. Without, points are known
+        by their leaves alone: ``labels_`` has an entry for each leaf.
     history : int, default=0
         How many versions, of those that were read from ``version``, can be asked about
         later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
@@ -135,6 +166,8 @@ class OHAC(ChangingClusterer):
         window: int | None = None,
         max_age: float | timedelta | None = None,
         duplicates: str = "keep",
+        max_leaves: int | None = None,
+        track_members: bool = True,
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -147,4 +180,6 @@ class OHAC(ChangingClusterer):
         self.window = window
         self.max_age = max_age
         self.duplicates = duplicates
+        self.max_leaves = max_leaves
+        self.track_members = track_members
         self.history = history

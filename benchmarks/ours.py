@@ -268,9 +268,8 @@ def _beside(model: Any, rows: Rows) -> Any:
         heights.append(height)
         return n + len(merges) - 1
 
-    for leaf, group in zip(
-        used.tolist(), np.split(order, np.cumsum(np.bincount(inside))[:-1]), strict=True
-    ):
+    groups = np.split(order, np.cumsum(np.bincount(inside))[:-1])
+    for leaf, group in zip(used.tolist(), groups, strict=True):
         top = int(group[0])
         for one in group[1:].tolist():
             top = join(top, int(one), 0.0)

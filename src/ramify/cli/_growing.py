@@ -38,7 +38,7 @@ class Growth:
         bad: BadRows,
         every: Every,
         *,
-        by_number: bool = False,
+        number: int | None = None,
         save_on_interrupt: bool,
         quiet: bool,
     ) -> None:
@@ -46,7 +46,7 @@ class Growth:
         self._source = source
         self._keeper = keeper
         self._bad = bad.of(source)
-        self._by_number = by_number  # points are called by their numbers
+        self._number = number  # of the next row, where points are called by their numbers
         self._save_on_interrupt = save_on_interrupt
         self._quiet = quiet
         self._saver = Saver(every, self._save_some)
@@ -81,7 +81,7 @@ class Growth:
                     self._grown,
                     self._bad,
                     watch.pulse,
-                    by_number=self._by_number,
+                    number=self._number,
                 )
                 if BY_CLASS[type(self._model)].at_once:
                     self._grow_at_once(inserter)
@@ -90,7 +90,9 @@ class Growth:
         finally:
             self._grown.seconds = time.monotonic() - begun
         if self._grown.points == 0:
-            why = f" that can be used, and {self._bad.count:,} bad ones" if self._bad.count else ""
+            counts = {"bad ones": self._bad.count, "that come too late": self._grown.late}
+            found = " and ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+            why = f" that can be used, and {found}" if found else ""
             raise ValueError(f"{self._source.name} holds no rows{why}")
 
     def _grow_in_batches(self, inserter: Inserter, watch: Meter) -> None:
@@ -171,9 +173,12 @@ class Growth:
     def _report(self, kept: Kept, *, json: bool) -> None:
         """Say what is in the file now."""
         self._bad.tell(quiet=self._quiet)
+        model, grown, out = self._model, self._grown, kept.place
+        if grown.late:
+            rows = "1 row" if grown.late == 1 else f"{grown.late:,} rows"
+            note(f"left out, too late for the max age: {rows}", quiet=self._quiet)
         if self._quiet and not json:
             return
-        model, grown, out = self._model, self._grown, kept.place
         size = out.stat().st_size
         depth = int(model.hierarchy().depths().max())
         if json:
@@ -184,6 +189,7 @@ class Growth:
                 "algorithm": BY_CLASS[type(model)].name,
                 "depth": depth,
                 "inserted": grown.points,
+                "late": grown.late,
                 "bad_rows": self._bad.count,
                 "seconds": round(grown.seconds, 6),
                 "bytes": size,

@@ -14,6 +14,7 @@ NAME = "info"
 EXAMPLES = ("ramify info tree.ramify --depth", "ramify info tree.ramify --json | jq .points")
 
 _CUTS = ("n_clusters", "distance_threshold")  # say nothing about the tree
+_STAYING = {"window": None, "max_age": None, "duplicates": "keep"}  # lines of their own, if set
 
 
 @verb(NAME)
@@ -52,7 +53,10 @@ def _header(path: Path) -> dict[str, Any]:
     chosen = about.get("parameters") or {}
     return {
         "algorithm": words.get((about.get("algorithm") or "").lower()),
-        "options": {name: value for name, value in chosen.items() if name not in _CUTS},
+        "options": {
+            name: value for name, value in chosen.items() if name not in (*_CUTS, *_STAYING)
+        },
+        **_staying(chosen),
         "points": about["points"],
         "width": about.get("columns"),
         "dtype": about.get("dtype"),
@@ -63,13 +67,22 @@ def _header(path: Path) -> dict[str, Any]:
     }
 
 
+def _staying(chosen: dict[str, Any]) -> dict[str, Any]:
+    """What a tree keeps of its points, where it does not keep all of them as they came."""
+    found = {name: chosen.get(name, usual) for name, usual in _STAYING.items()}
+    return {name: value for name, value in found.items() if value != _STAYING[name]}
+
+
 def _shape(path: Path) -> dict[str, Any]:
     """What only the tree itself can say."""
     from ramify.cli import _models
 
-    tree = _models.load(path).tree
+    saved = _models.load(path)
+    tree = saved.tree
     depths = tree.depths()
+    weight = {} if tree.leaf_weights is None else {"weight": tree.weights[tree.root].item()}
     return {
+        **weight,
         "depth": int(depths.max()),
         "mean_depth": float(depths.mean()),
         "root_height": float(tree.heights[-1]) if tree.n_leaves > 1 else 0.0,

@@ -138,13 +138,14 @@ class Clock:
     have others, which have left.
     """
 
-    __slots__ = ("_dates", "_end", "_heap", "_newest", "_open", "n_late")
+    __slots__ = ("_before", "_dates", "_end", "_heap", "_newest", "_open", "n_late")
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int]] = []
         self._newest: float | None = None
         self._dates: bool | None = None
         self._open: list[tuple[float, int]] | None = None  # what a plan took from the heap
+        self._before: float | None = None  # the newest when the open plan was begun
         self._end = 0  # beyond the last point that had a time
         self.n_late = 0
 
@@ -157,6 +158,11 @@ class Clock:
         if self._open is None:
             return
         known = {*self._heap, *self._open}
+        # Rows of the plan that never came have made nobody old.
+        came = [time for time, number in known if number < core.next_arrival]
+        if self._before is not None:
+            came.append(self._before)
+        self._newest = max(came, default=None)
         heap = [entry for entry in known if core.has(entry[1])]
         heapq.heapify(heap)
         self._heap, self._open = heap, None
@@ -178,6 +184,7 @@ class Clock:
         self.settle(core)
         self.check(times, max_age)
         self._dates = times.dtype.kind == "i"
+        self._before = self._newest
         self._open = []
 
     def is_late(self, time: float, max_age: float) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import ramify
@@ -159,8 +160,9 @@ def test_repeats_are_counted_and_every_point_has_a_label(tmp_path):
     np.save(tmp_path / "x.npy", np.concatenate([X, X[:20]]))
     out = tmp_path / "t"
     done("fit", tmp_path / "x.npy", "-o", out, "--duplicates", "count", "-q")
-    done("update", out, tmp_path / "x.npy", "-q")
+    assert "160 points in 60 leaves" in done("update", out, tmp_path / "x.npy").err
     model = ramify.load(out)
+    assert done("info", out, "--depth", "--json").json()["points"] == 160
     assert (len(model), model.n_points_) == (N, 160)
     done("cut", out, "-k", 4, "-o", tmp_path / "labels.csv")
     table = np.loadtxt(tmp_path / "labels.csv", delimiter=",", skiprows=1, dtype=int)
@@ -223,6 +225,18 @@ def test_an_interrupted_batch_goes_on_from_the_row_after_late_ones(tmp_path, mon
     assert ramify.load(out).hierarchy() == expected().hierarchy()
 
 
+def test_an_array_field_with_a_weight_and_a_time_beside_it(tmp_path):
+    rows = [{"v": row, "n": 2, "at": i} for i, row in enumerate(X[:9].tolist())]
+    words = ("--weights", "n", "--time-column", "at", "--max-age", 4)
+    out = tmp_path / "t"
+    done("fit", "-", "-o", out, *words, "-q", stdin="\n".join(map(json.dumps, rows)))
+    assert ramify.load(out).points().tolist() == X[4:9].tolist()
+    assert ramify.load(out).hierarchy().weights[-1] == 10
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
+    done("fit", tmp_path / "x.parquet", "-o", tmp_path / "u", *words, "-q")
+    assert ramify.load(tmp_path / "u").hierarchy() == ramify.load(out).hierarchy()
+
+
 # --- labels, numbers, readers -----------------------------------------------------
 
 
@@ -280,6 +294,7 @@ def test_info_says_what_a_tree_keeps(tmp_path):
     done("fit", file, "-o", tmp_path / "t", *words, *ALONG, "-q")
     facts = done("info", tmp_path / "t", "--json").json()
     assert (facts["window"], facts["max_age"], facts["duplicates"]) == (50, "36h", "count")
+    assert facts["leaves"] == len(ramify.load(tmp_path / "t"))
     text = done("info", tmp_path / "t", "--depth").out
     assert "max age      36h" in text
     weight = int(ramify.load(tmp_path / "t").hierarchy().weights[-1])

@@ -21,6 +21,7 @@ from ramify.cli._console import (
 from ramify.cli._every import Every, Saver
 from ramify.cli._inserting import Grown, Inserter
 from ramify.cli._keeping import Keeper, Kept
+from ramify.cli._models import n_points
 from ramify.cli._progress import Meter, meter
 from ramify.cli._signals import Signals, StoppedError, error_of, heeded
 from ramify.estimators._registry import BY_CLASS
@@ -123,7 +124,7 @@ class Growth:
         except (OSError, MemoryError) as error:
             complain(self._name, f"could not save now, and goes on: {sentence(error)}")
             return
-        note(f"{place}: {len(self._model):,} points{self._up_to()}", quiet=self._quiet)
+        note(f"{place}: {_points(self._model)}{self._up_to()}", quiet=self._quiet)
 
     # --- the end, before all rows are in --------------------------------------------------
 
@@ -184,7 +185,8 @@ class Growth:
         if json:
             facts = {
                 "tree": str(out),
-                "points": len(model),
+                "points": n_points(model),
+                "leaves": len(model),
                 "width": model.n_features_in_,
                 "algorithm": BY_CLASS[type(model)].name,
                 "depth": depth,
@@ -198,9 +200,14 @@ class Growth:
             return
         speed = grown.points / max(grown.seconds, 1e-9)
         note(
-            f"{out}: {len(model):,} points, depth {depth:,}, {some_bytes(size)}; "
+            f"{out}: {_points(model)}, depth {depth:,}, {some_bytes(size)}; "
             f"{grown.points:,} inserted in {grown.seconds:,.1f} s ({speed:,.0f} points/s)"
         )
+
+
+def _points(model: Any) -> str:
+    points, leaves = n_points(model), len(model)
+    return f"{points:,} points" + ("" if points == leaves else f" in {leaves:,} leaves")
 
 
 def _word(error: BaseException) -> str:

@@ -154,6 +154,11 @@ def arrivals(model: Any) -> int:
     return 0 if model._live is None else int(model._live.next_arrival)
 
 
+def n_points(model: Any) -> int:
+    """How many points a model has, of which a leaf may stand for several."""
+    return 0 if model._live is None else int(model._live.n_points)
+
+
 def point_numbers(model: Any) -> list[int]:
     """Numbers of the points that a model has, in order."""
     return [] if model._live is None else model._live.numbers().tolist()

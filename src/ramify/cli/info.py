@@ -30,7 +30,11 @@ def run(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Say what a saved tree is: algorithm, options, points, columns, size."""
+    """Say what a saved tree is: algorithm, options, points, columns, size.
+
+    Where repeats are counted, the head of the file knows the number of leaves, and --depth
+    the number of points.
+    """
     options.check_file(tree)
     facts = {"tree": str(tree), **_header(tree)}
     if depth:
@@ -57,7 +61,7 @@ def _header(path: Path) -> dict[str, Any]:
             name: value for name, value in chosen.items() if name not in (*_CUTS, *_STAYING)
         },
         **_staying(chosen),
-        "points": about["points"],
+        "leaves" if chosen.get("duplicates") == "count" else "points": about["points"],
         "width": about.get("columns"),
         "dtype": about.get("dtype"),
         "columns": about.get("feature_names"),
@@ -80,9 +84,10 @@ def _shape(path: Path) -> dict[str, Any]:
     saved = _models.load(path)
     tree = saved.tree
     depths = tree.depths()
-    weight = {} if tree.leaf_weights is None else {"weight": tree.weights[tree.root].item()}
+    weighted = tree.leaf_weights is not None
     return {
-        **weight,
+        **({} if saved.model is None else {"points": _models.n_points(saved.model)}),
+        **({"weight": tree.weights[tree.root].item()} if weighted else {}),
         "depth": int(depths.max()),
         "mean_depth": float(depths.mean()),
         "root_height": float(tree.heights[-1]) if tree.n_leaves > 1 else 0.0,

@@ -1,6 +1,7 @@
 """Points that leave, weigh and repeat, from the command line: by real files, beside Python."""
 
 import json
+import re
 import subprocess
 from datetime import timedelta
 from pathlib import Path
@@ -268,6 +269,8 @@ def test_numbers_of_points_are_not_places_in_the_tree(tmp_path):
     np.save(tmp_path / "x.npy", X)
     done("fit", tmp_path / "x.npy", "-o", tmp_path / "t", "--window", 9, "-q")
     model = ramify.load(tmp_path / "t")
+    newick = done("export", tmp_path / "t", "--to", "newick").out
+    assert sorted(map(int, re.findall(r"[(,](\d+):", newick))) == list(range(N - 9, N))
     lines = done("assign", tmp_path / "t", tmp_path / "x.npy", "-k", 3, "--to", "jsonl").out
     answers = [json.loads(line) for line in lines.splitlines()]
     model.n_clusters = 3

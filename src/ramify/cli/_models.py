@@ -77,6 +77,12 @@ class Saved(NamedTuple):
         """The points, or None."""
         return None if self.model is None else self.model.points()
 
+    def named(self) -> ramify.Hierarchy:
+        """The tree; where points have left, numbers are no places, and stand in for names."""
+        tree = self.tree
+        left = int(tree.point_numbers[-1]) >= tree.n_leaves
+        return tree.with_names(tree.point_numbers) if left and tree.names is None else tree
+
     def points_of_leaves(self) -> Points:
         """The points of all leaves, in order of arrival."""
         tree, model = self.tree, self.model

@@ -101,11 +101,14 @@ def test_fit_passes_options_on(plain, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--algorithm", "otd", "--linkage", "ward"], "otd has no linkage; it has certify, metric"),
+        (
+            ["--algorithm", "otd", "--linkage", "ward"],
+            "otd has no linkage; it has certify, duplicates, max_age, metric",
+        ),
         (["--algorithm", "perch", "--n-neighbors", "2"], "perch has no n_neighbors"),
         (
             ["--set", "threshold=1"],
-            "ohac has no threshold; it has linkage, metric, n_jobs, n_neighbors",
+            "ohac has no threshold; it has duplicates, linkage, max_age, metric",
         ),
         (["--set", "n_clusters=1"], "ohac has no n_clusters"),
         (["--set", "linkage"], "--set linkage: expected NAME=VALUE"),

@@ -376,3 +376,105 @@ def test_a_missing_library_names_the_extra(monkeypatch, missing):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=rf'needs {missing}.*pip install "ramify\[river\]"'):
         importlib.import_module("ramify.river")
+
+
+# --- points that leave, weigh and repeat --------------------------------------------
+
+
+def test_rivers_checks_of_a_window_with_bounded_memory():
+    options = {"n_clusters": 3, "window": 20}
+    checks.check_estimator(OnlineHierarchy(**options))
+    common.check_bounded_memory_growth(OnlineHierarchy(**options), Points(2000))
+
+
+@pytest.mark.parametrize("algorithm", ["ohac", "otd", "perch", "naive-nn"])
+def test_a_window_while_features_come(algorithm):
+    """More columns are no new tree: points that have left had their part in it."""
+    X = np.random.default_rng(5).normal(size=(80, 9))
+    X[:30, 2:] = 0
+    X[:50, 5:] = 0
+    rows = [{f"f{j}": v for j, v in enumerate(row) if v != 0} for row in X.tolist()]
+    model = learn(OnlineHierarchy(algorithm, window=25, n_clusters=4), rows)
+    plain = BY_NAME[algorithm].estimator(window=25, n_clusters=4).fit(X)
+    assert np.array_equal(model.hierarchy().children, plain.hierarchy().children)
+    assert model.hierarchy().point_numbers.tolist() == list(range(55, 80))
+    assert model.labels.tolist() == plain.labels_.tolist()
+    new = np.random.default_rng(6).normal(size=(20, 9))
+    dicts = [{f"f{j}": v for j, v in enumerate(row)} for row in new.tolist()]
+    assert [model.predict_one(x) for x in dicts] == plain.predict(new).tolist()
+
+
+def test_weights_times_and_repeats_pass_through():
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 4, size=(60, 2)).astype(float) + np.array([1, 0])
+    weights, times = rng.uniform(0.5, 3, 60), rng.permutation(60)
+    model = OnlineHierarchy(max_age=20, duplicates="count", n_clusters=3)
+    for x, w, t in zip(as_dicts(X), weights, times, strict=True):
+        model.learn_one(x, w=w, t=t)
+    plain = ramify.OHAC(max_age=20, duplicates="count", n_clusters=3)
+    plain.fit(X, sample_weight=weights, times=times)
+    assert model.hierarchy() == plain.hierarchy()
+    assert model.labels.tolist() == plain.labels_.tolist()
+    batch = OnlineHierarchy(max_age=20, duplicates="count", n_clusters=3)
+    batch.learn_many(pd.DataFrame(X), w=weights, t=times)
+    assert batch.hierarchy() == plain.hierarchy()
+    means = plain.clusters().means
+    found = [list(center.values()) for center in model.centers.values()]
+    assert np.sort(found, axis=0) == pytest.approx(np.sort(means, axis=0))
+
+
+def test_weights_count_in_centers():
+    model = OnlineHierarchy(n_clusters=1)
+    model.learn_one({"x": 0.0}, w=3)
+    model.learn_one({"x": 8.0})
+    assert model.centers == {0: {"x": 2.0}}
+
+
+def test_a_limit_may_change_at_any_time():
+    model = learn(OnlineHierarchy(n_clusters=2), as_dicts(np.eye(6)))
+    model.window = 3
+    model.learn_one({0: 5.0})
+    assert model.hierarchy().point_numbers.tolist() == [4, 5, 6]
+
+
+def test_forget_by_the_order_of_learning():
+    X = np.random.default_rng(8).normal(size=(20, 2))
+    model = learn(OnlineHierarchy(n_clusters=2), as_dicts(X))
+    assert model.forget([3, 7]) == 2
+    model.learn_one({0: 1.0, 1: 1.0, "new": 2.0})
+    assert model.hierarchy().point_numbers.tolist() == [i for i in range(21) if i not in (3, 7)]
+    with pytest.raises(KeyError, match="no point 7"):
+        model.forget(7)
+    copy = pickle.loads(pickle.dumps(model))
+    copy.forget([i for i in range(21) if i not in (3, 7)])
+    assert len(copy) == 0
+    assert copy.predict_one({0: 1.0}) == 0
+    assert copy.labels.tolist() == []
+    assert copy.centers is None
+    copy.learn_one({0: 1.0})
+    assert copy.labels.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithm": "birch", "window": 3}, "algorithm='birch' has no window"),
+        ({"algorithm": "grinch", "duplicates": "count"}, "algorithm='grinch' has no duplicates"),
+        ({"window": 0}, "window=0"),
+        ({"duplicates": "drop"}, "duplicates='drop'"),
+        ({"max_age": 3}, "max_age is set, so every row needs its time"),
+    ],
+)
+def test_wrong_limits(options, message):
+    with pytest.raises(ValueError, match=message):
+        OnlineHierarchy(**options).learn_one({"x": 1.0})
+
+
+def test_what_only_grows_forgets_and_weighs_nothing():
+    model = learn(OnlineHierarchy("birch"), [{"x": 1.0}])
+    with pytest.raises(ValueError, match="only grow"):
+        model.forget(0)
+    with pytest.raises(ValueError, match="have neither"):
+        model.learn_one({"x": 1.0}, w=2)
+    with pytest.raises(KeyError, match="no point 0"):
+        OnlineHierarchy().forget(0)

@@ -3,21 +3,25 @@
 
 river's points are sparse: a feature that is not in the dict is 0, and new ones may
 turn up at any time. Ours are rows of one width. So every feature gets a column when
-it is first learnt, and when the columns run out the tree is grown anew from its own
-points with twice as many. Columns of zeros change no distance and no inner product:
-the tree is the one that would have grown had all features been known at the start.
+it is first learnt, and when the columns run out the tree gets twice as many. Columns of
+zeros change no distance and no inner product: the tree is the one that would have grown
+had all features been known at the start.
 
 Importing this module needs river; `import ramify` does not.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from math import isfinite
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ramify.checks import one_of
+from ramify.estimators._changing import ChangingClusterer, Forgetting
+from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.estimators._registry import ALGORITHMS, BY_NAME
 from ramify.frames import Table, read_table, where
@@ -43,11 +47,12 @@ class OnlineHierarchy(base.Clusterer):
 
     Features go by name. One that a point does not have is 0 there, as in river's own
     clusterers; one that no earlier point had is 0 in all earlier points. (It then costs
-    a regrowth of the tree now and then: each time the number of columns doubles.) The
+    a copy of the tree now and then: each time the number of columns doubles.) The
     order of the features in a dict does not matter. Values are finite numbers; text,
     None and NaN are refused by name, so encode and impute before.
 
-    Every point is kept, so memory grows with the stream.
+    Every point is kept, so memory grows with the stream, unless ``window`` or ``max_age``
+    lets the oldest leave.
 
     Parameters
     ----------
@@ -64,6 +69,15 @@ class OnlineHierarchy(base.Clusterer):
         while there are fewer. At most one of this and ``distance_threshold`` may be set.
     distance_threshold
         Clusters merge only strictly below this height.
+    window
+        Keep the last so many points: the oldest leaves just before a new one comes. Not
+        of ``"grinch"``, ``"birch"`` and ``"naive-hac"``; nor are the next two.
+    max_age
+        Keep points that are at most so much older than the latest, by the times that
+        they are learnt with: a number, or a timedelta if times are dates.
+    duplicates
+        ``"count"``: a point that equals an earlier one raises the weight of its leaf,
+        instead of adding a leaf.
 
     Examples
     --------
@@ -85,12 +99,18 @@ class OnlineHierarchy(base.Clusterer):
         linkage: str = "average",
         n_clusters: int | None = None,
         distance_threshold: float | None = None,
+        window: int | None = None,
+        max_age: float | timedelta | None = None,
+        duplicates: str = "keep",
     ) -> None:
         self.algorithm = algorithm
         self.metric = metric
         self.linkage = linkage
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.window = window
+        self.max_age = max_age
+        self.duplicates = duplicates
         self._model: Any = None
         self._columns: dict[Hashable, int] = {}
 
@@ -100,17 +120,22 @@ class OnlineHierarchy(base.Clusterer):
 
     def _unit_test_skips(self) -> set[str]:
         # A tree over all points grows with them: that is what it is for.
-        return {"check_bounded_memory_growth"}
+        return set() if self.window is not None else {"check_bounded_memory_growth"}
 
     # --- growing ------------------------------------------------------------------
 
-    def learn_one(self, x: Features) -> None:
+    def learn_one(self, x: Features, w: float | None = None, t: object = None) -> None:
         """Insert one point.
 
         Parameters
         ----------
         x
             Numbers by the names of their features.
+        w
+            How many points it stands for, above 0.
+        t
+            When it happened, a number or a date; needed with ``max_age``. Points may come
+            out of order; one that is too old already is not inserted.
 
         Examples
         --------
@@ -123,15 +148,20 @@ class OnlineHierarchy(base.Clusterer):
         """
         numbers = _numbers(x)
         names, row = list(numbers), np.array([list(numbers.values())], dtype=np.float64)
-        self._learn(Table(row, names))
+        along = ([given] if given is not None else None for given in (w, t))
+        self._learn(Table(row, names), *along)
 
-    def learn_many(self, X: Any) -> None:
+    def learn_many(
+        self, X: Any, w: npt.ArrayLike | None = None, t: npt.ArrayLike | None = None
+    ) -> None:
         """Insert the rows of a frame, in order: as ``learn_one`` of each, and faster.
 
         Parameters
         ----------
         X
             A frame of pandas, polars or Arrow, with features as columns.
+        w, t
+            A weight or a time for each row, as in ``learn_one``.
 
         Examples
         --------
@@ -144,9 +174,40 @@ class OnlineHierarchy(base.Clusterer):
         """
         table = _table(X, "learn_many")
         if len(table.array) > 0:
-            self._learn(table)
+            self._learn(table, w, t)
 
-    def _learn(self, table: Table) -> None:
+    def forget(self, points: int | Sequence[int]) -> int:
+        """Take points out of the tree, as if they had been deleted.
+
+        Parameters
+        ----------
+        points
+            Their numbers, in the order in which points were learnt: 0 for the first one,
+            also when it has left since. All must be there. (Points that came too late were
+            not learnt.)
+
+        Returns
+        -------
+        How many points were forgotten.
+
+        Examples
+        --------
+        >>> from ramify.river import OnlineHierarchy
+        >>> model = OnlineHierarchy(n_clusters=2)
+        >>> for x in 0.0, 1.0, 9.0:
+        ...     model.learn_one({"x": x})
+        >>> model.forget(1)
+        1
+        >>> model.labels
+        array([0, 1])
+        """
+        if self._model is None:
+            raise KeyError(f"there is no point {points!r}")
+        if not isinstance(self._model, Forgetting):
+            raise ValueError(f"forget: trees of algorithm={self.algorithm!r} only grow")
+        return self._model.forget(points)
+
+    def _learn(self, table: Table, weights: Any, times: Any) -> None:
         """Insert rows; a refused one leaves everything as it was."""
         model = self._new_model() if self._model is None else self._model
         columns = _with_new(self._columns, table.columns)
@@ -157,11 +218,21 @@ class OnlineHierarchy(base.Clusterer):
                 width = max(width, 2 * model.n_features_in_)
                 model = _widened(model, width)
         rows = _spread(table, columns, width)
-        if len(rows) == 1:
+        self._insert(model, rows, weights, times)
+        self._model, self._columns = model, columns
+
+    def _insert(self, model: Any, rows: Rows, weights: Any, times: Any) -> None:
+        for name in ("window", "max_age"):  # may change at any time
+            if hasattr(model, name):
+                setattr(model, name, getattr(self, name))
+        along = {"sample_weight": weights, "times": times}
+        along = {name: given for name, given in along.items() if given is not None}
+        if along and not isinstance(model, ChangingClusterer):
+            raise ValueError(f"w and t: trees of algorithm={self.algorithm!r} have neither")
+        if len(rows) == 1 and not along:
             model.insert(rows[0])
         else:
-            model.partial_fit(rows)
-        self._model, self._columns = model, columns
+            model.partial_fit(rows, **along)
 
     def _new_model(self) -> Any:
         algorithm = BY_NAME[one_of("algorithm", self.algorithm, _ONLINE)]
@@ -174,6 +245,14 @@ class OnlineHierarchy(base.Clusterer):
                 f"linkage={self.linkage!r}: algorithm={self.algorithm!r} has no choice of "
                 f"linkage; leave it at 'average'"
             )
+        for name, usual in (("window", None), ("max_age", None), ("duplicates", "keep")):
+            if algorithm.has(name):
+                model.set_params(**{name: getattr(self, name)})
+            elif (found := getattr(self, name)) != usual:
+                raise ValueError(
+                    f"{name}={found!r}: algorithm={self.algorithm!r} has no {name}; "
+                    f"leave it at {usual!r}"
+                )
         return model
 
     # --- reading ------------------------------------------------------------------
@@ -203,7 +282,7 @@ class OnlineHierarchy(base.Clusterer):
         >>> model.predict_one({"x": 7.0})
         1
         """
-        if self._model is None:  # scalers may not have anything to say yet, either
+        if len(self) == 0:  # scalers may not have anything to say yet, either
             self._require_cut()
             return 0
         numbers = _numbers(x)
@@ -242,7 +321,7 @@ class OnlineHierarchy(base.Clusterer):
 
     def _predict(self, table: Table) -> IntArray:
         self._require_cut()
-        if self._model is None:
+        if len(self) == 0:
             return np.zeros(len(table.array), dtype=np.int64)
         rows = _spread(table, self._columns, self._model.n_features_in_)
         labels = self.labels
@@ -251,14 +330,14 @@ class OnlineHierarchy(base.Clusterer):
         if METRICS[self._model.metric].unit_rows:  # there is no angle to a row of unknown features
             near &= np.any(rows != 0, axis=1) | np.all(table.array == 0, axis=1)
         if near.any():
-            found[near] = labels[self._model.nearest(rows[near])[0]]
+            found[near] = self._model.predict(rows[near])
         return found
 
     @property
     def labels(self) -> IntArray:
-        """Cluster of every point so far, in order of arrival."""
+        """Cluster of every point that is there, in order of arrival."""
         self._require_cut()
-        if self._model is None:
+        if len(self) == 0:
             return np.empty(0, dtype=np.int64)
         k = self.n_clusters
         self._model.n_clusters = None if k is None else min(k, len(self._model))
@@ -272,16 +351,29 @@ class OnlineHierarchy(base.Clusterer):
 
         Of points as stored: of unit length under cosine.
         """
-        if self._model is None:
+        if len(self) == 0:
             return None
-        labels, points = self.labels, self._model.points()[:, : len(self._columns)]
+        labels, points = self._leaf_labels(), self._model.points()[:, : len(self._columns)]
+        weights = self._model.hierarchy().weights[: len(points)]
         sums = np.zeros((labels.max() + 1, points.shape[1]))
-        np.add.at(sums, labels, points)
-        means = sums / np.bincount(labels)[:, np.newaxis]
+        np.add.at(sums, labels, points * weights[:, np.newaxis])
+        means = sums / np.bincount(labels, weights)[:, np.newaxis]
         return {
             label: dict(zip(self._columns, mean, strict=True))
             for label, mean in enumerate(means.tolist())
         }
+
+    def _leaf_labels(self) -> IntArray:
+        """Cluster of every leaf, which may stand for several points."""
+        labels, live = self.labels, self._model._live
+        if len(labels) == len(live):
+            return labels
+        leaves = np.searchsorted(
+            self._model.hierarchy().point_numbers, live.leaf_of(live.numbers())
+        )
+        found = np.empty(len(live), dtype=np.int64)
+        found[leaves] = labels
+        return found
 
     @property
     def features(self) -> list[Hashable]:
@@ -380,7 +472,20 @@ def _places(
 
 def _widened(model: Any, width: int) -> Any:
     """The same tree over the same points, with room for more features."""
-    points = model.points()
-    rows = np.zeros((len(points), width), dtype=points.dtype)
-    rows[:, : points.shape[1]] = points
-    return type(model)(**model.get_params()).fit(rows)
+    new = type(model)(**model.get_params())
+    if not isinstance(model, ChangingClusterer):  # the memory of others is their own affair
+        return new.fit(_padded(model.points(), width))
+    assert model._live is not None
+    state = model._live.state()
+    arrays = state["arrays"]
+    wider = {name: _padded(arrays[name], width) for name in ("points", "mean")}
+    algorithm, _, *rest = state["settings"]
+    state |= {"arrays": {**arrays, **wider}, "settings": (algorithm, width, *rest)}
+    new._adopt(Live.from_state(state, new._Options), None)
+    return new
+
+
+def _padded(rows: Rows, width: int) -> Rows:
+    wider = np.zeros((len(rows), width), dtype=rows.dtype)
+    wider[:, : rows.shape[1]] = rows
+    return wider

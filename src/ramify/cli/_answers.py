@@ -29,6 +29,7 @@ class Places:
     ) -> None:
         tree = model.hierarchy()
         self._model = model
+        self._numbers = tree.point_numbers
         self._ids = tree.names
         self._depths = tree.depths()
         longest = max(int(self._depths.max()), 1)  # no code is longer, whatever is asked for
@@ -57,8 +58,9 @@ class Places:
 
     def of(self, batch: Batch) -> Iterator[Any]:
         """All columns but the first."""
-        nearest, distance = self._model.nearest(batch.rows)
-        yield nearest
+        points, distance = self._model.nearest(batch.rows)
+        yield points
+        nearest = np.searchsorted(self._numbers, points)  # places of the leaves
         if self._ids is not None:
             yield self._ids[nearest]
         yield distance

@@ -75,6 +75,13 @@ class Real(StrEnum):
     float64 = "float64"
 
 
+class Duplicates(StrEnum):
+    """As the estimators have them."""
+
+    keep = "keep"
+    count_ = "count"  # str has a count of its own
+
+
 def one_of(choices: type[StrEnum]) -> str:
     """The choices, for help.
 

@@ -21,6 +21,7 @@ from ramify.cli._console import (
 from ramify.cli._every import Every, Saver
 from ramify.cli._inserting import Grown, Inserter
 from ramify.cli._keeping import Keeper, Kept
+from ramify.cli._models import n_points
 from ramify.cli._progress import Meter, meter
 from ramify.cli._signals import Signals, StoppedError, error_of, heeded
 from ramify.estimators._registry import BY_CLASS
@@ -38,7 +39,7 @@ class Growth:
         bad: BadRows,
         every: Every,
         *,
-        by_number: bool = False,
+        number: int | None = None,
         save_on_interrupt: bool,
         quiet: bool,
     ) -> None:
@@ -46,7 +47,7 @@ class Growth:
         self._source = source
         self._keeper = keeper
         self._bad = bad.of(source)
-        self._by_number = by_number  # points are called by their numbers
+        self._number = number  # of the next row, where points are called by their numbers
         self._save_on_interrupt = save_on_interrupt
         self._quiet = quiet
         self._saver = Saver(every, self._save_some)
@@ -81,7 +82,7 @@ class Growth:
                     self._grown,
                     self._bad,
                     watch.pulse,
-                    by_number=self._by_number,
+                    number=self._number,
                 )
                 if BY_CLASS[type(self._model)].at_once:
                     self._grow_at_once(inserter)
@@ -90,7 +91,9 @@ class Growth:
         finally:
             self._grown.seconds = time.monotonic() - begun
         if self._grown.points == 0:
-            why = f" that can be used, and {self._bad.count:,} bad ones" if self._bad.count else ""
+            counts = {"bad ones": self._bad.count, "that come too late": self._grown.late}
+            found = " and ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+            why = f" that can be used, and {found}" if found else ""
             raise ValueError(f"{self._source.name} holds no rows{why}")
 
     def _grow_in_batches(self, inserter: Inserter, watch: Meter) -> None:
@@ -121,7 +124,7 @@ class Growth:
         except (OSError, MemoryError) as error:
             complain(self._name, f"could not save now, and goes on: {sentence(error)}")
             return
-        note(f"{place}: {len(self._model):,} points{self._up_to()}", quiet=self._quiet)
+        note(f"{place}: {_points(self._model)}{self._up_to()}", quiet=self._quiet)
 
     # --- the end, before all rows are in --------------------------------------------------
 
@@ -171,19 +174,24 @@ class Growth:
     def _report(self, kept: Kept, *, json: bool) -> None:
         """Say what is in the file now."""
         self._bad.tell(quiet=self._quiet)
+        model, grown, out = self._model, self._grown, kept.place
+        if grown.late:
+            rows = "1 row" if grown.late == 1 else f"{grown.late:,} rows"
+            note(f"left out, too late for the max age: {rows}", quiet=self._quiet)
         if self._quiet and not json:
             return
-        model, grown, out = self._model, self._grown, kept.place
         size = out.stat().st_size
         depth = int(model.hierarchy().depths().max())
         if json:
             facts = {
                 "tree": str(out),
-                "points": len(model),
+                "points": n_points(model),
+                "leaves": len(model),
                 "width": model.n_features_in_,
                 "algorithm": BY_CLASS[type(model)].name,
                 "depth": depth,
                 "inserted": grown.points,
+                "late": grown.late,
                 "bad_rows": self._bad.count,
                 "seconds": round(grown.seconds, 6),
                 "bytes": size,
@@ -192,9 +200,14 @@ class Growth:
             return
         speed = grown.points / max(grown.seconds, 1e-9)
         note(
-            f"{out}: {len(model):,} points, depth {depth:,}, {some_bytes(size)}; "
+            f"{out}: {_points(model)}, depth {depth:,}, {some_bytes(size)}; "
             f"{grown.points:,} inserted in {grown.seconds:,.1f} s ({speed:,.0f} points/s)"
         )
+
+
+def _points(model: Any) -> str:
+    points, leaves = n_points(model), len(model)
+    return f"{points:,} points" + ("" if points == leaves else f" in {leaves:,} leaves")
 
 
 def _word(error: BaseException) -> str:

@@ -7,13 +7,15 @@ halves, and all the others go in.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ramify.cli._along import along
 from ramify.cli._bad_rows import BadRows
+from ramify.cli._models import arrivals, point_numbers
 from ramify.estimators._registry import BY_CLASS, BY_NAME
 from ramify.files import BadRow, Batch, Source
 
@@ -23,7 +25,8 @@ class Grown:
     """What went into a tree."""
 
     points: int = 0
-    labels: list[Any] = field(default_factory=list)
+    late: int = 0  #: rows that came too late for --max-age
+    labels: dict[int, Any] = field(default_factory=dict)  #: by the numbers of points
     seconds: float = 0.0
     place: int | None = None  #: the line or row to go on from; None before the first
 
@@ -39,14 +42,14 @@ class Inserter:
         bad: BadRows,
         pulse: Callable[[int, int], Any],
         *,
-        by_number: bool,
+        number: int | None,
     ) -> None:
         self._model = model
         self._source = source
         self._grown = grown
         self._bad = bad
         self._pulse = pulse
-        self._by_number = by_number  # points are called by their numbers
+        self._number = number  # of the next row, where points are called by their numbers
 
     def insert(self, batch: Batch) -> None:
         """Insert the rows that the tree takes."""
@@ -72,17 +75,42 @@ class Inserter:
                 self._insert_by_halves(part, trouble)
 
     def _insert_all(self, batch: Batch) -> None:
-        model, grown, before = self._model, self._grown, len(self._model)
-        ids: Any = range(before, before + len(batch)) if self._by_number else batch.ids
+        model, before = self._model, arrivals(self._model)
+        ids = self._ids_of(batch.ids, len(batch))
         try:
-            model.partial_fit(batch.rows, ids=ids, progress=self._pulse)
-        finally:
-            done = len(model) - before
-            grown.points += done
-            grown.labels += (batch.labels or [])[:done]
-            if done:
-                after = batch.places[-1] + 1
-                grown.place = after if done == len(batch) else batch.places[done]
+            model.partial_fit(batch.rows, ids=ids, progress=self._pulse, **along(batch, model))
+        except BaseException:
+            if arrivals(model) > before:
+                self._account(batch, before)
+            raise
+        self._account(batch, before)
+
+    def _ids_of(self, ids: Any, rows: int) -> Any:
+        return ids if self._number is None else range(self._number, self._number + rows)
+
+    def _account(self, batch: Batch, before: int) -> None:
+        """Write down what went in of a batch: all of it, or some of its first rows."""
+        model, grown = self._model, self._grown
+        came = arrivals(model) - before
+        late = model._live.late
+        on_time = np.arange(len(batch)) if late is None else np.flatnonzero(~late)
+        done = len(batch) if came == len(on_time) else int(on_time[came])
+        grown.points += came
+        grown.late += done - came
+        grown.place = batch.places[-1] + 1 if done == len(batch) else batch.places[done]
+        if self._number is not None:
+            self._number += done
+        if batch.labels is not None:
+            self._keep_labels(before, [batch.labels[row] for row in on_time[:came]])
+
+    def _keep_labels(self, before: int, labels: Sequence[Any]) -> None:
+        """Those of points that have left go when they have become the most."""
+        known = self._grown.labels
+        known.update(enumerate(labels, before))
+        if len(known) > 2 * len(self._model) + 1_000:
+            there = {number: known[number] for number in point_numbers(self._model)}
+            known.clear()
+            known.update(there)
 
     def _refuse(self, batch: Batch, error: Exception) -> None:
         """Do without a row; the tree calls it row 0, being the only one."""
@@ -108,28 +136,39 @@ class Inserter:
                     self._fit(good)
 
     def _fit(self, batches: list[Batch]) -> None:
-        model, grown, before = self._model, self._grown, len(self._model)
-        rows = np.concatenate([batch.rows for batch in batches])
-        ids: Any = [name for batch in batches for name in batch.ids or []] or None
-        if self._by_number:
-            ids = range(before, before + len(rows))
+        model, before = self._model, arrivals(self._model)
+        whole = joined(batches)
+        ids = self._ids_of(whole.ids, len(whole))
         insert = model.partial_fit if BY_CLASS[type(model)].online else model.fit
-        insert(rows, ids=ids, progress=self._pulse)
-        grown.points += len(rows)
-        grown.labels += [label for batch in batches for label in batch.labels or []]
-        grown.place = batches[-1].places[-1] + 1
+        insert(whole.rows, ids=ids, progress=self._pulse, **along(whole, model))
+        self._account(whole, before)
 
     def _sift(self, batches: list[Batch], good: list[Batch]) -> None:
         """Find the rows that an online tree of the same metric takes: this one has no halves."""
         model, door = self._model, BY_NAME["ohac"].estimator(metric=self._model.metric)
         if len(model):
             door.fit(model.points(), ids=model.hierarchy().names)
-        other = Inserter(
-            door, self._source, Grown(), self._bad, self._pulse, by_number=self._by_number
-        )
+        other = Inserter(door, self._source, Grown(), self._bad, self._pulse, number=self._number)
         for batch in batches:
             for row in range(len(batch)):
                 one = batch.part(row, row + 1)
                 before = len(door)
                 other.insert(one)
                 good += [one] if len(door) > before else []
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Batches of one file as one."""
+
+    def column(name: str) -> list[Any] | None:
+        parts = [getattr(batch, name) for batch in batches]
+        return None if parts[0] is None else [cell for part in parts for cell in part]
+
+    return Batch(
+        np.concatenate([batch.rows for batch in batches]),
+        column("ids"),
+        column("labels"),
+        [place for batch in batches for place in batch.places],
+        weights=column("weights"),
+        times=column("times"),
+    )

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ramify.cli import _labels, _models
 from ramify.cli._console import sentence
+from ramify.cli._models import point_numbers
 from ramify.cli._target import Target, free_name
 
 
@@ -33,12 +34,13 @@ class Keeper:
         target: Target,
         *,
         names: Sequence[str] | None = None,
-        labels: Sequence[Any] = (),
+        labels: Sequence[Any] = (),  # of the points that there are
         label_column: str | None = None,
         grows_target: bool = False,
     ) -> None:
         self.model = model
-        self.labels = list(labels)  # of all points
+        # By the numbers of points, of which some may leave.
+        self.labels = dict(zip(point_numbers(model), labels, strict=False))
         self.names = names  # of the columns
         self._target = target
         self._label_column = label_column
@@ -83,8 +85,9 @@ class Keeper:
 
     def _write(self, place: Path) -> Path:
         """Save the tree, and its labels beside it; labels of an older tree of that name go."""
-        known = self.labels[: len(self.model)]
+        known: list[Any] = []
         if self._label_column is not None:
+            known = [self.labels[number] for number in point_numbers(self.model)]
             _labels.check_text(self.model.hierarchy().names, known)
         _models.save(self.model, place, self.names)
         if self._label_column is None:

@@ -96,7 +96,7 @@ def keep(tree: Path, model: Any, labels: Sequence[Any], column: str) -> None:
     ids = model.hierarchy().names
     mark = f"ramify labels of {points_of(tree)} from {column}"
     with open_table(beside(tree), ["row" if ids is None else "id", "label", mark]) as table:
-        rows = range(len(labels)) if ids is None else ids
+        rows = model.hierarchy().point_numbers if ids is None else ids
         table.write(rows, labels, [None] * len(labels))
 
 

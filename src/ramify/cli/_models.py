@@ -15,7 +15,7 @@ import ramify
 from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError
 from ramify.cli._options import check_file, open_data
-from ramify.estimators._registry import BY_NAME
+from ramify.estimators._registry import BY_CLASS, BY_NAME
 from ramify.files import ReadOptions, Source, check_writable
 
 
@@ -56,6 +56,17 @@ def open_fitting(
     return open_data(data, replace(reading, like=names or ()), format)
 
 
+class Points(NamedTuple):
+    """All points of a tree, of which a leaf may stand for several."""
+
+    names: Any  #: their ids, or else their numbers
+    leaves: Any  #: the leaf of each; None if it is a point's own
+
+    def spread(self, labels: Any) -> Any:
+        """What is known of each leaf, for each point."""
+        return labels if self.leaves is None else labels[self.leaves]
+
+
 class Saved(NamedTuple):
     """What was in a file: a model's tree and the model, or a tree without points."""
 
@@ -65,6 +76,21 @@ class Saved(NamedTuple):
     def points(self) -> Any:
         """The points, or None."""
         return None if self.model is None else self.model.points()
+
+    def named(self) -> ramify.Hierarchy:
+        """The tree; where points have left, numbers are no places, and stand in for names."""
+        tree = self.tree
+        left = int(tree.point_numbers[-1]) >= tree.n_leaves
+        return tree.with_names(tree.point_numbers) if left and tree.names is None else tree
+
+    def points_of_leaves(self) -> Points:
+        """The points of all leaves, in order of arrival."""
+        tree, model = self.tree, self.model
+        if model is None or not model._live.settings.options.counts_repeats:
+            return Points(tree.point_numbers if tree.names is None else tree.names, None)
+        numbers, names = model._live.numbers(), ids(model)
+        leaves = np.searchsorted(tree.point_numbers, model._live.leaf_of(numbers))
+        return Points(numbers if names is None else names, leaves)
 
 
 def load(path: Path) -> Saved:
@@ -112,6 +138,41 @@ def goes_by_number(ids: Any) -> bool:
     """True if the ids are the numbers from 0, in any order: rows of some file."""
     array = np.asarray(ids)
     return array.dtype.kind in "iu" and np.array_equal(np.sort(array), np.arange(len(array)))
+
+
+def set_limits(model: Any, **limits: Any) -> None:
+    """Change how much a model keeps; limits that are None stay as they are."""
+    for name, value in limits.items():
+        if value is None:
+            continue
+        if name not in options_of(model):
+            raise WrongCallError(f"{BY_CLASS[type(model)].name} has no {name}")
+        setattr(model, name, value)
+
+
+def have_left(model: Any) -> bool:
+    """Whether a model has had more points than it has."""
+    return len(point_numbers(model)) < arrivals(model)
+
+
+def arrivals(model: Any) -> int:
+    """How many points a model has ever had, which is the number of the next one."""
+    return 0 if model._live is None else int(model._live.next_arrival)
+
+
+def n_points(model: Any) -> int:
+    """How many points a model has, of which a leaf may stand for several."""
+    return 0 if model._live is None else int(model._live.n_points)
+
+
+def point_numbers(model: Any) -> list[int]:
+    """Numbers of the points that a model has, in order."""
+    return [] if model._live is None else model._live.numbers().tolist()
+
+
+def ids(model: Any) -> Any:
+    """Ids of the points that a model has, in order; None if they have none."""
+    return None if model._live is None else model._live.id_array()
 
 
 def options_of(model: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # slow to load, and help does not need it
     from ramify.files import BadRow, ReadOptions, Source
 
 _COLUMNS = "What to read"
+_STAYING = "What stays"
 
 TreeFile = Annotated[Path, typer.Argument(metavar="TREE", help="A tree that ramify fit saved.")]
 Data = Annotated[
@@ -38,7 +39,7 @@ Columns = Annotated[
     typer.Option(
         metavar="NAMES",
         help="Features: names or positions from 0 such as a,b or 0:3; repeat it, or use commas. "
-        "By default all columns of numbers but ids and labels.",
+        "By default all columns of numbers but ids, labels, weights and times.",
         rich_help_panel=_COLUMNS,
     ),
 ]
@@ -129,6 +130,43 @@ SaveOnInterrupt = Annotated[
         "Rows from a pipe are always saved.",
     ),
 ]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Column that says how many points each row stands for: numbers above 0.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+TimeColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Column that says when each row happened, for --max-age: numbers, or dates such as "
+        "2026-01-31T12:00:00 (UTC unless they say otherwise).",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Window = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="POINTS",
+        help="Keep the last so many points: the oldest leaves just before a new one comes. Kept "
+        "with the tree.",
+        rich_help_panel=_STAYING,
+    ),
+]
+MaxAge = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AGE",
+        help="Keep points at most so much older than the latest, by --time-column: a number, or a "
+        "span such as 90d, 12h or 30m where the column has dates. Rows that are too old when they "
+        "come are left out and counted. Kept with the tree.",
+        rich_help_panel=_STAYING,
+    ),
+]
 Clusters = Annotated[
     int | None,
     typer.Option("--clusters", "-k", min=1, metavar="NUMBER", help="This many clusters."),
@@ -189,6 +227,8 @@ def read_options(
     *,
     bad_rows: "Callable[[BadRow], None] | None" = None,
     from_line: int | None = None,
+    weights: str | None = None,
+    time_column: str | None = None,
 ) -> "ReadOptions":
     """The options of reading, put together."""
     import numpy as np
@@ -207,6 +247,8 @@ def read_options(
         batch_size,
         bad_rows=bad_rows,
         start=from_line or 0,
+        weight_column=weights,
+        time_column=time_column,
     )
 
 

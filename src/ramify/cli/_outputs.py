@@ -36,6 +36,18 @@ def keep_rows(tree: Path, data: str) -> None:
     keep_apart(beside(tree), (tree, f"{tree} itself, and where its labels are kept"))
 
 
+def is_in_place(tree: Path, target: Path) -> bool:
+    """Whether a changed tree takes the place of the old one."""
+    return os.path.realpath(tree) == os.path.realpath(target)
+
+
+def keep_old_tree(tree: Path, target: Path) -> None:
+    """Refuse to write a changed tree over the old one or its labels, unless that is meant."""
+    if not is_in_place(tree, target):
+        keep_tree(target, tree)
+        keep_apart(beside(target), (tree, f"{tree} itself, and where labels are kept"))
+
+
 def is_same(path: Path, other: Path | str) -> bool:
     """Whether two names are those of one regular file, or would be."""
     try:

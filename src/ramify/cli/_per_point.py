@@ -32,7 +32,7 @@ def per_point(
 
 def _by_id(tree: Hierarchy, ids: list[Any], names: list[Any], file: Path, what: str) -> list[str]:
     text_of = dict(zip(map(str, ids), map(str, names), strict=True))
-    known = range(tree.n_leaves) if tree.names is None else tree.names.tolist()
+    known = (tree.point_numbers if tree.names is None else tree.names).tolist()
     points = [str(name) for name in known]
     missing = next((point for point in points if point not in text_of), None)
     if missing is not None:

@@ -23,6 +23,7 @@ from ramify.cli import (
     evaluate,
     export,
     fit,
+    forget,
     info,
     paper,
     plot,
@@ -49,7 +50,7 @@ def make_app(command: str) -> typer.Typer:
     )
     app.callback()(_common)
     for panel, verbs in {
-        "Trees": (recommend, fit, update, assign, cut, export, plot, evaluate, info),
+        "Trees": (recommend, fit, update, forget, assign, cut, export, plot, evaluate, info),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

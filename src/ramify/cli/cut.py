@@ -85,17 +85,18 @@ def run(
         raise WrongCallError("--json needs -o: the labels are on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
     keep_tree(out, tree)
-    hierarchy: Any = _models.load(tree).tree
+    saved = _models.load(tree)
+    hierarchy: Any = saved.tree
     more = {"small": "noise"} if noise else {}
     if len(numbers) > 1:
         cuts = {f"label_{k}": hierarchy.cut(n_clusters=k) for k in numbers}
     else:
         cuts = {"label": hierarchy.cut(**given, **more)}
-    ids = hierarchy.names
-    head = ["row" if ids is None else "id", *cuts]
+    points = saved.points_of_leaves()
+    head = ["row" if hierarchy.names is None else "id", *cuts]
     with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:
-        table.write(list(range(hierarchy.n_leaves)) if ids is None else ids, *cuts.values())
-    _report(out, list(cuts.values()), quiet=quiet, json=json)
+        table.write(points.names, *(points.spread(labels) for labels in cuts.values()))
+    _report(out, [points.spread(labels) for labels in cuts.values()], quiet=quiet, json=json)
 
 
 def _numbers(words: Sequence[str] | None) -> list[int]:

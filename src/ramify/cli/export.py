@@ -92,7 +92,7 @@ def run(
     if out is not None:
         check_writable(out)
     keep_tree(out, tree)
-    hierarchy = _models.load(tree).tree
+    hierarchy = _models.load(tree).named()
     if out is None:
         sys.stdout.write(_TEXTS[kind](hierarchy, depth))
         return

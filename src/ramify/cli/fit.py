@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ramify.cli import _options as options
-from ramify.cli._choices import Algorithm, Linkage, Metric, Real, one_of
+from ramify.cli._choices import Algorithm, Duplicates, Linkage, Metric, Real, one_of
 from ramify.cli._console import WrongCallError, verb
 
 NAME = "fit"
@@ -16,6 +16,7 @@ EXAMPLES = (
     "ramify fit vectors.npy -o tree.ramify --metric cosine --shuffle",
     "tail -f events.jsonl | ramify fit - -o live.ramify --field vector --bad-rows bad.csv "
     "--save-every 5m",
+    "ramify fit tickets.csv -o tickets.ramify --max-age 90d --time-column opened",
 )
 
 
@@ -64,9 +65,22 @@ def run(
             rich_help_panel=_ALGORITHM,
         ),
     ] = None,
+    window: options.Window = None,
+    max_age: options.MaxAge = None,
+    duplicates: Annotated[
+        Duplicates | None,
+        typer.Option(
+            metavar=one_of(Duplicates),
+            help="count: a row that equals a stored one raises the weight of its leaf instead of "
+            "adding a leaf. keep by default.",
+            rich_help_panel="What stays",
+        ),
+    ] = None,
     columns: options.Columns = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
+    weights: options.Weights = None,
+    time_column: options.TimeColumn = None,
     field: options.Field = None,
     member: options.Member = None,
     format: options.InputFormat = None,
@@ -104,10 +118,11 @@ def run(
     """Grow a tree over the rows of a file, or of a stream on standard input.
 
     Rows are inserted in order, batch by batch: files may be larger than memory, but the
-    tree keeps every point. If the command ends early, by a bad row, a signal or a full
-    disk, what was read is saved, and the last words say where and which line to go on from.
+    tree keeps every point, unless --window or --max-age lets the oldest leave. If the
+    command ends early, by a bad row, a signal or a full disk, what was read is saved, and
+    the last words say where and which line to go on from.
     """
-    from ramify.cli import _bad_rows, _every, _labels, _models
+    from ramify.cli import _along, _bad_rows, _every, _labels, _models
     from ramify.cli._growing import Growth
     from ramify.cli._keeping import Keeper
     from ramify.cli._outputs import keep_rows
@@ -117,8 +132,21 @@ def run(
     if shuffle and from_line is not None:
         raise WrongCallError("give --shuffle or --from-line, one of the two")
     model = _models.new_model(
-        algorithm, settings, metric=metric, linkage=linkage, n_neighbors=n_neighbors
+        algorithm,
+        settings,
+        metric=metric,
+        linkage=linkage,
+        n_neighbors=n_neighbors,
+        window=window,
+        max_age=_along.read_age(max_age),
+        duplicates=duplicates,
     )
+    _along.check_columns(model, weights, time_column, at_fit=True)
+    if label_column is not None and getattr(model, "duplicates", "keep") == "count":
+        raise WrongCallError(
+            "give --label-column or --duplicates count, one of the two: a leaf that stands for "
+            "several rows may have several labels"
+        )
     _models.check_tree_path(out)
     keep_rows(out, data)
     _labels.check_place(out, labelled=label_column is not None)
@@ -134,6 +162,8 @@ def run(
             dtype,
             bad_rows=bad.handler,
             from_line=from_line,
+            weights=weights,
+            time_column=time_column,
         )
         with (
             only_writer(out, wait=False, quiet=quiet) as target,

@@ -14,6 +14,7 @@ NAME = "info"
 EXAMPLES = ("ramify info tree.ramify --depth", "ramify info tree.ramify --json | jq .points")
 
 _CUTS = ("n_clusters", "distance_threshold")  # say nothing about the tree
+_STAYING = {"window": None, "max_age": None, "duplicates": "keep"}  # lines of their own, if set
 
 
 @verb(NAME)
@@ -29,7 +30,11 @@ def run(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Say what a saved tree is: algorithm, options, points, columns, size."""
+    """Say what a saved tree is: algorithm, options, points, columns, size.
+
+    Where repeats are counted, the head of the file knows the number of leaves, and --depth
+    the number of points.
+    """
     options.check_file(tree)
     facts = {"tree": str(tree), **_header(tree)}
     if depth:
@@ -52,8 +57,11 @@ def _header(path: Path) -> dict[str, Any]:
     chosen = about.get("parameters") or {}
     return {
         "algorithm": words.get((about.get("algorithm") or "").lower()),
-        "options": {name: value for name, value in chosen.items() if name not in _CUTS},
-        "points": about["points"],
+        "options": {
+            name: value for name, value in chosen.items() if name not in (*_CUTS, *_STAYING)
+        },
+        **_staying(chosen),
+        "leaves" if chosen.get("duplicates") == "count" else "points": about["points"],
         "width": about.get("columns"),
         "dtype": about.get("dtype"),
         "columns": about.get("feature_names"),
@@ -63,13 +71,23 @@ def _header(path: Path) -> dict[str, Any]:
     }
 
 
+def _staying(chosen: dict[str, Any]) -> dict[str, Any]:
+    """What a tree keeps of its points, where it does not keep all of them as they came."""
+    found = {name: chosen.get(name, usual) for name, usual in _STAYING.items()}
+    return {name: value for name, value in found.items() if value != _STAYING[name]}
+
+
 def _shape(path: Path) -> dict[str, Any]:
     """What only the tree itself can say."""
     from ramify.cli import _models
 
-    tree = _models.load(path).tree
+    saved = _models.load(path)
+    tree = saved.tree
     depths = tree.depths()
+    weighted = tree.leaf_weights is not None
     return {
+        **({} if saved.model is None else {"points": _models.n_points(saved.model)}),
+        **({"weight": tree.weights[tree.root].item()} if weighted else {}),
         "depth": int(depths.max()),
         "mean_depth": float(depths.mean()),
         "root_height": float(tree.heights[-1]) if tree.n_leaves > 1 else 0.0,

@@ -132,7 +132,7 @@ def run(
         raise ValueError(
             f"{tree} holds a hierarchy without its points: there is nothing to scatter"
         )
-    shown = _names(saved.tree.names)
+    shown = _names(saved.named().names)
     if names is not None:
         shown = per_point(saved.tree, names, column, id_column, header, what="name")
     columns = {

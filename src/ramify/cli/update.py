@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """update.py: `ramify update`: more rows for a saved tree."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -10,7 +9,7 @@ import typer
 
 from ramify.cli import _options as options
 from ramify.cli._choices import Format
-from ramify.cli._console import WrongCallError, verb
+from ramify.cli._console import WrongCallError, note, verb
 
 if TYPE_CHECKING:  # slow to load, and help does not need it
     from ramify.files import ReadOptions, Source
@@ -19,6 +18,7 @@ NAME = "update"
 EXAMPLES = (
     "ramify update tree.ramify more.csv",
     "ramify update monday.ramify tuesday.parquet -o tuesday.ramify --id-column name",
+    "ramify update tickets.ramify today.csv --time-column opened --max-age 30d",
 )
 
 
@@ -32,9 +32,13 @@ def run(
             "--out", "-o", metavar="TREE", help="File for the new tree; by default the old one's."
         ),
     ] = None,
+    window: options.Window = None,
+    max_age: options.MaxAge = None,
     columns: options.Columns = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
+    weights: options.Weights = None,
+    time_column: options.TimeColumn = None,
     field: options.Field = None,
     member: options.Member = None,
     format: options.InputFormat = None,
@@ -59,25 +63,31 @@ def run(
     Columns are found by the names that the tree remembers, also the column of labels if
     labels are kept beside it. The old file is replaced only when the new tree is complete;
     if the command ends early, what was read is saved, and the last words say where and
-    which line to go on from. While another command writes the tree, this one waits.
+    which line to go on from. A tree with a window or a max age keeps it, unless another one
+    is given: the next row that comes finds the new limit. While another command writes the
+    tree, this one waits.
     """
-    from ramify.cli import _bad_rows, _every, _labels, _models
+    from ramify.cli import _along, _bad_rows, _every, _labels, _models, _outputs
     from ramify.cli._growing import Growth
     from ramify.cli._keeping import Keeper
     from ramify.cli._target import only_writer
 
     if drop_labels and label_column is not None:
         raise WrongCallError("give --label-column or --drop-labels, one of the two")
-    every = _every.parse(save_every)
+    every, age = _every.parse(save_every), _along.read_age(max_age)
     target = tree if out is None else out
-    in_place = _is_in_place(tree, target)
-    _check_places(tree, target, data)
+    in_place = _outputs.is_in_place(tree, target)
+    _models.check_tree_path(target)
+    _outputs.keep_rows(target, data)
+    _outputs.keep_old_tree(tree, target)
     others = ((data, "DATA itself"), (tree, "the tree itself"), (target, "the tree itself"))
     with (
         _bad_rows.BadRows(bad_rows, *others) as bad,
         only_writer(target, wait=in_place, quiet=quiet) as lent,
     ):
         model = _load_online(tree)
+        _models.set_limits(model, window=window, max_age=age)
+        _along.check_columns(model, weights, time_column, at_fit=False)
         labels = _old_labels(tree, len(model), label_column, drop=drop_labels)
         if not in_place:
             _labels.check_place(target, labelled=labels.column is not None)
@@ -92,6 +102,8 @@ def run(
             batch_size,
             bad_rows=bad.handler,
             from_line=from_line,
+            weights=weights,
+            time_column=time_column,
         )
         keeper = Keeper(
             model,
@@ -101,7 +113,7 @@ def run(
             label_column=labels.column,
             grows_target=in_place,
         )
-        by_number = _goes_by_number(model, id_column)
+        number = _next_number(model, id_column, quiet=quiet)
         with _open(tree, data, reading, format, names, given=label_column) as source:
             Growth(
                 NAME,
@@ -109,27 +121,10 @@ def run(
                 keeper,
                 bad,
                 every,
-                by_number=by_number,
+                number=number,
                 save_on_interrupt=save_on_interrupt,
                 quiet=quiet,
             ).run(json=json)
-
-
-def _is_in_place(tree: Path, target: Path) -> bool:
-    return os.path.realpath(tree) == os.path.realpath(target)
-
-
-def _check_places(tree: Path, target: Path, data: str) -> None:
-    """Refuse to write over what is read, the tree excepted if that is meant."""
-    from ramify.cli import _models
-    from ramify.cli._labels import beside
-    from ramify.cli._outputs import keep_apart, keep_rows, keep_tree
-
-    _models.check_tree_path(target)
-    keep_rows(target, data)
-    if not _is_in_place(tree, target):
-        keep_tree(target, tree)
-        keep_apart(beside(target), (tree, f"{tree} itself, and where labels are kept"))
 
 
 def _load_online(tree: Path) -> Any:
@@ -198,13 +193,17 @@ def _open(
         ) from None
 
 
-def _goes_by_number(model: Any, id_column: str | None) -> bool:
-    """Whether the points are called by their numbers, and those to come should be."""
+def _next_number(model: Any, id_column: str | None, *, quiet: bool) -> int | None:
+    """What the next point is called, if points are called by their numbers."""
     from ramify.cli import _models
 
     ids = model.hierarchy().names
     if ids is None or id_column is not None:
-        return False
+        return None
     if _models.goes_by_number(ids):
-        return True
+        return _models.arrivals(model)
+    if ids.dtype.kind == "i" and _models.have_left(model) and ids.min() >= 0:
+        number = max(_models.arrivals(model), int(ids.max()) + 1)
+        note(f"no --id-column: new points are called {number} and so on", quiet=quiet)
+        return number
     raise ValueError("the points of this tree have ids; name the column of ids with --id-column")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ramify.checks import is_whole
 from ramify.estimators._base import HierarchicalClusterer, IdsLike
 from ramify.estimators._guard import alone, live, writes
+from ramify.estimators._leaving import check_max_age, check_window
 from ramify.estimators._live import Live
 from ramify.estimators._online import OnlineClusterer
 from ramify.hierarchy import IntArray
@@ -281,6 +282,11 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
         if sample_weight is None and time is None and not replace and not self._limited():
             return super().insert(x, id=id)
         return self._insert_along(x, id, sample_weight, time, replace)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_window(getattr(self, "window", None))
+        check_max_age(getattr(self, "max_age", None))
 
     def _limited(self) -> bool:
         return getattr(self, "window", None) is not None or (

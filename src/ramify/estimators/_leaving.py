@@ -138,20 +138,31 @@ class Clock:
     have others, which have left.
     """
 
-    __slots__ = ("_dates", "_heap", "_newest", "_open", "n_late")
+    __slots__ = ("_before", "_dates", "_end", "_heap", "_newest", "_open", "n_late")
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int]] = []
         self._newest: float | None = None
         self._dates: bool | None = None
         self._open: list[tuple[float, int]] | None = None  # what a plan took from the heap
+        self._before: float | None = None  # the newest when the open plan was begun
+        self._end = 0  # beyond the last point that had a time
         self.n_late = 0
+
+    def knows_all(self, core: Any) -> bool:
+        """Whether all points had times: some come without while there is no limit to age."""
+        return bool(core.next_arrival <= self._end)
 
     def settle(self, core: Any) -> None:
         """After a plan that may have been carried out in part."""
         if self._open is None:
             return
         known = {*self._heap, *self._open}
+        # Rows of the plan that never came have made nobody old.
+        came = [time for time, number in known if number < core.next_arrival]
+        if self._before is not None:
+            came.append(self._before)
+        self._newest = max(came, default=None)
         heap = [entry for entry in known if core.has(entry[1])]
         heapq.heapify(heap)
         self._heap, self._open = heap, None
@@ -173,6 +184,7 @@ class Clock:
         self.settle(core)
         self.check(times, max_age)
         self._dates = times.dtype.kind == "i"
+        self._before = self._newest
         self._open = []
 
     def is_late(self, time: float, max_age: float) -> bool:
@@ -182,6 +194,7 @@ class Clock:
 
     def add(self, time: float, number: int) -> None:
         heapq.heappush(self._heap, (time, number))
+        self._end = number + 1
 
     def too_old(self, max_age: float) -> Iterator[int]:
         """Points whose time is up, oldest first; they leave the heap."""
@@ -202,13 +215,14 @@ class Clock:
         return np.array([*kept, self._newest], dtype=np.int64 if self._dates else np.float64)
 
     @classmethod
-    def from_state(cls, times: npt.NDArray[Any], numbers: npt.NDArray[np.int64]) -> Clock:
+    def from_state(cls, times: npt.NDArray[Any], numbers: npt.NDArray[np.int64], end: int) -> Clock:
         """The inverse of :meth:`state`."""
         clock = cls()
         *kept, clock._newest = times.tolist()
         clock._heap = list(zip(kept, numbers.tolist(), strict=True))
         heapq.heapify(clock._heap)
         clock._dates = times.dtype.kind == "i"
+        clock._end = end
         return clock
 
 

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ramify import _core
 from ramify.checks import whole_number
@@ -109,6 +110,7 @@ class Live:
         "dtype",
         "identity",
         "ids",
+        "late",
         "offset",
         "past",
         "row_shape",
@@ -133,6 +135,8 @@ class Live:
         self.begun = self.offset = 0
         self.past: Past | None = None
         self.identity = Identity()
+        # Which rows of the latest batch came too late; None for none of them.
+        self.late: npt.NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self._core)
@@ -210,10 +214,10 @@ class Live:
         if along.max_age is None:
             window = along.window
             return None if window is None else plan_window(self._core, self._oldest, rows, window)
-        if self._clock is None:
+        if self._clock is None or not self._clock.knows_all(self._core):
             if len(self) > 0:
                 raise ValueError(
-                    "max_age is new to this stream, and its points so far have no times; "
+                    "max_age is new to this stream, and points so far have no times; "
                     "call fit to start anew"
                 )
             self._clock = Clock()
@@ -449,7 +453,7 @@ class Live:
 
     def _times(self) -> Any:
         """When each point happened, and the newest one ever, if there is a limit to age."""
-        if self._clock is None:
+        if self._clock is None or not self._clock.knows_all(self._core):
             return None
         self._clock.settle(self._core)
         return self._clock.state(self.numbers())
@@ -479,7 +483,7 @@ class Live:
             live.ids = Ids.of_points(ids, live.numbers().tolist(), live._core.next_arrival)
         times = state.get("times")
         if times is not None:
-            live._clock = Clock.from_state(times, live.numbers())
+            live._clock = Clock.from_state(times, live.numbers(), live.next_arrival)
         live.begun, live.offset = state.get("versions", (0, 0))
         if "identity" in state:
             live.identity = Identity.from_plain(state["identity"])

@@ -268,6 +268,7 @@ class OnlineClusterer(HierarchicalClusterer):
     ) -> None:
         """Insert a batch, and when it is cut short say what the tree holds."""
         plan = live.plan(len(rows), along)
+        live.late = None if plan is None else plan.late
         if plan is not None and plan.late is not None:
             rows, ids, along = on_time(~plan.late, rows, ids, along)
         live.expect_ids(ids)

@@ -13,6 +13,7 @@ enough to load.
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 from importlib.metadata import version
 from typing import Any
 
@@ -26,6 +27,7 @@ from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live, plain_arr
 from ramify.estimators._settings import Settings
 from ramify.ids import kind_of, pack, unpack
 from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType
+from ramify.spans import read_span, span_text
 
 #: What a file calls the settings, in their order.
 _SETTINGS = ("algorithm", "width", "metric", "linkage", "n_neighbors", "more")
@@ -124,13 +126,15 @@ def _require_ours(model: object) -> None:
 
 def _plain(name: str, value: object) -> bool | int | float | str | None:
     """An option's value if a file can hold it, without NumPy's types."""
+    if isinstance(value, timedelta | np.timedelta64):
+        return span_text(value)
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(
-        f"{name}={value!r} cannot be saved: options in a file are None, True, False, numbers "
-        f"and strings, got {type(value).__name__}"
+        f"{name}={value!r} cannot be saved: options in a file are None, True, False, numbers, "
+        f"strings and spans of time, got {type(value).__name__}"
     )
 
 
@@ -141,7 +145,10 @@ def _parameters(kind: Any, found: object) -> dict[str, Any]:
     for name, value in found.items():
         _require(name in known, f"{kind.__name__} has no parameter {name!r} in this version")
         _plain(name, value)
-    return found
+    return {
+        name: read_span(value) if name == "max_age" and isinstance(value, str) else value
+        for name, value in found.items()
+    }
 
 
 def _feature_names(found: object, width: int) -> Any:

@@ -3,6 +3,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ class _ArrowSource(Source):
         self._field = _choose_field(schema, options, name)
         self._choice = self._choose(schema)
         names: list[str] = schema.names
-        beside = [at for at in (self._choice.id, self._choice.label) if at is not None]
+        beside = [at for at in self._choice.beside if at is not None]
         features = () if self._field is not None else self._choice.features
         own = [names.index(self._field)] if self._field is not None else []
         self._needed = [names[at] for at in dict.fromkeys([*features, *own, *beside])]
@@ -72,11 +73,7 @@ class _ArrowSource(Source):
         troubles = [_trouble(column) for column in schema]
         if self._field is None:
             return choose(schema.names, troubles, self._options, self.name)
-        beside = ReadOptions(
-            columns=[self._field],
-            id_column=self._options.id_column,
-            label_column=self._options.label_column,
-        )
+        beside = replace(self._options, columns=[self._field], like=(), features=True)
         return choose(schema.names, [None] * len(troubles), beside, self.name)
 
     def _list_width(self, schema: Any) -> int:
@@ -120,9 +117,9 @@ class _ArrowSource(Source):
         )
 
     def _gaps(self, part: Any) -> dict[int, str]:
-        """Rows with arrays of a wrong length, or without an id or a label."""
+        """Rows with arrays of a wrong length, or without an id, label, weight or time."""
         reasons = {}
-        for at in (self._choice.label, self._choice.id):
+        for at in reversed(self._choice.beside):
             if at is None:
                 continue
             column = part.column(self.columns[at])
@@ -149,12 +146,9 @@ class _ArrowSource(Source):
         return f"column {which!r}: {_what(value)}; every number must be there and finite"
 
     def _batch(self, part: Any, places: Sequence[int], rows: Rows | None = None) -> Batch:
-        return Batch(
-            self._rows(part) if rows is None else rows,
-            self._beside(part, self._choice.id),
-            self._beside(part, self._choice.label),
-            places,
-        )
+        ids, labels, weights, times = (self._beside(part, at) for at in self._choice.beside)
+        rows = self._rows(part) if rows is None else rows
+        return Batch(rows, ids, labels, places, weights=weights, times=times)
 
     def _rows(self, part: Any) -> Rows:
         if self._field is not None:

@@ -41,22 +41,27 @@ class _Blocks(Source):
         self,
         block: npt.NDArray[Any],
         places: Sequence[int],
-        ids: list[Name] | None,
-        labels: list[Name] | None,
+        beside: Sequence[list[Name] | None],
     ) -> Iterator[Batch]:
-        """The rows of a block that can be used, as one batch; ids and labels if these are not
-        columns of it.
+        """The rows of a block that can be used, as one batch; ids, labels, weights and times
+        if these are not columns of it.
         """
         features = self._choice.features
         everything = features == tuple(range(block.shape[1]))
         rows = real(block if everything else block[:, features], self._options.dtype)
 
         def make(good: Any) -> Batch:
+            ids, labels, weights, times = (
+                self._column(block[good], at) or _some(names, good)
+                for at, names in zip(self._choice.beside, beside, strict=True)
+            )
             return Batch(
                 np.ascontiguousarray(rows[good]),
-                self._column(block[good], self._choice.id) or _some(ids, good),
-                self._column(block[good], self._choice.label) or _some(labels, good),
+                ids,
+                labels,
                 places if isinstance(good, slice) else [places[row] for row in good],
+                weights=weights,
+                times=times,
             )
 
         bad = {}
@@ -118,7 +123,7 @@ class Npy(_Blocks):
             ids: list[Name] | None = None
             if self._order is not None:
                 places = ids = self._order[start : start + len(block)][cut].tolist()
-            yield from self._batches(block[cut], places, ids, None)
+            yield from self._batches(block[cut], places, (ids, None, None, None))
 
     def _blocks(self, size: int) -> Iterator[npt.NDArray[Any]]:
         assert self.n_rows is not None
@@ -143,7 +148,7 @@ class Npy(_Blocks):
 
 
 class Npz(_Blocks):
-    """The rows of one member of an .npz; ids and labels may be other members."""
+    """The rows of one member of an .npz; ids, labels and the like may be other members."""
 
     def __init__(self, path: Path, options: ReadOptions, name: str | None = None) -> None:
         self.name = name or str(path)
@@ -161,12 +166,17 @@ class Npz(_Blocks):
         self._header = headers[self._member]
         self.name = self._archive.where(self._member)
         self.n_rows, columns = check_matrix(self._header, self.name)
-        self._ids = self._beside(options.id_column, headers)
-        self._labels = self._beside(options.label_column, headers)
+        self._members = [self._beside(column, headers) for column in options.beside]
+        ids, labels, weights, times = (
+            None if member else column
+            for member, column in zip(self._members, options.beside, strict=True)
+        )
         rest = ReadOptions(
             columns=options.columns,
-            id_column=None if self._ids else options.id_column,
-            label_column=None if self._labels else options.label_column,
+            id_column=ids,
+            label_column=labels,
+            weight_column=weights,
+            time_column=times,
         )
         self.columns = tuple(map(str, range(columns)))
         self._choice = choose(self.columns, [None] * columns, rest, self.name)
@@ -202,17 +212,16 @@ class Npz(_Blocks):
         assert self.n_rows is not None
         size = self._options.rows_of_a_batch(self._header.shape[1])
         rows = self._archive.pieces(self._member, size)
-        ids = self._names(self._ids, size)
-        labels = self._names(self._labels, size)
+        members = [self._names(member, size) for member in self._members]
         for start, block in zip(range(0, self.n_rows, size), rows, strict=True):
             cut = slice(max(self._options.start - start, 0), None)
             places = range(start, start + len(block))[cut]
-            beside = (_some(next(names), cut) for names in (ids, labels))
+            beside = [_some(next(names), cut) for names in members]
             if len(places):
-                yield from self._batches(block[cut], places, *beside)
+                yield from self._batches(block[cut], places, beside)
 
     def _names(self, member: str | None, size: int) -> Iterator[list[Name] | None]:
-        """Ids or labels of one batch after the other; None where they are no member."""
+        """Ids, say, of one batch after the other; None where they are no member."""
         if member is None:
             yield from repeat(None)
             return

@@ -43,6 +43,8 @@ class Shuffled(Source):
         rows = np.concatenate([batch.rows for batch in batches])
         ids = _joined([batch.ids for batch in batches])
         labels = _joined([batch.labels for batch in batches])
+        weights = _joined([batch.weights for batch in batches])
+        times = _joined([batch.times for batch in batches])
         places = [place for batch in batches for place in batch.places]
         del batches
         self.n_rows = len(rows)
@@ -53,8 +55,10 @@ class Shuffled(Source):
             yield Batch(
                 rows[part],
                 numbers if ids is None else [ids[i] for i in numbers],
-                None if labels is None else [labels[i] for i in numbers],
+                _picked(labels, numbers),
                 [places[i] for i in numbers],
+                weights=_picked(weights, numbers),
+                times=_picked(times, numbers),
             )
 
     def close(self) -> None:
@@ -65,3 +69,7 @@ def _joined(parts: list[list[Name] | None]) -> list[Name] | None:
     if parts[0] is None:
         return None
     return [name for part in parts if part is not None for name in part]
+
+
+def _picked(names: list[Name] | None, numbers: list[int]) -> list[Name] | None:
+    return None if names is None else [names[i] for i in numbers]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_source.py: what every reader is: the rows of a file, batch by batch.
 
-A file has columns. Some are features, one may hold ids and one labels; the rest is
-left out. ``choose`` decides which, the same way for every kind of file.
+A file has columns. Some are features, one may hold ids, one labels, one weights and one
+times; the rest is left out. ``choose`` decides which, the same way for every kind of file.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 Rows: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-#: What an id or a label may be.
+#: What an id or a label may be, and before somebody makes sense of them weights and times.
 Name: TypeAlias = str | int | float
 
 _MOST_ROWS = 65_536  # of a batch, unless the user says otherwise
@@ -84,6 +84,8 @@ class Batch:
     labels: list[Name] | None = None  #: one a row, if there is a column of labels
     places: Sequence[int] = ()  #: the line of each row, or its number where there are no lines
     texts: Sequence[str] = ()  #: the lines themselves, where ``bad_rows`` may want them
+    weights: list[Name] | None = None  #: one a row, if there is a column of weights
+    times: list[Name] | None = None  #: one a row, if there is a column of times
 
     def part(self, start: int, stop: int) -> "Batch":
         """A stretch of the rows, with all that belongs to them.
@@ -101,6 +103,8 @@ class Batch:
             None if self.labels is None else self.labels[start:stop],
             self.places[start:stop],
             self.texts[start:stop],
+            None if self.weights is None else self.weights[start:stop],
+            None if self.times is None else self.times[start:stop],
         )
 
     def __len__(self) -> int:
@@ -115,9 +119,10 @@ class ReadOptions:
     ----------
     columns : sequence of str
         Features, in this order; a position may be a range such as ``"0:3"``. By
-        default every column of numbers that holds neither ids nor labels.
-    id_column, label_column : str, optional
-        Columns to keep beside the rows. In an .npz these may be other members.
+        default every column of numbers that holds none of the following.
+    id_column, label_column, weight_column, time_column : str, optional
+        Columns to keep beside the rows. In an .npz these may be other members. Weights
+        and times come as they stand, as numbers or as text.
     field : str, optional
         Column whose cells are arrays: the rows themselves.
     member : str, optional
@@ -167,6 +172,20 @@ class ReadOptions:
     features: bool = True
     bad_rows: Callable[[BadRow], None] | None = None
     start: int = 0
+    weight_column: str | None = None
+    time_column: str | None = None
+
+    @property
+    def beside(self) -> tuple[str | None, ...]:
+        """The columns of ids, labels, weights and times, in this order.
+
+        Examples
+        --------
+        >>> from ramify.files import ReadOptions
+        >>> ReadOptions(label_column="kind").beside
+        (None, 'kind', None, None)
+        """
+        return self.id_column, self.label_column, self.weight_column, self.time_column
 
     def rows_of_a_batch(self, width: int, bytes_a_cell: int = 8) -> int:
         """How many rows of this width to read at a time.
@@ -189,6 +208,13 @@ class Choice(NamedTuple):
     id: int | None = None
     label: int | None = None
     left_out: tuple[int, ...] = ()  # neither asked for nor numbers
+    weight: int | None = None
+    time: int | None = None
+
+    @property
+    def beside(self) -> tuple[int | None, ...]:
+        """Ids, labels, weights and times, in this order."""
+        return self.id, self.label, self.weight, self.time
 
 
 class Source(ABC):
@@ -359,26 +385,28 @@ def choose(
     Examples
     --------
     >>> choose(["x", "y", "who"], [None, None, "text"], ReadOptions(id_column="who"), "a.csv")
-    Choice(features=(0, 1), id=2, label=None, left_out=())
+    Choice(features=(0, 1), id=2, label=None, left_out=(), weight=None, time=None)
     """
-    id_at = _find_one(names, options.id_column, where)
-    label_at = _find_one(names, options.label_column, where)
+    id_at, label_at, weight_at, time_at = beside = [
+        _find_one(names, column, where) for column in options.beside
+    ]
+    chosen = Choice((), id_at, label_at, (), weight_at, time_at)
     if not options.features:
-        return Choice((), id_at, label_at)
+        return chosen
     asked = options.columns or _as_before(names, options.like, where)
     if asked:
         features = tuple(at for column in asked for at in _find(names, column, where))
         for at in features:
             if troubles[at] is not None:
                 raise ValueError(f"{where}: column {names[at]!r} is not numbers: {troubles[at]}")
-        return Choice(features, id_at, label_at)
-    rest = [at for at in range(len(names)) if at not in (id_at, label_at)]
+        return chosen._replace(features=features)
+    rest = [at for at in range(len(names)) if at not in beside]
     features = tuple(at for at in rest if troubles[at] is None)
     if not features:
         why = f"; {troubles[rest[0]]}" if rest else ""
         raise ValueError(f"{where}: no column of numbers to make points of{why}")
     left_out = tuple(at for at in rest if troubles[at] is not None)
-    return Choice(features, id_at, label_at, left_out)
+    return chosen._replace(features=features, left_out=left_out)
 
 
 def _as_before(names: Sequence[str], like: Sequence[str], where: str) -> Sequence[str]:

@@ -178,12 +178,15 @@ class Text(Source):
         rows = real(flat.reshape(len(cells), len(features)), self._options.dtype)
         if first_unusable(rows) is not None:
             raise ValueError("not finite")
+        ids, labels, weights, times = (self._beside(records, at) for at in self._choice.beside)
         return Batch(
             rows,
-            self._beside(records, self._choice.id),
-            self._beside(records, self._choice.label),
+            ids,
+            labels,
             [record.line for record in records],
             () if self._options.bad_rows is None else [record.text for record in records],
+            weights,
+            times,
         )
 
     def _checked(self, line: Line) -> Line:
@@ -195,7 +198,7 @@ class Text(Source):
                 return self._complaint(line, at, "expected a number")
             if not self._is_finite(line.cells[at]):
                 return self._complaint(line, at, "every number must be finite")
-        for at_name in (self._choice.id, self._choice.label):
+        for at_name in self._choice.beside:
             if at_name is not None and (wish := wish_of_name(line.cells[at_name])) is not None:
                 return self._complaint(line, at_name, wish)
         return line
@@ -207,7 +210,7 @@ class Text(Source):
             return False
 
     def _beside(self, records: Sequence[Record], at: int | None) -> list[Name] | None:
-        """Ids or labels: text as it stands, whole numbers as ints."""
+        """Ids, labels and the like: text as it stands, whole numbers as ints."""
         if at is None:
             return None
         return [self._as_name(record, at) for record in records]
@@ -333,8 +336,8 @@ def _open_field(
     *,
     live: bool,
 ) -> Text:
-    """Records of an array field: its numbers, then the id and the label."""
-    beside = [key for key in (options.id_column, options.label_column) if key is not None]
+    """Records of an array field: its numbers, then the id, the label, the weight, the time."""
+    beside = [key for key in options.beside if key is not None]
     for key in (field, *beside):
         if key not in start:
             raise NoColumnError(lines.name, key, [*start], "field")

@@ -103,12 +103,12 @@ def test_fit_passes_options_on(plain, tmp_path):
     [
         (
             ["--algorithm", "otd", "--linkage", "ward"],
-            "otd has no linkage; it has certify, duplicates, max_age, metric",
+            "otd has no linkage; it has certify, duplicates, history, max_age, metric",
         ),
         (["--algorithm", "perch", "--n-neighbors", "2"], "perch has no n_neighbors"),
         (
             ["--set", "threshold=1"],
-            "ohac has no threshold; it has duplicates, linkage, max_age, metric",
+            "ohac has no threshold; it has duplicates, history, linkage, max_age, max_leaves, metric",
         ),
         (["--set", "n_clusters=1"], "ohac has no n_clusters"),
         (["--set", "linkage"], "--set linkage: expected NAME=VALUE"),
@@ -809,6 +809,9 @@ def test_info_says_what_a_file_holds(tree):
         "n_neighbors": 1,
         "neighbors": "exact",
         "n_jobs": None,
+        "max_leaves": None,
+        "track_members": True,
+        "history": 0,
     }
     assert facts["points"] == 150
     assert facts["width"] == 4

@@ -973,6 +973,7 @@ WATCH = """
     import pathlib, sys
     import pyarrow.parquet
     import ramify.files
+    ramify.OHAC  # with all that it brings, which is not the files' affair
 
     def memory(what):
         status = pathlib.Path("/proc/self/status").read_text()

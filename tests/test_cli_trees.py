@@ -108,7 +108,7 @@ def test_fit_passes_options_on(plain, tmp_path):
         (["--algorithm", "perch", "--n-neighbors", "2"], "perch has no n_neighbors"),
         (
             ["--set", "threshold=1"],
-            "ohac has no threshold; it has duplicates, history, linkage, max_age, max_leaves, metric",
+            "ohac has no threshold; it has duplicates, history, linkage, max_age",
         ),
         (["--set", "n_clusters=1"], "ohac has no n_clusters"),
         (["--set", "linkage"], "--set linkage: expected NAME=VALUE"),
@@ -824,7 +824,7 @@ def test_info_says_what_a_file_holds(tree):
     assert facts["version"] == ramify.__version__
     text = done("info", tree, "--depth").out
     assert "algorithm    ohac" in text
-    assert "linkage=average, metric=sqeuclidean, n_jobs=None, n_neighbors=1" in text
+    assert "linkage=average, max_leaves=None, metric=sqeuclidean, n_jobs=None" in text
 
 
 def test_info_read_the_whole_file(tree, tmp_path, monkeypatch):

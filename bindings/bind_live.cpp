@@ -335,9 +335,9 @@ class PyLive {
 
   Out1<std::int64_t> leaf_numbers(const Vector<std::int64_t>& numbers) const {
     const Turn turn(*this);
-    std::vector<std::int64_t> out;
+    std::vector<std::int64_t> out(numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      out.push_back(arrival(leaf_of(numbers.data()[i]).row()));
+      out[i] = arrival(leaf_of(numbers.data()[i]).row());
     return to_numpy(std::move(out));
   }
 

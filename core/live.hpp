@@ -45,11 +45,13 @@ struct Options {
 /// Rows to be inserted, in order; and what is to leave on the way.
 template <class Real>
 struct Batch {
-  const Real* rows = nullptr;
-  std::size_t count = 0;
+  Batch(const Real* rows_, std::size_t count_) : rows(rows_), count(count_) {}
+
+  const Real* rows;
+  std::size_t count;
   const double* weights = nullptr;  // one for each row; none: 1
-  std::span<const Arrival> leaving = {};
-  std::span<const std::uint64_t> before = {};  // for each that leaves: the row it makes way for
+  std::span<const Arrival> leaving;
+  std::span<const std::uint64_t> before;  // for each that leaves: the row it makes way for
 };
 
 template <class Real>

@@ -16,9 +16,8 @@ Tree<Real> stored_and_read(const Tree<Real>& tree) {
   const auto means = tree.means();
   const auto ssds = tree.ssds();
   const auto arrivals = tree.points().numbers();
-  return Tree<Real>::from_arrays(
-      tree.dim(), {tree.points().values(), links, ids, tree.next_id(), means, ssds, arrivals,
-                   tree.points().next_arrival()});
+  return Tree<Real>::from_arrays(tree.dim(), {tree.points().values(), links, ids, tree.next_id(),
+                                              means, ssds, arrivals, tree.points().next_arrival()});
 }
 
 template <class Real>

@@ -225,6 +225,7 @@ def budget(X: Rows, leaves: int = 50_000, share: int = 10, held_out: int = 20_00
     Also how much the process grows after its second part, and the revenue of both trees on
     rows that neither has seen, each hung beside its nearest leaf.
     """
+    held_out, leaves = min(held_out, len(X) // 10), min(leaves, len(X) // 4)
     rows, unseen = X[:-held_out], X[-held_out:]
     size = len(rows) // share
     model = _model("OHAC", {"max_leaves": leaves, "track_members": False})

@@ -197,6 +197,21 @@ def test_called_wrongly(words, sentence, tmp_path):
     assert files(tmp_path) == ["x.csv"]
 
 
+def test_a_budget_of_leaves_and_a_label_for_every_point(tmp_path):
+    rows = np.random.default_rng(8).normal(size=(200, 2))
+    np.save(tmp_path / "rows.npy", rows)
+    tree = tmp_path / "tree.ramify"
+    done("fit", tmp_path / "rows.npy", "-o", tree, "--max-leaves", 30)
+    facts = done("info", tree, "--json").json()
+    assert (facts["leaves"], facts["max_leaves"]) == (30, 30)
+    done("update", tree, tmp_path / "rows.npy")
+    model = ramify.load(tree)
+    assert (len(model), model.n_points_) == (30, 400)
+    lines = done("cut", tree, "-k", 4).out.splitlines()[1:]
+    model.n_clusters = 4
+    assert [int(line.split(",")[1]) for line in lines] == model.labels_.tolist()
+
+
 def test_update_refuses_limits_that_its_tree_cannot_have(tmp_path):
     file = write(tmp_path / "x.csv")
     done("fit", file, "-o", tmp_path / "t", "--columns", "x,y,z", "-q")

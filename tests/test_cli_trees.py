@@ -809,7 +809,6 @@ def test_info_says_what_a_file_holds(tree):
         "n_neighbors": 1,
         "neighbors": "exact",
         "n_jobs": None,
-        "max_leaves": None,
         "track_members": True,
         "history": 0,
     }
@@ -824,7 +823,7 @@ def test_info_says_what_a_file_holds(tree):
     assert facts["version"] == ramify.__version__
     text = done("info", tree, "--depth").out
     assert "algorithm    ohac" in text
-    assert "linkage=average, max_leaves=None, metric=sqeuclidean, n_jobs=None" in text
+    assert "linkage=average, metric=sqeuclidean, n_jobs=None" in text
 
 
 def test_info_read_the_whole_file(tree, tmp_path, monkeypatch):

@@ -86,7 +86,7 @@ class Saved(NamedTuple):
     def points_of_leaves(self) -> Points:
         """The points of all leaves, in order of arrival."""
         tree, model = self.tree, self.model
-        if model is None or not model._live.settings.options.counts_repeats:
+        if model is None or not model._live.settings.options.tracks_members:
             return Points(tree.point_numbers if tree.names is None else tree.names, None)
         numbers, names = model._live.numbers(), ids(model)
         leaves = np.searchsorted(tree.point_numbers, model._live.leaf_of(numbers))

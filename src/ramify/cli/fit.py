@@ -76,6 +76,15 @@ def run(
             rich_help_panel="What stays",
         ),
     ] = None,
+    max_leaves: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="LEAVES",
+            help="A budget: beyond so many leaves, the two closest that are siblings become one.",
+            rich_help_panel="What stays",
+        ),
+    ] = None,
     columns: options.Columns = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
@@ -140,12 +149,16 @@ def run(
         window=window,
         max_age=_along.read_age(max_age),
         duplicates=duplicates,
+        max_leaves=max_leaves,
     )
     _along.check_columns(model, weights, time_column, at_fit=True)
-    if label_column is not None and getattr(model, "duplicates", "keep") == "count":
+    draws_together = "duplicates" if getattr(model, "duplicates", "keep") == "count" else None
+    if hasattr(model, "track_members") and model.max_leaves is not None:
+        draws_together = "max-leaves"
+    if label_column is not None and draws_together is not None:
         raise WrongCallError(
-            "give --label-column or --duplicates count, one of the two: a leaf that stands for "
-            "several rows may have several labels"
+            f"give --label-column or --{draws_together}, one of the two: a leaf that stands for "
+            f"several rows may have several labels"
         )
     _models.check_tree_path(out)
     keep_rows(out, data)

@@ -14,7 +14,8 @@ NAME = "info"
 EXAMPLES = ("ramify info tree.ramify --depth", "ramify info tree.ramify --json | jq .points")
 
 _CUTS = ("n_clusters", "distance_threshold")  # say nothing about the tree
-_STAYING = {"window": None, "max_age": None, "duplicates": "keep"}  # lines of their own, if set
+#: Lines of their own, if set.
+_STAYING = {"window": None, "max_age": None, "duplicates": "keep", "max_leaves": None}
 
 
 @verb(NAME)
@@ -61,7 +62,7 @@ def _header(path: Path) -> dict[str, Any]:
             name: value for name, value in chosen.items() if name not in (*_CUTS, *_STAYING)
         },
         **_staying(chosen),
-        "leaves" if chosen.get("duplicates") == "count" else "points": about["points"],
+        _what(chosen): about["points"],
         "width": about.get("columns"),
         "dtype": about.get("dtype"),
         "columns": about.get("feature_names"),
@@ -104,3 +105,9 @@ def _text(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _what(options: dict[str, Any]) -> str:
+    """What the head of a file counts: points, unless leaves may stand for several."""
+    budget = options.get("max_leaves") is not None and "track_members" in options
+    return "leaves" if budget or options.get("duplicates") == "count" else "points"

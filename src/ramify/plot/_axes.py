@@ -50,7 +50,8 @@ def draw_legend(
         Line2D([], [], marker="o", linestyle="", markersize=6, color=color, label=_entry(c, size))
         for c, (color, size) in enumerate(zip(colors, sizes, strict=True))
     ]
-    inches = ScaledTranslation(0.0, -0.5 if below else 0.0, ax.figure.dpi_scale_trans)
+    room = -0.65 if below else 0.0  # inches: the ticks of the axis, and a label of two lines
+    inches = ScaledTranslation(0.0, room, ax.figure.dpi_scale_trans)
     ax.legend(
         handles=handles,
         title="cluster: points",

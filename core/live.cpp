@@ -381,7 +381,7 @@ bool Live<Real>::take_out(Arrival number) {
     throw;
   }
   algorithm_->erase(tree_, NodeId::leaf(row));
-  if (indexed) neighbours_->remove(row);
+  if (indexed) neighbours_->remove(points(), row);
   if (is_counted(row)) repeats_.remove(points(), row);
   gone(number);
   tree_.erase_row(row);
@@ -436,8 +436,8 @@ void Live<Real>::merge_closest_leaves() {
   for (const NodeId leaf : {a, b})
     if (is_counted(leaf.row()) && (leaf == b || standing.ssd > 0))
       repeats_.remove(points(), leaf.row());
-  if (neighbours_ && b.row() < neighbours_->end()) neighbours_->remove(b.row());
-  if (neighbours_ && moves) neighbours_->remove(a.row());
+  if (neighbours_ && b.row() < neighbours_->end()) neighbours_->remove(points(), b.row());
+  if (neighbours_ && moves) neighbours_->remove(points(), a.row());
   const Arrival number = points().arrival(b.row());
   if (tracks_members()) members_.merge(number, points().arrival(a.row()));
   tree_.detach(b);

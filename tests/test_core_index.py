@@ -26,7 +26,9 @@ FLAVOURS = {
 KINDS = [
     ("scan", "sqeuclidean", (1, 5, 16, 33)),
     ("scan", "dot", (1, 5, 16, 33)),
-    ("projected", "sqeuclidean", (2, 32, 40)),
+    ("short", "sqeuclidean", (2, 16, 20, 32, 40)),
+    ("short by tree", "sqeuclidean", (2, 16, 31, 40)),
+    ("short by scan", "sqeuclidean", (2, 16, 31, 40)),
     ("buckets", "sqeuclidean", (1, 2, 3, 15)),
     ("buckets", "dot", (1, 2, 3, 15)),
 ]
@@ -97,7 +99,7 @@ class IndexMachine(RuleBasedStateMachine):
             self.points.make_room_to_erase()
             if slot < self.end:
                 self.index.make_room_to_remove()
-                self.index.remove(slot)
+                self.index.remove(self.points, slot)
             self.points.erase(slot)
             self.model.erase(slot)
 
@@ -165,8 +167,15 @@ def test_rows_come_and_go_and_answers_are_a_scans(kind, metric, dims):
 
 @pytest.mark.parametrize(
     ("kind", "dims", "first"),
-    # Short vectors are fitted at 1024 rows; very long rows have two of them.
-    [("projected", (16, 32), 1010), ("projected", (40, 200), 1100), ("buckets", (1, 3), 1100)],
+    # Short vectors are fitted at 256 rows, or 1024 if rows are long.
+    [
+        ("short", (16, 32), 240),
+        ("short by tree", (16, 20), 300),
+        ("short by scan", (31, 40), 300),
+        ("short by tree", (64, 200), 1010),
+        ("short by scan", (100, 260), 1100),
+        ("buckets", (1, 3), 1100),
+    ],
 )
 def test_of_many_rows_too(kind, dims, first):
     run_machine(machine(kind, "sqeuclidean", dims, first), runs=6, steps=25)
@@ -202,7 +211,7 @@ def test_equal_rows_are_found_in_order_of_arrival_after_one_has_left():
 
     add(10)
     index.make_room_to_remove()
-    index.remove(0)
+    index.remove(points, 0)
     points.make_room_to_erase()
     points.erase(0)
     model.erase(0)
@@ -212,13 +221,13 @@ def test_equal_rows_are_found_in_order_of_arrival_after_one_has_left():
 
 def test_a_row_that_has_left_is_nobodys_nearest_allowed():
     """The scan of short vectors offered rows that had left, as rows of zeros."""
-    points, index = parts.RowStoreF64(2), parts.IndexF64(2, "sqeuclidean", "projected")
+    points, index = parts.RowStoreF64(2), parts.IndexF64(2, "sqeuclidean", "short")
     for row in ([0.0, 0.0], [5.0, 5.0]):
         points.append(np.array(row))
         index.add(points)
     index.make_room_to_remove()
     points.make_room_to_erase()
-    index.remove(0)
+    index.remove(points, 0)
     points.erase(0)
     allowed = np.zeros(2, dtype=np.uint8)
     assert index.nearest_allowed(points, np.zeros(2), 2, allowed) == (1, 50.0)

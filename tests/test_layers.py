@@ -31,10 +31,13 @@ ORDER = [
     "math/kernels.cpp",
     "math/product_bounds.hpp",
     "math/product_bounds.cpp",
+    "math/byte_codes.hpp",
+    "math/byte_codes.cpp",
     "math/projection.hpp",
     "math/projection.cpp",
-    "index/projected_scan.hpp",
+    "index/code_scan.hpp",
     "math/order.hpp",
+    "index/nearest.hpp",
     "tree/row_store.hpp",
     "math/summary.hpp",
     "math/linkage.hpp",
@@ -53,7 +56,9 @@ ORDER = [
     "index/bucket_boxes.hpp",
     "index/bucket_tree.hpp",
     "index/bucket_tree.cpp",
+    "index/short_vectors.hpp",
     "index/neighbours.hpp",
+    "index/long_rows.hpp",
     "index/neighbours.cpp",
     "index/lookahead.hpp",
     "index/lookahead.cpp",
@@ -108,6 +113,7 @@ OUTSIDE = {
 # What no standard header has.
 UNAVOIDABLE = {
     "math/growth.hpp": {"sys/mman.h"},  # huge pages, on Linux
+    "math/byte_codes.cpp": {"immintrin.h"},  # products of bytes, which compilers do not find
     "math/boxes.hpp": {"emmintrin.h"},  # the larger of two numbers, for two at once
 }
 

@@ -134,7 +134,7 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
                 std::vector<Merge>& merges, ForestSpace space) {
   const std::size_t m = forest.size();
   if (space == ForestSpace::kBySize)
-    space = m <= kMatrixLimit ? ForestSpace::kMatrix
+    space = m <= matrix_limit(dim) ? ForestSpace::kMatrix
             : dim < kLanes    ? ForestSpace::kBuckets
                               : ForestSpace::kScan;
   merges.clear();

@@ -12,7 +12,7 @@
 //           one has gone; right for any linkage, and so for centroid
 //
 // and three places to search, by the size of the forest m and the dimension:
-// a matrix (m up to kMatrixLimit), a bucket tree (dim < kLanes), a scan. Memory
+// a matrix (m up to matrix_limit), a bucket tree (dim < kLanes), a scan. Memory
 // is O(m) beyond the forest, with the matrix bounded by a constant.
 #pragma once
 
@@ -26,7 +26,9 @@
 
 namespace ramify {
 
-inline constexpr std::size_t kMatrixLimit = 128;
+/// Forests up to this size have all their linkages in a matrix: where there is nothing
+/// better, a large one.
+inline constexpr std::size_t matrix_limit(std::size_t dim) { return dim < kLanes ? 128 : 1024; }
 
 template <class Real>
 struct ForestItem {

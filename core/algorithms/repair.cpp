@@ -7,6 +7,7 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kWorthAsking = 6;             // smaller forests are merged as quickly
+constexpr std::size_t kLongPath = 2048;             // all pairs of a longer one are too many
 constexpr std::uint64_t kNoId = ~std::uint64_t{0};  // until inherit_ids()
 
 }  // namespace
@@ -49,10 +50,10 @@ void Repair<Real>::gather_forest(const Tree<Real>& tree) {
 template <class Real>
 bool Repair<Real>::merge_below_the_stable_part(std::size_t dim, std::size_t& remade) {
   const bool fit = cut_.one_path && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
-                   forest_.size() >= kWorthAsking && forest_.size() <= kMatrixLimit;
+                   forest_.size() >= kWorthAsking && forest_.size() <= kLongPath;
   if (!fit) return false;
   remade = stable_path_.unstable_level(forest_);
-  while (4 * remade <= 3 * cut_.taken.size()) {
+  while (4 * remade <= 3 * cut_.taken.size() && remade + 2 <= matrix_limit(dim)) {
     merge_lowest(dim, remade + 1);
     const std::size_t level = stable_path_.unstable_after(remade, merges_, scratch_.linkages);
     if (level == remade) return true;

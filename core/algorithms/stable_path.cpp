@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kWidth = 8;
 constexpr double kFar = 1e200;    // of items that no longer count; its sums stay finite
+constexpr double kFarAway[kWidth] = {kFar, kFar, kFar, kFar, kFar, kFar, kFar, kFar};
 constexpr double kTiny = 1e-290;  // linkages below have lost digits, and count as equal
 
 /// The pass over all pairs, as flat arrays.
@@ -46,6 +47,9 @@ inline Lanes operator+(const Lanes& a, const Lanes& b) {
 }
 inline Lanes operator+(double a, const Lanes& b) {
   return each([&](std::size_t k) { return a + b[k]; });
+}
+inline Lanes operator-(const Lanes& a, const Lanes& b) {
+  return each([&](std::size_t k) { return a[k] - b[k]; });
 }
 inline Lanes operator-(double a, const Lanes& b) {
   return each([&](std::size_t k) { return a - b[k]; });
@@ -127,6 +131,116 @@ RAMIFY_INLINE std::size_t highest_unstable(const Pairs& p) {
   return unstable;
 }
 
+/// The pass over all pairs with bounds of linkages from products in float.
+struct WidePairs {
+  std::size_t items, stride, products_stride;
+  double reach;
+  const float* products;    // of means, x being the origin
+  const double* radii;      // squared lengths of means
+  const double* doubts;     // by item: its share of rounding
+  const double* sizes;      // as in Pairs, and all that follows
+  const double* variances;
+  double* open_variances;
+  double* sums;
+  double* high_sums;
+  double* rows;
+};
+
+RAMIFY_INLINE void load(Lanes& lanes, const float* from) {
+#if defined(__GNUC__) || defined(__clang__)
+  typedef float Floats __attribute__((vector_size(4 * kWidth)));
+  Floats floats;
+  std::memcpy(&floats, from, sizeof floats);
+  lanes = __builtin_convertvector(floats, Lanes);
+#else
+  lanes = each([&](std::size_t k) { return static_cast<double>(from[k]); });
+#endif
+}
+RAMIFY_INLINE void raise_to_zero(Lanes& lanes) {
+#if defined(__GNUC__) || defined(__clang__)
+  lanes = lanes > 0 ? lanes : Lanes{};
+#else
+  lanes = each([&](std::size_t k) { return lanes[k] > 0 ? lanes[k] : 0.0; });
+#endif
+}
+RAMIFY_INLINE bool any_at_most(const Lanes& lanes, double limit) {
+  bool any = false;
+  for (std::size_t k = 0; k < kWidth; ++k) any |= lanes[k] <= limit;
+  return any;
+}
+
+RAMIFY_INLINE std::size_t highest_unstable_wide(const WidePairs& p) {
+  double* x_row = p.rows + p.items * p.stride;
+  for (std::size_t from = 0; from < p.stride; from += kWidth) {
+    Lanes radius, doubt, variance;
+    load(radius, p.radii + from);
+    load(doubt, p.doubts + from);
+    load(variance, p.open_variances + from);
+    Lanes low = radius - doubt;
+    raise_to_zero(low);
+    low = low + variance;
+    store(low, x_row + from);
+    store(low, p.sums + from);
+    store(low + 2 * doubt, p.high_sums + from);
+  }
+  std::size_t unstable = 0;
+  double points = 1;
+  for (std::size_t i = 0; i < p.items; ++i) {
+    const double sum_limit = p.high_sums[i] * p.reach, row_limit = sum_limit / points;
+    const double n = p.sizes[i], twice = 2 * p.doubts[i];
+    p.sums[i] = p.open_variances[i] = kFar;
+    double* row = p.rows + i * p.stride;
+    const float* products = p.products + i * p.products_stride;
+    const double own = p.radii[i] - p.doubts[i];
+    Lanes least, least_sum;
+    const std::size_t first = i / kWidth * kWidth;
+    load(least, kFarAway);
+    load(least_sum, kFarAway);
+    for (std::size_t from = first; from < p.stride; from += kWidth) {
+      Lanes product, radius, doubt, variance, sums, high;
+      load(product, products + from);
+      load(radius, p.radii + from);
+      load(doubt, p.doubts + from);
+      load(variance, p.open_variances + from);
+      Lanes here = own + radius - 2 * product - doubt;
+      raise_to_zero(here);
+      here = here + (p.variances[i] + variance);
+      store(here, row + from);
+      lower(least, here);
+      load(sums, p.sums + from);
+      lower(least_sum, sums);
+      store(sums + n * here, p.sums + from);
+      load(high, p.high_sums + from);
+      store(high + n * (here + (twice + 2 * doubt)), p.high_sums + from);
+    }
+    if (any_at_most(least, row_limit) | any_at_most(least_sum, sum_limit)) unstable = i;
+    points += n;
+  }
+  return unstable;
+}
+
+/// A union's linkages to what is above, from those of its parts; and whether a part is
+/// within the limit of any.
+struct WeightedRow {
+  const double *row_a, *row_b;
+  double* out;
+  std::size_t count;  // whole vectors
+  double share_a, share_b, limit;
+};
+RAMIFY_INLINE bool weighted_row(const WeightedRow& w) {
+  if (w.count == 0) return false;
+  Lanes a, b, least;
+  load(least, w.row_a);
+  for (std::size_t k = 0; k < w.count; k += kWidth) {
+    load(a, w.row_a + k);
+    load(b, w.row_b + k);
+    store(w.share_a * a + w.share_b * b, w.out + k);
+    lower(least, a);
+    lower(least, b);
+  }
+  return any_at_most(least, w.limit);
+}
+
 }  // namespace
 
 /// Sizes and variances, and arrays of the right length.
@@ -138,6 +252,10 @@ void StablePath<Real>::gather(std::span<const ForestItem<Real>> forest) {
   variances_.resize(stride_);
   sums_.resize(stride_);
   rows_.resize((items_ + 1) * stride_);
+  for (std::size_t i = items_; i < stride_; ++i) {  // padding is computed like the rest
+    sizes_[i] = 1;
+    variances_[i] = 0;
+  }
   // Linkages depend on ratios of weights alone; x counts as one.
   const double own = forest.back().summary.n;
   double points = 1, least = 1;
@@ -169,10 +287,8 @@ std::size_t StablePath<Real>::narrow_level(std::span<const ForestItem<Real>> for
   for (std::size_t i = 0; i < items_; ++i)
     for (std::size_t j = 0; j < dim_; ++j)
       columns_[j * stride_ + i] = static_cast<double>(forest[i].summary.mean[j]);
-  for (std::size_t i = items_; i < stride_; ++i) {  // padding is computed like the rest
+  for (std::size_t i = items_; i < stride_; ++i)
     for (std::size_t j = 0; j < dim_; ++j) columns_[j * stride_ + i] = 0;
-    sizes_[i] = 1;
-  }
   for (std::size_t j = 0; j < dim_; ++j) x_[j] = static_cast<double>(forest.back().summary.mean[j]);
   return chosen<highest_unstable>()({items_, stride_, dim_, reach_, columns_.data(), x_.data(),
                                      sizes_.data(), variances_.data(), open_variances_.data(),
@@ -183,81 +299,64 @@ std::size_t StablePath<Real>::narrow_level(std::span<const ForestItem<Real>> for
 /// been taken off put back, and more, in `high_sums_`.
 template <class Real>
 std::size_t StablePath<Real>::wide_level(std::span<const ForestItem<Real>> forest) {
-  if (!bound_linkages(forest)) return items_;
-  const double* x_row = rows_.data() + items_ * stride_;
-  high_sums_.resize(stride_);
-  for (std::size_t b = 0; b < items_; ++b) {
-    sums_[b] = x_row[b];
-    high_sums_[b] = x_row[b] + 2 * doubts_[b];
-  }
-  std::size_t unstable = 0;
-  double points = 1;
-  for (std::size_t i = 0; i < items_; ++i) {
-    const double sum_limit = high_sums_[i] * reach_;
-    const double row_limit = sum_limit / points;
-    const double* row = rows_.data() + i * stride_;
-    const double n = sizes_[i];
-    bool uncertain = false;
-    for (std::size_t b = i + 1; b < items_; ++b) {
-      uncertain |= (row[b] <= row_limit) | (sums_[b] <= sum_limit);
-      sums_[b] += n * row[b];
-      high_sums_[b] += n * (row[b] + 2 * (doubts_[i] + doubts_[b]));
-    }
-    if (uncertain) unstable = i;
-    points += n;
-  }
-  return unstable;
+  if (!multiply(forest)) return items_;
+  return chosen<highest_unstable_wide>()({items_, stride_, products_stride_, reach_,
+                                          products_.data(), radii_.data(), doubts_.data(),
+                                          sizes_.data(), variances_.data(), open_variances_.data(),
+                                          sums_.data(), high_sums_.data(), rows_.data()});
 }
 
-/// Lower bounds of all linkages, from products of means in float, x being the
-/// origin. False where float cannot tell.
+/// Inner products of all means, x being the origin. False where float cannot tell.
 template <class Real>
-bool StablePath<Real>::bound_linkages(std::span<const ForestItem<Real>> forest) {
-  const std::size_t width = (dim_ + kLanes - 1) / kLanes * kLanes;
-  const std::size_t count = (items_ + kGram - 1) / kGram * kGram;
-  centred_.assign(count * width, 0);
+bool StablePath<Real>::multiply(std::span<const ForestItem<Real>> forest) {
+  const std::size_t count = products_stride_ = (items_ + kGram - 1) / kGram * kGram;
+  centred_.resize(count * dim_);
   products_.resize(count * count);
   const Real* x = forest.back().summary.mean;
-  for (std::size_t i = 0; i < items_; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i >= items_) {
+      for (std::size_t j = 0; j < dim_; ++j) centred_[j * count + i] = 0;
+      continue;
+    }
     const Real* mean = forest[i].summary.mean;
-    float* out = centred_.data() + i * width;
     for (std::size_t j = 0; j < dim_; ++j)
-      out[j] = static_cast<float>(static_cast<double>(mean[j]) - static_cast<double>(x[j]));
+      centred_[j * count + i] =
+          static_cast<float>(static_cast<double>(mean[j]) - static_cast<double>(x[j]));
   }
-  product_kernels().gram(centred_.data(), count, width, products_.data());
-  const auto radius = [&](std::size_t i) { return static_cast<double>(products_[i * count + i]); };
-  // Each lane of a product sums width / kLanes terms, then the lanes are added.
-  const double rounding = 4e-7 * (static_cast<double>(width) / kLanes + 16);
-  doubts_.resize(stride_);
+  product_kernels().gram(centred_.data(), count, dim_, products_.data());
+  // kChain products are added one after the other, then those sums.
+  const double terms = static_cast<double>(std::min(dim_, kChain) + dim_ / kChain + 16);
+  const double rounding = 2e-7 * terms;
+  radii_.assign(stride_, 0);
+  doubts_.assign(stride_, 0);
+  high_sums_.assign(stride_, kFar);
+  open_variances_.assign(stride_, kFar);
+  std::copy_n(variances_.begin(), items_, open_variances_.begin());
   double farthest = 0;
   for (std::size_t i = 0; i < items_; ++i) {
-    doubts_[i] = rounding * radius(i) + 1e-37;
-    farthest = std::max(farthest, radius(i));
+    radii_[i] = static_cast<double>(products_[i * count + i]);
+    doubts_[i] = rounding * radii_[i] + 1e-37;
+    farthest = std::max(farthest, radii_[i]);
   }
-  if (!(farthest > 1e-24 && farthest < 1e30)) return false;
-  double* x_row = rows_.data() + items_ * stride_;
-  for (std::size_t i = 0; i < items_; ++i) {
-    x_row[i] = std::max(0.0, radius(i) - doubts_[i]) + variances_[i];
-    double* row = rows_.data() + i * stride_;
-    for (std::size_t b = i + 1; b < items_; ++b) {
-      const double gap = radius(i) + radius(b) - 2 * static_cast<double>(products_[i * count + b]);
-      row[b] = std::max(0.0, gap - doubts_[i] - doubts_[b]) + (variances_[i] + variances_[b]);
-    }
-  }
-  return true;
+  return farthest > 1e-24 && farthest < 1e30;
 }
 
 template <class Real>
 std::size_t StablePath<Real>::unstable_after(std::size_t level, std::span<const Merge> merges,
                                              std::span<const double> linkages) {
-  // L to everything above, for the forest's clusters and then for each union.
-  const std::size_t above = items_ - (level + 1), forest = level + 2;
+  // L to everything above, for the forest's clusters and then for each union. In whole
+  // vectors: what there is of the lower levels in the first of them counts as far.
+  const std::size_t first = (level + 1) / kWidth * kWidth, above = stride_ - first;
+  const std::size_t forest = level + 2;
   above_.resize((forest + merges.size()) * above);
   weight_.clear();
   for (std::size_t i = 0; i < forest; ++i) {
     const bool is_x = i == level + 1;
     const double* row = rows_.data() + (is_x ? items_ : i) * stride_;
-    std::copy_n(row + level + 1, above, above_.data() + i * above);
+    double* out = above_.data() + i * above;
+    std::copy_n(row + first, above, out);
+    for (std::size_t b = first; b <= level; ++b) out[b - first] = kFar;
+    for (std::size_t b = items_; b < stride_; ++b) out[b - first] = kFar;
     weight_.push_back(is_x ? 1 : sizes_[i]);
   }
   std::size_t top = 0;  // of those above that are nearer than the merge partner
@@ -265,16 +364,16 @@ std::size_t StablePath<Real>::unstable_after(std::size_t level, std::span<const 
     const auto [a, b] = merges[t];
     const double limit = linkages[t] * reach_ + kTiny;
     const double n = weight_[a] + weight_[b];
-    const double share_a = weight_[a] / n, share_b = weight_[b] / n;
     const double *row_a = above_.data() + a * above, *row_b = above_.data() + b * above;
-    double* row = above_.data() + (forest + t) * above;
-    for (std::size_t k = 0; k < above; ++k) {
-      row[k] = share_a * row_a[k] + share_b * row_b[k];
-      if ((row_a[k] <= limit) | (row_b[k] <= limit)) top = std::max(top, k + 1);
-    }
+    const bool disturbed =
+        chosen<weighted_row>()({row_a, row_b, above_.data() + (forest + t) * above, above,
+                                weight_[a] / n, weight_[b] / n, limit});
+    if (disturbed)
+      for (std::size_t k = above; k > top; --k)
+        if ((row_a[k - 1] <= limit) | (row_b[k - 1] <= limit)) top = k;
     weight_.push_back(n);
   }
-  return level + top;
+  return top == 0 ? level : first + top - 1;
 }
 
 template class StablePath<float>;

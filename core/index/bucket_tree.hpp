@@ -92,6 +92,8 @@ class BucketTree {
     for_each_place([&](std::uint32_t at) { blocks_.remember(at); });
   }
 
+  bool is_removable() const { return blocks_.remembers(); }
+
   /// Take an item out; boxes stay as they were. Only for removable trees. O(1), or the
   /// number of equal items.
   void remove(Item item);
@@ -149,6 +151,15 @@ class BucketTree {
         stack.pop_back();
       } while (v == kNil);
     }
+  }
+
+  /// The same for the one leaf in which x would lie.
+  template <class Best>
+  void search_home(const Real* x, double weight, Best& best, Item end = kNil) const {
+    std::uint32_t v = 0;
+    while (nodes_[v].child != kNil)
+      v = nodes_[v].child + (x[nodes_[v].axis] < nodes_[v].split ? 0 : 1);
+    scan(nodes_[v], x, weight, best, end);
   }
 
  private:

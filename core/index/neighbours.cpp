@@ -5,64 +5,10 @@
 #include <limits>
 #include <numeric>
 
-#include "index/projected_scan.hpp"
+#include "index/long_rows.hpp"
 
 namespace ramify {
 namespace {
-
-BigVector<RowSlot> in_order_of_arrival(std::size_t begin, std::size_t end) {
-  BigVector<RowSlot> out(end - begin);
-  std::iota(out.begin(), out.end(), static_cast<RowSlot>(begin));
-  return out;
-}
-
-/// The k smallest neighbours offered so far, in order.
-class Nearest {
- public:
-  Nearest(std::size_t k, std::vector<Neighbour>& found) : k_(k), found_(found) { found_.clear(); }
-
-  double limit() const { return limit_; }
-  std::size_t equals() const { return k_; }
-  void offer(double distance, RowSlot point) {
-    const Neighbour candidate{distance, point};
-    if (found_.size() == k_) {
-      if (!(candidate < found_.back())) return;
-      found_.pop_back();
-    }
-    found_.insert(std::upper_bound(found_.begin(), found_.end(), candidate), candidate);
-    if (found_.size() == k_) limit_ = found_.back().distance;
-  }
-
- private:
-  std::size_t k_;
-  std::vector<Neighbour>& found_;
-  double limit_ = std::numeric_limits<double>::infinity();
-};
-
-/// The nearest one offered so far that is not ruled out.
-class NearestAllowed {
- public:
-  NearestAllowed(const std::uint8_t* ruled_out, Neighbour& found)
-      : ruled_out_(ruled_out), found_(found) {
-    found_ = {std::numeric_limits<double>::infinity(), 0};
-  }
-
-  double limit() const { return found_.distance; }
-  std::size_t equals() const { return std::numeric_limits<std::size_t>::max(); }
-  bool allows(RowSlot point) const { return ruled_out_[point] == 0; }
-  void offer(double distance, RowSlot point) {
-    if (!allows(point)) return;
-    const Neighbour candidate{distance, point};
-    if (!any_ || candidate < found_) found_ = candidate;
-    any_ = true;
-  }
-  bool any() const { return any_; }
-
- private:
-  const std::uint8_t* ruled_out_;
-  Neighbour& found_;
-  bool any_ = false;
-};
 
 /// A scan of all rows.
 template <class Real, class Rule>
@@ -72,7 +18,7 @@ class ScanNeighbours final : public Neighbours<Real> {
   std::size_t end() const override { return end_; }
   void add(const RowStore<Real>&) override { ++end_; }
   void make_room_to_remove() override {}
-  void remove(RowSlot) override {}
+  void remove(const RowStore<Real>&, RowSlot) override {}
   void put_back(const RowStore<Real>&, RowSlot) override {}
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
     end_ = end_ < new_slot.size() ? new_slot[end_] : living;
@@ -133,95 +79,6 @@ class ScanNeighbours final : public Neighbours<Real> {
   std::size_t end_ = 0;
 };
 
-/// A scan of projected rows. Squared distance only: an inner product has no such bound.
-template <class Real>
-class ProjectedNeighbours final : public Neighbours<Real> {
- public:
-  explicit ProjectedNeighbours(std::size_t dim) : dim_(dim), scan_(dim) {}
-  std::size_t end() const override { return scan_.size(); }
-  void add(const RowStore<Real>& points) override {
-    scan_.append([&](std::size_t i) { return points.row(static_cast<RowSlot>(i)); });
-  }
-  void make_room_to_remove() override {}
-  void remove(RowSlot row) override { scan_.remove(row); }
-  void put_back(const RowStore<Real>& points, RowSlot row) override {
-    scan_.set(row, points.row(row));
-  }
-  void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
-    scan_.renumber(new_slot, living);
-  }
-  void make_room_to_search(SearchScratch& scratch) const override {
-    scan_.make_room_to_search(scratch.bounds, scratch.centred);
-  }
-
-  void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
-               SearchScratch& scratch, std::vector<Neighbour>& out) const override {
-    Nearest best(k, out);
-    make_room_to_search(scratch);
-    const auto living = [&](std::size_t i) { return !points.is_hole(static_cast<RowSlot>(i)); };
-    search(points, x, std::min(end, this->end()), living, scratch, best);
-  }
-  bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, SearchScratch& scratch,
-                       Neighbour& out) const noexcept override {
-    NearestAllowed best(ruled_out, out);
-    const auto allowed = [&](std::size_t i) {
-      return ruled_out[i] == 0 && !points.is_hole(static_cast<RowSlot>(i));
-    };
-    search(points, x, end, allowed, scratch, best);
-    return best.any();
-  }
-
-  bool gains_by_loading(std::size_t) const override { return true; }
-  bool minds_the_future() const override { return false; }
-  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
-    scan_.extend(end, [&](std::size_t i) { return points.row(static_cast<RowSlot>(i)); }, pulse);
-  }
-  BigVector<RowSlot> by_place(std::size_t begin) const override {
-    return in_order_of_arrival(begin, end());
-  }
-  void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
-                      RowSlot* out, const Pulse& pulse) const override {
-    std::vector<std::vector<Neighbour>> found(queries.size());
-    std::vector<Nearest> best;
-    best.reserve(queries.size());
-    for (std::vector<Neighbour>& mine : found) best.emplace_back(k, mine);
-    const auto offer = [&](std::size_t q, std::size_t i) {
-      const auto row = static_cast<RowSlot>(i);
-      if (!points.is_hole(row))
-        best[q].offer(squared_distance(points.row(queries[q]), points.row(row), dim_), row);
-    };
-    if (scan_.can_sweep()) {
-      typename ProjectedScan<Real>::Batch batch;
-      scan_.search_before(
-          queries, batch, offer, [&](std::size_t q) { return best[q].limit(); }, pulse);
-    } else {
-      for (std::size_t q = 0; q < queries.size(); ++q) {
-        pulse.check();
-        for (std::size_t i = 0; i < queries[q]; ++i) offer(q, i);
-      }
-    }
-    for (std::size_t q = 0; q < queries.size(); ++q)
-      for (std::size_t i = 0; i < found[q].size(); ++i) out[q * k + i] = found[q][i].row;
-  }
-
- private:
-  template <class Allowed, class Best>
-  void search(const RowStore<Real>& points, const Real* x, std::size_t end, Allowed&& allowed,
-              SearchScratch& scratch, Best& best) const {
-    scan_.search(
-        x, end, allowed, [](double gap, std::size_t) { return gap; },
-        [&](std::size_t i) {
-          const auto row = static_cast<RowSlot>(i);
-          best.offer(squared_distance(x, points.row(row), dim_), row);
-        },
-        [&] { return best.limit(); }, scratch.bounds, scratch.centred, scratch.rest);
-  }
-
-  std::size_t dim_;
-  ProjectedScan<Real> scan_;
-};
-
 template <class Real, class Rule>
 class BucketNeighbours final : public Neighbours<Real> {
  public:
@@ -233,7 +90,7 @@ class BucketNeighbours final : public Neighbours<Real> {
     ++end_;
   }
   void make_room_to_remove() override { buckets_.make_removable(); }
-  void remove(RowSlot row) override { buckets_.remove(row); }
+  void remove(const RowStore<Real>&, RowSlot row) override { buckets_.remove(row); }
   void put_back(const RowStore<Real>& points, RowSlot row) override {
     buckets_.insert(row, points.row(row));
   }
@@ -312,7 +169,7 @@ std::unique_ptr<Neighbours<Real>> buckets_or_scan(std::size_t dim, IndexKind kin
 
 IndexKind what_suits(std::size_t dim, Metric metric) {
   if (dim < kLanes) return IndexKind::kBuckets;
-  return dim < kLongRow || metric == Metric::kDot ? IndexKind::kScan : IndexKind::kProjected;
+  return metric == Metric::kDot ? IndexKind::kScan : IndexKind::kShort;
 }
 
 }  // namespace
@@ -320,7 +177,11 @@ IndexKind what_suits(std::size_t dim, Metric metric) {
 template <class Real>
 std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric, IndexKind kind) {
   if (kind == IndexKind::kByDimension) kind = what_suits(dim, metric);
-  if (kind == IndexKind::kProjected) return std::make_unique<ProjectedNeighbours<Real>>(dim);
+  if (kind == IndexKind::kShort) return std::make_unique<LongRows<Real>>(dim, SearchBy::kMeasured);
+  if (kind == IndexKind::kShortByTree)
+    return std::make_unique<LongRows<Real>>(dim, SearchBy::kTree);
+  if (kind == IndexKind::kShortByScan)
+    return std::make_unique<LongRows<Real>>(dim, SearchBy::kScan);
   if (metric == Metric::kDot) return buckets_or_scan<Real, MinusDot>(dim, kind);
   // The centroid of a point is the point.
   return buckets_or_scan<Real, CentroidSquared>(dim, kind);

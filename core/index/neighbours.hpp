@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "index/bucket_tree.hpp"
+#include "index/short_vectors.hpp"
 #include "math/linkage.hpp"
 #include "math/order.hpp"
 #include "pulse.hpp"
@@ -19,12 +19,7 @@
 namespace ramify {
 
 /// What one search at a time needs; each thread has its own.
-struct SearchScratch {
-  PendingNodes pending;         // k-d tree
-  std::vector<float> bounds;    // projected scan
-  std::vector<double> centred;  // projected scan
-  std::uint32_t rest = 0;       // projected scan: searches for which bounds are not worth it
-};
+using SearchScratch = ShortScratch;
 
 /// The seam behind which indexes differ. Readers are
 /// const, and may come from several threads.
@@ -38,8 +33,8 @@ class Neighbours {
   virtual void add(const RowStore<Real>& points) = 0;
   /// The memory that remove() and renumber() need; they cannot fail then.
   virtual void make_room_to_remove() = 0;
-  /// Take out a row in a slot below end().
-  virtual void remove(RowSlot row) = 0;
+  /// Take out a row in a slot below end(), which still has its values.
+  virtual void remove(const RowStore<Real>& points, RowSlot row) = 0;
   /// Take in again a row that was taken out, with other values.
   virtual void put_back(const RowStore<Real>& points, RowSlot row) = 0;
   /// Rows have other slots now, `living` of them, and no holes (RowStore::compact).
@@ -75,12 +70,13 @@ class Neighbours {
                               std::size_t k, RowSlot* out, const Pulse& pulse) const = 0;
 };
 
-/// Named by whoever compares them; a stream gets what suits its dimension.
-enum class IndexKind { kByDimension, kScan, kProjected, kBuckets };
+/// Named by whoever compares them; a stream gets what suits its dimension and metric.
+enum class IndexKind { kByDimension, kScan, kShort, kShortByTree, kShortByScan, kBuckets };
 
-/// By dimension: a bucket k-d tree below kLanes; above, a scan of all points, which
-/// from kLongRow dimensions on looks at short vectors first. Buckets are for less than
-/// kLanes dimensions only, short vectors for squared distances only.
+/// By dimension: a bucket k-d tree below kLanes; above, short vectors, which decide by
+/// themselves how they are searched unless they are told. Buckets are for less than
+/// kLanes dimensions only, short vectors for squared distances only: inner products of
+/// long rows are scanned.
 template <class Real>
 std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric,
                                                   IndexKind kind = IndexKind::kByDimension);

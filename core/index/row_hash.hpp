@@ -69,6 +69,12 @@ class RowHash {
     table_[hole] = kNoRow;
     --size_;
   }
+  /// Another row with the same values stands for them from now on.
+  void replace(const RowStore<Real>& points, RowSlot row, RowSlot other) {
+    std::size_t at = home(points, points.row(other));
+    while (table_[at] != row) at = next(at);
+    table_[at] = other;
+  }
   /// Rows have other slots now (RowStore::compact).
   void renumber(std::span<const RowSlot> new_slot) {
     for (RowSlot& row : table_)

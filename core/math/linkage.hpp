@@ -9,6 +9,9 @@
 // cluster from the linkages of its parts, in O(1) instead of O(dim). They are
 // written so that equal parts give exactly that value back: ties stay ties.
 //
+// most_gap() is the other way round: gaps above it have scores above the limit, with
+// any weight that is not below the least.
+//
 // bound() is score() made safe for a box of clusters: with the smallest gap (or
 // largest product) and smallest weight found in the box, it is at most the score
 // of every cluster in it, rounding included.
@@ -16,6 +19,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "math/kernels.hpp"
 #include "math/summary.hpp"
@@ -43,6 +47,9 @@ struct AverageSquared {
   static double weight(double, double variance) { return variance; }
   static double score(double gap, double var_a, double var_b) { return gap + (var_a + var_b); }
   static double bound(double gap, double var_a, double var_b) { return score(gap, var_a, var_b); }
+  static double most_gap(double limit, double var_a, double var_b) {
+    return limit - (var_a + var_b) * (1 - 1e-14) + limit * 1e-14;
+  }
   static double update(const Parts& p) { return weighted_mean(p); }
 };
 
@@ -55,6 +62,7 @@ struct CentroidSquared {
   static double weight(double, double) { return 0; }
   static double score(double gap, double, double) { return gap; }
   static double bound(double gap, double, double) { return gap; }
+  static double most_gap(double limit, double, double) { return limit; }
   static double update(const Parts& p) {
     const double n = p.n_a + p.n_b;
     return weighted_mean(p) - p.n_a / n * (p.n_b / n) * p.l_ab;
@@ -72,6 +80,9 @@ struct WardGrowth {
     // The factor grows with n_b only up to rounding, hence the hair's breadth.
     return score(gap, n_a, n_b) * (1 - 1e-14);
   }
+  static double most_gap(double limit, double n_a, double n_b) {
+    return limit * ((n_a + n_b) / (n_a * n_b)) * (1 + 1e-14);
+  }
   static double update(const Parts& p) {
     return ((p.n_a + p.n_c) * p.l_ac + (p.n_b + p.n_c) * p.l_bc - p.n_c * p.l_ab) /
            (p.n_a + p.n_b + p.n_c);
@@ -87,6 +98,9 @@ struct MinusDot {
   static double weight(double, double) { return 0; }
   static double score(double product, double, double) { return -product; }
   static double bound(double product, double, double) { return -product; }
+  static double most_gap(double, double, double) {
+    return std::numeric_limits<double>::infinity();  // gaps say nothing of products
+  }
   static double update(const Parts& p) { return weighted_mean(p); }
 };
 

@@ -3,7 +3,6 @@
 #include "math/product_bounds.hpp"
 
 #include <cstring>
-#include <limits>
 
 #include "math/dispatch.hpp"
 
@@ -16,127 +15,96 @@ constexpr std::size_t kRun = 16;  // values looked at together
 typedef float Lanes __attribute__((vector_size(4 * kRun), aligned(4)));
 #endif
 
-/// Half a block at a time: its sums for all queries stay in registers.
-RAMIFY_INLINE void half_products(const float* queries, const float* columns, const float* offsets,
-                                 std::size_t dim, float* out, std::size_t stride) {
-#if defined(__GNUC__) || defined(__clang__)
-  Lanes offset;
-  std::memcpy(&offset, offsets, sizeof offset);
-  Lanes s0 = -offset, s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
-  static_assert(kTile == 8);
-  for (std::size_t j = 0; j < dim; ++j) {
-    Lanes column;
-    std::memcpy(&column, columns + j * kBlock, sizeof column);
-    const float* at = queries + j * kTile;
-    s0 += at[0] * column;
-    s1 += at[1] * column;
-    s2 += at[2] * column;
-    s3 += at[3] * column;
-    s4 += at[4] * column;
-    s5 += at[5] * column;
-    s6 += at[6] * column;
-    s7 += at[7] * column;
-  }
-  const Lanes sums[kTile] = {s0, s1, s2, s3, s4, s5, s6, s7};
-  for (std::size_t q = 0; q < kTile; ++q) std::memcpy(out + q * stride, &sums[q], sizeof sums[q]);
-#else
-  for (std::size_t q = 0; q < kTile; ++q)
-    for (std::size_t i = 0; i < kRun; ++i) {
-      float sum = -offsets[i];
-      for (std::size_t j = 0; j < dim; ++j) sum += queries[j * kTile + q] * columns[j * kBlock + i];
-      out[q * stride + i] = sum;
-    }
-#endif
-}
+constexpr std::size_t kTall = 4;  // vectors whose products stay in registers
 
-RAMIFY_INLINE void tile_products(const float* queries, const float* columns, const float* offsets,
-                                 std::size_t dim, float* out, std::size_t stride) {
-  for (std::size_t from = 0; from < kBlock; from += kRun)
-    half_products(queries, columns + from, offsets + from, dim, out + from, stride);
-}
-
-/// Products of rows i .. i+3 with rows k .. k+3.
-RAMIFY_INLINE void gram_tile(const float* a, const float* b, std::size_t dim, float* out,
-                             std::size_t stride) {
-  static_assert(kGram == 4 && kLanes == kRun);
+/// Products of kTall vectors from i on with kGram from k on, over some coordinates.
+RAMIFY_INLINE void gram_tile(const float* columns, std::size_t count, std::size_t from,
+                             std::size_t to, std::size_t i, std::size_t k, float* out) {
+  static_assert(kGram == 2 * kRun);
 #if defined(__GNUC__) || defined(__clang__)
-  Lanes sums[4][4];
+  Lanes low[kTall], high[kTall];
 #pragma GCC unroll 4
-  for (auto& row : sums)
+  for (std::size_t t = 0; t < kTall; ++t) low[t] = high[t] = Lanes{};
+  for (std::size_t j = from; j < to; ++j) {
+    const float* column = columns + j * count;
+    Lanes first, second;
+    std::memcpy(&first, column + k, sizeof first);
+    std::memcpy(&second, column + k + kRun, sizeof second);
 #pragma GCC unroll 4
-    for (Lanes& sum : row) sum = Lanes{};
-  for (std::size_t j = 0; j < dim; j += kRun) {
-    Lanes from[4], to[4];
-#pragma GCC unroll 4
-    for (std::size_t k = 0; k < 4; ++k) {
-      std::memcpy(&from[k], a + k * dim + j, sizeof from[k]);
-      std::memcpy(&to[k], b + k * dim + j, sizeof to[k]);
+    for (std::size_t t = 0; t < kTall; ++t) {
+      low[t] += column[i + t] * first;
+      high[t] += column[i + t] * second;
     }
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < 4; ++i)
-#pragma GCC unroll 4
-      for (std::size_t k = 0; k < 4; ++k) sums[i][k] += from[i] * to[k];
   }
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t k = 0; k < 4; ++k) {
-      float lanes[kRun];
-      std::memcpy(lanes, &sums[i][k], sizeof lanes);
-      for (std::size_t width = kRun / 2; width > 0; width /= 2)
-        for (std::size_t l = 0; l < width; ++l) lanes[l] += lanes[l + width];
-      out[i * stride + k] = lanes[0];
+#pragma GCC unroll 4
+  for (std::size_t t = 0; t < kTall; ++t) {
+    float* to_row = out + (i + t) * count + k;
+    Lanes old;
+    if (from > 0) {
+      std::memcpy(&old, to_row, sizeof old);
+      low[t] += old;
+      std::memcpy(&old, to_row + kRun, sizeof old);
+      high[t] += old;
     }
+    std::memcpy(to_row, &low[t], sizeof low[t]);
+    std::memcpy(to_row + kRun, &high[t], sizeof high[t]);
+  }
 #else
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t k = 0; k < 4; ++k) {
-      float lanes[kRun] = {};
-      for (std::size_t j = 0; j < dim; ++j) lanes[j % kRun] += a[i * dim + j] * b[k * dim + j];
+  for (std::size_t t = i; t < i + kTall; ++t)
+    for (std::size_t c = k; c < k + kGram; ++c) {
       float sum = 0;
-      for (const float lane : lanes) sum += lane;
-      out[i * stride + k] = sum;
+      for (std::size_t j = from; j < to; ++j) sum += columns[j * count + t] * columns[j * count + c];
+      out[t * count + c] = from > 0 ? out[t * count + c] + sum : sum;
     }
 #endif
 }
 
-RAMIFY_INLINE void gram_of(const float* rows, std::size_t count, std::size_t dim, float* out) {
-  for (std::size_t i = 0; i < count; i += kGram)
-    for (std::size_t k = i; k < count; k += kGram)
-      gram_tile(rows + i * dim, rows + k * dim, dim, out + i * count + k, count);
+RAMIFY_INLINE void gram_of(const float* columns, std::size_t count, std::size_t dim, float* out) {
+  for (std::size_t from = 0; from < dim; from += kChain) {
+    const std::size_t to = from + kChain < dim ? from + kChain : dim;
+    for (std::size_t i = 0; i < count; i += kTall)
+      for (std::size_t k = i / kGram * kGram; k < count; k += kGram)
+        gram_tile(columns, count, from, to, i, k, out);
+  }
 }
 
-RAMIFY_INLINE std::size_t places_at_least(const float* values, std::size_t count, float least,
-                                          std::uint32_t* places) {
-  std::size_t found = 0, i = 0;
-  for (; i + kRun <= count; i += kRun) {
-    int any = 0;
-    for (std::size_t k = 0; k < kRun; ++k) any |= values[i + k] >= least;
-    if (any == 0) continue;
-    for (std::size_t k = 0; k < kRun; ++k) {
-      places[found] = static_cast<std::uint32_t>(i + k);
-      found += values[i + k] >= least;
+/// Of so many kLanes directions at a time, whose sums stay in registers.
+template <std::size_t kCount>
+RAMIFY_INLINE void project_some(const float* row, const float* basis, std::size_t dim, float* out) {
+#if defined(__GNUC__) || defined(__clang__)
+  Lanes sums[kCount];
+#pragma GCC unroll 4
+  for (std::size_t k = 0; k < kCount; ++k) sums[k] = Lanes{};
+  for (std::size_t j = 0; j < dim; ++j) {
+    const float here = row[j];
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < kCount; ++k) {
+      Lanes column;
+      std::memcpy(&column, basis + (k * dim + j) * kRun, sizeof column);
+      sums[k] += here * column;
     }
   }
-  for (; i < count; ++i)
-    if (values[i] >= least) places[found++] = static_cast<std::uint32_t>(i);
-  return found;
+  for (std::size_t k = 0; k < kCount; ++k) std::memcpy(out + k * kRun, &sums[k], sizeof sums[k]);
+#else
+  for (std::size_t b = 0; b < kCount * kRun; ++b) {
+    float sum = 0;
+    for (std::size_t j = 0; j < dim; ++j)
+      sum += row[j] * basis[(b / kRun * dim + j) * kRun + b % kRun];
+    out[b] = sum;
+  }
+#endif
 }
 
-RAMIFY_INLINE float largest_of(const float* values, std::size_t count) {
-  float lanes[kRun];
-  for (float& lane : lanes) lane = -std::numeric_limits<float>::infinity();
-  std::size_t i = 0;
-  for (; i + kRun <= count; i += kRun)
-    for (std::size_t k = 0; k < kRun; ++k)
-      lanes[k] = lanes[k] < values[i + k] ? values[i + k] : lanes[k];
-  float most = lanes[0];
-  for (const float lane : lanes) most = most < lane ? lane : most;
-  for (; i < count; ++i) most = most < values[i] ? values[i] : most;
-  return most;
+RAMIFY_INLINE void project_all(const float* row, const float* basis, std::size_t dim,
+                               std::size_t directions, float* out) {
+  std::size_t b = 0;
+  for (; b + 4 * kRun <= directions; b += 4 * kRun)
+    project_some<4>(row, basis + b * dim, dim, out + b);
+  for (; b < directions; b += kRun) project_some<1>(row, basis + b * dim, dim, out + b);
 }
 
 template <Level kLevel>
-constexpr ProductKernels kProductKernels{compiled<tile_products, kLevel>,
-                                         compiled<places_at_least, kLevel>,
-                                         compiled<gram_of, kLevel>, compiled<largest_of, kLevel>};
+constexpr ProductKernels kProductKernels{compiled<gram_of, kLevel>, compiled<project_all, kLevel>};
 
 }  // namespace
 

@@ -2,21 +2,37 @@
 #include "math/projection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "math/kernels.hpp"
+#include "math/product_bounds.hpp"
 
 namespace ramify {
 namespace {
 
+using Basis = std::vector<double>;  // orthonormal rows of dim
+
+constexpr std::size_t kFew = 32;     // directions that are tried first
+constexpr std::size_t kAsked = 24;   // rows of a sample whose neighbours are looked for
+constexpr double kShare = 0.01;      // a leading direction's variance, of the largest
+constexpr double kRounding = 0.011;  // of a row's usual length: what bytes leave out
+
+// Nanoseconds, roughly, of a machine of 2024; only their ratios matter.
+constexpr double kByte = 0.006;
+constexpr double kLook = 20;
+constexpr double kLookEach = 0.08;
+
+std::size_t whole(std::size_t count, std::size_t of) { return (count + of - 1) / of * of; }
+
 /// Make the rows of a matrix orthonormal, one after the other. A row that the
 /// earlier ones already span becomes zero, which is as good as leaving it out.
-void orthonormalise(std::vector<double>& rows, std::size_t dim) {
+void orthonormalise(Basis& rows, std::size_t dim, int passes = 2) {
   for (std::size_t i = 0; i < rows.size() / dim; ++i) {
     double* row = rows.data() + i * dim;
     const double before = dot(row, row, dim);
-    for (int pass = 0; pass < 2; ++pass)  // twice is enough, says Kahan
+    for (int pass = 0; pass < passes; ++pass)  // twice is enough, says Kahan
       for (std::size_t j = 0; j < i; ++j) {
         const double* other = rows.data() + j * dim;
         const double along = dot(row, other, dim);
@@ -28,98 +44,370 @@ void orthonormalise(std::vector<double>& rows, std::size_t dim) {
   }
 }
 
+/// kLanes rows side by side, as ProductKernels::project wants them.
+std::vector<float> side_by_side(const Basis& rows, std::size_t dim) {
+  const std::size_t count = rows.size() / dim;
+  std::vector<float> out(whole(count, kLanes) * dim);
+  for (std::size_t b = 0; b < count; ++b)
+    for (std::size_t j = 0; j < dim; ++j)
+      out[(b / kLanes * dim + j) * kLanes + b % kLanes] = static_cast<float>(rows[b * dim + j]);
+  return out;
+}
+
+/// Numbers that look random, and are always the same: about normal, of variance 1/3.
+class Numbers {
+ public:
+  double operator()() {
+    double sum = 0;
+    for (int i = 0; i < 4; ++i) sum += uniform();
+    return sum - 2;
+  }
+
+ private:
+  double uniform() {  // Marsaglia's xorshift
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<double>(state_ >> 11) * 0x1p-53;
+  }
+  std::uint64_t state_ = 0x9E3779B97F4A7C15U;
+};
+
+/// Turn the rows of a symmetric matrix, and the basis with them, until it is nearly
+/// diagonal (Jacobi's rotations).
+void diagonalise(std::vector<double>& matrix, Basis& basis, std::size_t m, std::size_t dim) {
+  const auto at = [&](std::size_t i, std::size_t k) -> double& { return matrix[i * m + k]; };
+  const auto turn = [](double& a, double& b, double c, double s) {
+    const double old = a;
+    a = c * old - s * b;
+    b = s * old + c * b;
+  };
+  for (int sweep = 0; sweep < 6; ++sweep)
+    for (std::size_t i = 0; i + 1 < m; ++i)
+      for (std::size_t k = i + 1; k < m; ++k) {
+        if (std::fabs(at(i, k)) <= 1e-9 * std::sqrt(std::fabs(at(i, i) * at(k, k)))) continue;
+        const double ratio = (at(k, k) - at(i, i)) / (2 * at(i, k));
+        const double t = std::copysign(1 / (std::fabs(ratio) + std::hypot(ratio, 1.0)), ratio);
+        const double c = 1 / std::sqrt(t * t + 1), s = t * c;
+        for (std::size_t j = 0; j < m; ++j) turn(at(i, j), at(k, j), c, s);
+        for (std::size_t j = 0; j < m; ++j) turn(at(j, i), at(j, k), c, s);
+        for (std::size_t j = 0; j < dim; ++j) turn(basis[i * dim + j], basis[k * dim + j], c, s);
+      }
+}
+
 }  // namespace
+
+/// Rows to fit to, centred and scaled.
+template <class Real>
+struct Projection<Real>::Sample {
+  std::size_t count, dim;
+  std::vector<float> rows;
+  std::vector<double> radii;  // |x - c|^2 of each
+
+  const float* row(std::size_t i) const { return rows.data() + i * dim; }
+
+  /// Entries of all rows along each direction, in whole kLanes.
+  std::vector<float> along(const Basis& basis) const {
+    const std::size_t width = whole(basis.size() / dim, kLanes);
+    const std::vector<float> directions = side_by_side(basis, dim);
+    std::vector<float> out(count * width);
+    for (std::size_t i = 0; i < count; ++i)
+      product_kernels().project(row(i), directions.data(), dim, width, out.data() + i * width);
+    return out;
+  }
+
+  /// So many directions in which the rows differ much: start from rows spread over the
+  /// sample; each round multiplies by the covariance, which turns the span towards the
+  /// leading directions.
+  Basis directions(std::size_t wanted, const Pulse& pulse) const {
+    Basis basis(wanted * dim);
+    for (std::size_t i = 0; i < wanted; ++i)
+      std::copy_n(row(i * count / wanted), dim,
+                  basis.begin() + static_cast<std::ptrdiff_t>(i * dim));
+    Numbers numbers;  // a sample of few different rows would span too little
+    for (double& entry : basis) entry += 1e-3 * numbers();
+    orthonormalise(basis, dim, 1);
+    const std::size_t width = whole(wanted, kLanes);
+    std::vector<float> next(width * dim), along(width);
+    for (int round = 0; round < 3; ++round) {
+      const std::vector<float> now = side_by_side(basis, dim);
+      std::fill(next.begin(), next.end(), 0.0F);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (i % kBlock == 0) pulse.check();
+        product_kernels().project(row(i), now.data(), dim, width, along.data());
+        add_outer(along.data(), row(i), width, next.data());
+      }
+      for (std::size_t b = 0; b < wanted; ++b)
+        for (std::size_t j = 0; j < dim; ++j)
+          basis[b * dim + j] =
+              static_cast<double>(next[(b / kLanes * dim + j) * kLanes + b % kLanes]);
+      orthonormalise(basis, dim, round == 2 ? 2 : 1);
+    }
+    sort_leading(basis);
+    return basis;
+  }
+
+ private:
+  void add_outer(const float* along, const float* x, std::size_t width, float* out) const {
+    for (std::size_t b = 0; b < width; b += kLanes)
+      for (std::size_t j = 0; j < dim; ++j)
+        for (std::size_t k = 0; k < kLanes; ++k)
+          out[(b * dim) + j * kLanes + k] += along[b + k] * x[j];
+  }
+
+  /// Turn the first few so that the rows differ most along the first, and so on.
+  void sort_leading(Basis& basis) const {
+    const std::size_t m = std::min(basis.size() / dim, kFew);
+    Basis leading(basis.begin(), basis.begin() + static_cast<std::ptrdiff_t>(m * dim));
+    const std::vector<float> entries = along(leading);
+    const std::size_t width = whole(m, kLanes);
+    std::vector<double> matrix(m * m);
+    for (std::size_t r = 0; r < count; ++r)
+      for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t k = 0; k < m; ++k)
+          matrix[i * m + k] += static_cast<double>(entries[r * width + i]) *
+                               static_cast<double>(entries[r * width + k]);
+    diagonalise(matrix, leading, m, dim);
+    std::vector<std::size_t> order(m);
+    for (std::size_t i = 0; i < m; ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(-matrix[a * m + a], a) < std::pair(-matrix[b * m + b], b);
+    });
+    for (std::size_t i = 0; i < m; ++i)
+      std::copy_n(leading.begin() + static_cast<std::ptrdiff_t>(order[i] * dim), dim,
+                  basis.begin() + static_cast<std::ptrdiff_t>(i * dim));
+  }
+};
 
 template <class Real>
 void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, std::size_t count,
                            const Pulse& pulse) {
-  std::vector<double> rows(count * dim_);
+  const Sample sample = draw(row, count);
+  Basis basis = sample.directions(std::min(dim_, kFew), pulse);
+  choose_leading(sample, basis);
+  bool good = false;
+  std::size_t directions = choose_width(sample, basis, good);
+  if (!good && dim_ > kFew) {
+    basis = sample.directions(std::min(dim_, kMostBroad - 1), pulse);
+    directions = choose_width(sample, basis, good);
+  }
+  set_broad(basis, directions);
+  set_step(sample);
+}
+
+/// Centre and scale are those of the sample.
+template <class Real>
+auto Projection<Real>::draw(const std::function<const Real*(std::size_t)>& row, std::size_t count)
+    -> Sample {
   centre_.assign(dim_, 0);
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t d = 0; d < dim_; ++d)
       centre_[d] += static_cast<double>(row(i)[d]) / static_cast<double>(count);
+  double largest = 0;
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t d = 0; d < dim_; ++d)
-      rows[i * dim_ + d] = static_cast<double>(row(i)[d]) - centre_[d];
-  sweep_ = kCoarse;
-  has_fine_ = dim_ >= kVeryLongRow;
-  directions_ = (has_fine_ ? kFine : kCoarse) - 1;
-  fit_basis(rows, count, pulse);
-  if (coarse_will_do(row, count)) return;
-  sweep_ = std::min(kBroad, dim_ + 1);
-  has_fine_ = false;
-  directions_ = sweep_ - 1;
-  fit_basis(rows, count, pulse);
+      largest = std::max(largest, std::fabs(static_cast<double>(row(i)[d]) - centre_[d]));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  scale_ = largest > 0 ? std::ldexp(1.0, std::clamp(-exponent, -480, 480)) : 1;
+  Sample sample{count, dim_, std::vector<float>(count * dim_), std::vector<double>(count)};
+  double mean = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t d = 0; d < dim_; ++d) {
+      const double entry = (static_cast<double>(row(i)[d]) - centre_[d]) * scale_;
+      sample.rows[i * dim_ + d] = static_cast<float>(entry);
+      sample.radii[i] += entry * entry;
+    }
+    mean += sample.radii[i] / static_cast<double>(count);
+  }
+  return sample;
 }
 
 template <class Real>
-void Projection<Real>::fit_basis(const std::vector<double>& rows, std::size_t count,
-                                 const Pulse& pulse) {
-  // Start from rows spread over the sample; each round multiplies by the
-  // covariance, which turns the span towards the leading directions.
-  basis_.assign(directions_ * dim_, 0);
-  std::vector<double> next(directions_ * dim_);
-  for (std::size_t i = 0; i < directions_; ++i)
-    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(i * count / directions_ * dim_), dim_,
-                basis_.begin() + static_cast<std::ptrdiff_t>(i * dim_));
-  orthonormalise(basis_, dim_);
-  for (int round = 0; round < 3; ++round) {
-    std::fill(next.begin(), next.end(), 0.0);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i % kBlock == 0) pulse.check();
-      const double* x = rows.data() + i * dim_;
-      for (std::size_t b = 0; b < directions_; ++b) {
-        const double along = dot(x, basis_.data() + b * dim_, dim_);
-        double* out = next.data() + b * dim_;
-        for (std::size_t d = 0; d < dim_; ++d) out[d] += along * x[d];
+void Projection<Real>::choose_leading(const Sample& sample, const Basis& basis) {
+  const std::vector<float> entries = sample.along(basis);
+  const std::size_t width = whole(basis.size() / dim_, kLanes);
+  const std::size_t most = std::min(kMostLeading - 1, basis.size() / dim_);
+  std::array<double, kMostLeading> variance{};
+  for (std::size_t i = 0; i < sample.count; ++i)
+    for (std::size_t b = 0; b < most; ++b) {
+      const auto entry = static_cast<double>(entries[i * width + b]);
+      variance[b] += entry * entry;
+    }
+  std::size_t directions = std::min<std::size_t>(most, 2);
+  while (directions < most && variance[directions] >= kShare * variance[0]) ++directions;
+  leading_ = directions + 1;
+  leading_basis_.assign(basis.begin(),
+                        basis.begin() + static_cast<std::ptrdiff_t>(directions * dim_));
+}
+
+/// How many of the directions are to be in the broad vector: few cost less, many tell more
+/// rows apart. `good` if most rows can be told apart.
+template <class Real>
+std::size_t Projection<Real>::choose_width(const Sample& sample, const Basis& basis,
+                                           bool& good) const {
+  constexpr std::array<std::size_t, 8> kWidths{16, 24, 32, 64, 96, 128, 160, 192};
+  const std::size_t all = basis.size() / dim_, width = whole(all, kLanes);
+  const std::vector<float> entries = sample.along(basis);
+  double usual = 0;
+  for (const double radius : sample.radii) usual += radius / static_cast<double>(sample.count);
+  const double rounding = 2 * kRounding * std::sqrt(usual);
+  std::array<double, kWidths.size()> left{};
+  std::array<double, kWidths.size() + 1> rest_a{}, rest_i{};
+  const auto rests = [&](std::size_t row, std::array<double, kWidths.size() + 1>& out) {
+    double inside = 0;
+    std::size_t b = 0;
+    for (std::size_t w = 0; w < kWidths.size(); ++w) {
+      for (; b + 1 < kWidths[w] && b < all; ++b) {
+        const auto entry = static_cast<double>(entries[row * width + b]);
+        inside += entry * entry;
+      }
+      out[w] = std::sqrt(std::max(0.0, sample.radii[row] - inside));
+    }
+  };
+  std::size_t asked = 0;
+  for (std::size_t a = 0; a < sample.count; a += (sample.count + kAsked - 1) / kAsked, ++asked) {
+    rests(a, rest_a);
+    double nearest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < sample.count; ++i)
+      if (i != a) nearest = std::min(nearest, squared_distance(sample.row(a), sample.row(i), dim_));
+    const double limit = std::sqrt(nearest) + rounding;
+    for (std::size_t i = 0; i < sample.count; ++i) {
+      if (i == a) continue;
+      rests(i, rest_i);
+      double gap = 0;
+      std::size_t b = 0;
+      for (std::size_t w = 0; w < kWidths.size(); ++w) {
+        for (; b + 1 < kWidths[w] && b < all; ++b) {
+          const double side = static_cast<double>(entries[a * width + b]) -
+                              static_cast<double>(entries[i * width + b]);
+          gap += side * side;
+        }
+        const double side = rest_a[w] - rest_i[w];
+        left[w] += gap + side * side <= limit * limit;
       }
     }
-    basis_.swap(next);
-    orthonormalise(basis_, dim_);
   }
+  std::size_t chosen = all;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t w = 0; w < kWidths.size(); ++w) {
+    const double share = left[w] / static_cast<double>(asked * sample.count);
+    const double cost = kByte * static_cast<double>(kWidths[w]) +
+                        share * (kLook + kLookEach * static_cast<double>(dim_));
+    if (cost >= least) continue;
+    least = cost;
+    chosen = std::min(kWidths[w] - 1, all);
+    good = share <= 1.0 / 16;
+    if (kWidths[w] > all) break;
+  }
+  return chosen;
 }
 
-/// Of some rows of the sample: does the coarse vector rule out most others as
-/// nearest neighbours?
+/// The first directions of a basis, turned at random among themselves.
 template <class Real>
-bool Projection<Real>::coarse_will_do(const std::function<const Real*(std::size_t)>& row,
-                                      std::size_t count) const {
-  constexpr std::size_t kAsked = 32;
-  std::vector<ShortRow> shortened(count);
-  std::vector<double> centred(dim_);
-  for (std::size_t i = 0; i < count; ++i) apply(row(i), centred.data(), shortened[i]);
-  std::size_t left = 0, asked = 0;
-  for (std::size_t a = 0; a < count; a += (count + kAsked - 1) / kAsked, ++asked) {
-    double nearest = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < count; ++i)
-      if (i != a) nearest = std::min(nearest, squared_distance(row(a), row(i), dim_));
-    for (std::size_t i = 0; i < count; ++i) {
-      const float gap = gap_kernels().of_pair(shortened[a].sweep, shortened[i].sweep, kCoarse);
-      left += i != a && static_cast<double>(gap) <= nearest;
+void Projection<Real>::set_broad(const Basis& basis, std::size_t directions) {
+  // If all are there, nothing is left out.
+  if (directions + 1 >= dim_ && basis.size() / dim_ == dim_) directions = dim_;
+  directions_ = directions;
+  has_rest_ = directions < dim_;
+  broad_ = whole(directions + (has_rest_ ? 1 : 0), kGroup);
+  Basis turn(directions * directions);
+  Numbers numbers;
+  for (double& entry : turn) entry = numbers();
+  orthonormalise(turn, directions);
+  Basis turned(directions * dim_);
+  for (std::size_t i = 0; i < directions; ++i)
+    for (std::size_t k = 0; k < directions; ++k) {
+      const double share = turn[i * directions + k];
+      for (std::size_t j = 0; j < dim_; ++j) turned[i * dim_ + j] += share * basis[k * dim_ + j];
     }
+  broad_basis_ = side_by_side(turned, dim_);
+}
+
+/// The step of a byte, with room for rows a little longer than the sample's.
+template <class Real>
+void Projection<Real>::set_step(const Sample& sample) {
+  std::array<float, kMostBroad + kLanes> entries;
+  rest_shift_ = 0;
+  if (has_rest_) {
+    double sum = 0;
+    for (std::size_t i = 0; i < sample.count; ++i) {
+      broad_entries(sample.row(i), sample.radii[i], entries.data());
+      sum += static_cast<double>(entries[directions_]);
+    }
+    rest_shift_ = sum / static_cast<double>(sample.count);
   }
-  return 8 * left <= asked * count;
+  double most = 0, farthest = 0;
+  for (std::size_t i = 0; i < sample.count; ++i) {
+    broad_entries(sample.row(i), sample.radii[i], entries.data());
+    for (std::size_t b = 0; b < broad_; ++b)
+      most = std::max(most, std::fabs(static_cast<double>(entries[b])));
+    farthest = std::max(farthest, sample.radii[i]);
+  }
+  step_ = most > 0 ? 1.1 * most / kMostByte : 1;
+  // Half a step in every entry at most, and what projecting adds.
+  usual_doubt_ = 0.5 * std::sqrt(static_cast<double>(broad_)) + 0.02 * std::sqrt(farthest) / step_;
 }
 
 template <class Real>
-void Projection<Real>::apply(const Real* row, double* centred, ShortRow& out) const {
-  for (std::size_t d = 0; d < dim_; ++d) centred[d] = static_cast<double>(row[d]) - centre_[d];
-  out.radius = dot(centred, centred, dim_);
-  const auto rest = [&](double inside) {
-    return static_cast<float>(std::sqrt(std::max(0.0, out.radius - inside)));
-  };
-  double inside = 0;
-  for (std::size_t b = 0; b < directions_; ++b) {
-    if (b == sweep_ - 1) out.sweep[b] = rest(inside);
-    const double along = dot(centred, basis_.data() + b * dim_, dim_);
-    inside += along * along;
-    if (b < sweep_ - 1) out.sweep[b] = static_cast<float>(along);
-    if (has_fine_) out.fine[b] = static_cast<float>(along);
+void Projection<Real>::broad_entries(const float* centred, double radius, float* out) const {
+  product_kernels().project(centred, broad_basis_.data(), dim_, whole(directions_, kLanes), out);
+  if (has_rest_) {
+    double inside = 0;
+    for (std::size_t b = 0; b < directions_; ++b)
+      inside += static_cast<double>(out[b]) * static_cast<double>(out[b]);
+    out[directions_] = static_cast<float>(std::sqrt(std::max(0.0, radius - inside)) - rest_shift_);
   }
-  (has_fine_ ? out.fine[kFine - 1] : out.sweep[sweep_ - 1]) = rest(inside);
-  out.length = 0;
-  for (std::size_t j = 0; j < sweep_; ++j)
-    out.length += static_cast<double>(out.sweep[j]) * static_cast<double>(out.sweep[j]);
+  for (std::size_t b = directions_ + (has_rest_ ? 1 : 0); b < broad_; ++b) out[b] = 0;
+}
+
+template <class Real>
+void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& out) const {
+  make_room(room);
+  double* centred = room.centred.data();
+  float* narrow = room.narrow.data();
+  for (std::size_t d = 0; d < dim_; ++d) {
+    centred[d] = (static_cast<double>(row[d]) - centre_[d]) * scale_;
+    narrow[d] = static_cast<float>(centred[d]);
+  }
+  const double radius = dot(centred, centred, dim_), length = std::sqrt(radius);
+  const bool tells = radius < 1e30;  // and is a number
+  const double shorter = std::sqrt(1 - kShrink);
+  double inside = 0;
+  for (std::size_t b = 0; b + 1 < leading_; ++b) {
+    const double along = dot(centred, leading_basis_.data() + b * dim_, dim_);
+    inside += along * along;
+    out.leading[b] = tells ? static_cast<float>(shorter * along) : 0.0F;
+  }
+  const double rest = std::sqrt(std::max(0.0, radius - inside));
+  out.leading[leading_ - 1] = tells ? static_cast<float>(shorter * rest) : 0.0F;
+  // Rounding to float, and the length of the rest as a difference of squares in double.
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  out.leading_doubt = tells ? 1e-6 * length + 1e-30 : kInfinite;
+  if (!tells) {
+    std::fill_n(out.broad, broad_, std::int8_t{0});
+    out.broad_doubt = kInfinite;
+    return;
+  }
+  std::array<float, kMostBroad + kLanes> entries;
+  broad_entries(narrow, radius, entries.data());
+  double rounded = 0;
+  for (std::size_t b = 0; b < broad_; ++b) {
+    const double steps = static_cast<double>(entries[b]) / step_;
+    const double byte = std::clamp(std::nearbyint(steps), -double{kMostByte}, double{kMostByte});
+    out.broad[b] = static_cast<std::int8_t>(byte);
+    rounded += (steps - byte) * (steps - byte);
+  }
+  // A sum of dim products in float, for each direction.
+  const double part =
+      1e-6 + 6e-8 * static_cast<double>(dim_ + 8) * std::sqrt(static_cast<double>(directions_));
+  double doubt = part * length + 1e-30;
+  if (has_rest_) {  // |a - b| <= |a^2 - b^2| / a, and <= sqrt |a^2 - b^2|
+    const double squares = 2.1 * part * radius;
+    const double left_out = static_cast<double>(entries[directions_]) + rest_shift_;
+    doubt += std::min(std::sqrt(squares), squares / std::max(left_out, 1e-30)) + 1e-7 * length;
+  }
+  out.broad_doubt = (std::sqrt(rounded) + doubt / step_) * (1 + 1e-6);
 }
 
 template class Projection<float>;

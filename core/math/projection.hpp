@@ -4,18 +4,20 @@
 //   P  an orthonormal basis     c  a centre
 //   z  P(x - c), then the length of what P leaves out of x - c
 //
-// |z_x - z_y|^2 <= |x - y|^2 for every orthonormal P: all entries but the last are
-// the distance inside P's span, and the lengths of two rests differ by no more
-// than the rests do. So a scan of short vectors rules out most candidates for a
-// nearest neighbour, and the answer stays exact. A basis fitted to the data makes
-// the bound tight; any other would only make it slow.
+// |z_x - z_y| <= |x - y| for every orthonormal P: all entries but the last are the
+// distance inside P's span, and the lengths of two rests differ by no more than the
+// rests do. So short vectors rule out most candidates for a nearest neighbour, and the
+// answer stays exact. A basis fitted to the data makes the bound tight; any other would
+// only make it slow.
 //
-// There are up to two. The *sweep* vector is compared with everybody's: kCoarse
-// floats where the leading directions tell rows apart, kBroad where they do not.
-// Behind a coarse one, very long rows have a *fine* one of kFine floats, for those
-// the sweep did not rule out. slack() is what rounding can have added to a squared
-// distance of two of them; it is several times what the roundings add up to, also
-// where the distance is computed as |z_x|^2 + |z_y|^2 - 2 z_x.z_y.
+// There are two, fitted together. The *leading* vector has the few directions in which
+// rows differ most: good for boxes, where data has few directions. The *broad* one has
+// as many as it takes to tell most rows apart, turned at random within their span, so
+// that all its entries have one spread and one step fits them as bytes (byte_codes.hpp).
+//
+// What rounding can have added to a distance of two short vectors is in two parts, one
+// for each of the rows: leading_doubt and broad_doubt, the latter with the rounding to
+// bytes. Both are several times what the roundings add up to.
 #pragma once
 
 #include <cstddef>
@@ -23,25 +25,33 @@
 #include <functional>
 #include <vector>
 
+#include "math/byte_codes.hpp"
 #include "pulse.hpp"
 
 namespace ramify {
 
-/// From these dimensions on, sweep and fine vectors are worth their keep.
-inline constexpr std::size_t kLongRow = 32;
-inline constexpr std::size_t kVeryLongRow = 192;
+inline constexpr std::size_t kMostLeading = 15;  // below kLanes, for the bucket tree
+inline constexpr std::size_t kMostBroad = 192;
 
-inline constexpr std::size_t kCoarse = 32;
-inline constexpr std::size_t kFine = 96;
-inline constexpr std::size_t kBroad = 160;
-
-/// Both short vectors of a row, |x - c|^2, and |z|^2 of the sweep vector.
+/// The short vectors of one row.
 struct ShortRow {
-  float sweep[kBroad];
-  float fine[kFine];
-  double radius;
-  double length;
+  float leading[kMostLeading];  // a hair shorter than life: see leading_slack()
+  double leading_doubt;         // infinite where float cannot tell
+  std::int8_t broad[kMostBroad];
+  double broad_doubt;  // in steps of a byte; infinite where float cannot tell
 };
+
+/// Room to shorten a row; one for each thread.
+struct ProjectionRoom {
+  std::vector<double> centred;
+  std::vector<float> narrow;  // the same in float
+};
+
+/// With e the doubts of two rows, |x - y| >= |z_x - z_y| - e_x - e_y. In squares, and in a
+/// part for each row:  |x - y|^2 >= (1 - t) |z_x - z_y|^2 - 2/t (e_x^2 + e_y^2)  for every
+/// t in (0, 1). Leading vectors have the factor in them.
+inline constexpr double kShrink = 0.01;
+inline double leading_slack(double doubt) { return 2 / kShrink * doubt * doubt; }
 
 template <class Real>
 class Projection {
@@ -49,35 +59,52 @@ class Projection {
   explicit Projection(std::size_t dim) : dim_(dim) {}
 
   std::size_t dim() const { return dim_; }
-  bool fitted() const { return !basis_.empty(); }
-  std::size_t sweep_width() const { return sweep_; }
-  bool has_fine() const { return has_fine_; }
+  bool fitted() const { return leading_ > 0; }
+  /// Entries of a leading vector.
+  std::size_t leading() const { return leading_; }
+  /// Bytes of a broad vector; a multiple of kGroup.
+  std::size_t broad() const { return broad_; }
+  /// Short vectors are of rows times this, a power of two: so that float has room for
+  /// them, however large or small rows are.
+  double scale() const { return scale_; }
+  /// One step of a byte, of such a row.
+  double step() const { return step_; }
+  /// Doubts of rows like those that it was fitted to are at most this.
+  double usual_doubt() const { return usual_doubt_; }
 
-  /// Fit centre and basis to `count` rows by a few subspace iterations: near to
-  /// their leading principal directions. The sweep vector is coarse, or broad if
-  /// a coarse one would tell too few of the rows apart. O(count * dim * directions).
-  /// If `pulse` throws, the projection is good for nothing but destruction.
+  /// Fit centre and basis to `count` rows by a few subspace iterations: near to their
+  /// leading principal directions. O(count * dim * directions). If `pulse` throws, the
+  /// projection is good for nothing but destruction.
   void fit(const std::function<const Real*(std::size_t)>& row, std::size_t count,
            const Pulse& pulse);
 
-  /// Shorten a row; `centred` is room for dim numbers. O(dim * directions).
-  void apply(const Real* row, double* centred, ShortRow& out) const;
-
-  /// Most that rounding adds to |z_x - z_y|^2, in two parts: one for each of the
-  /// rows, from its |x - c|^2.
-  static float slack(double radius) { return static_cast<float>(1e-4 * radius); }
+  /// Shorten a row; asks for no memory if there is room. O(dim * directions).
+  void apply(const Real* row, ProjectionRoom& room, ShortRow& out) const;
+  void make_room(ProjectionRoom& room) const {
+    room.centred.resize(dim_);
+    room.narrow.resize(dim_);
+  }
 
  private:
-  void fit_basis(const std::vector<double>& rows, std::size_t count, const Pulse& pulse);
-  bool coarse_will_do(const std::function<const Real*(std::size_t)>& row, std::size_t count) const;
+  struct Sample;
+
+  Sample draw(const std::function<const Real*(std::size_t)>& row, std::size_t count);
+  void choose_leading(const Sample& sample, const std::vector<double>& basis);
+  std::size_t choose_width(const Sample& sample, const std::vector<double>& basis,
+                           bool& good) const;
+  void set_broad(const std::vector<double>& basis, std::size_t directions);
+  void set_step(const Sample& sample);
+  void broad_entries(const float* centred, double radius, float* out) const;
 
   std::size_t dim_;
-  std::size_t directions_ = 0, sweep_ = 0;
-  bool has_fine_ = false;
-  // In double for float rows too: the length of the rest is a difference of
-  // squares, and a basis that is orthonormal to 1e-7 only would be off by 3e-4.
+  std::size_t leading_ = 0, broad_ = 0;
+  std::size_t directions_ = 0;  // of the broad vector
+  bool has_rest_ = false;       // does the broad vector end with the length of the rest?
+  double scale_ = 1, step_ = 1, usual_doubt_ = 0;
+  double rest_shift_ = 0;  // taken off that length, which changes no distance
   std::vector<double> centre_;
-  std::vector<double> basis_;  // directions_ rows of dim
+  std::vector<double> leading_basis_;  // leading_ - 1 rows of dim
+  std::vector<float> broad_basis_;     // kLanes directions at a time, by coordinate
 };
 
 }  // namespace ramify

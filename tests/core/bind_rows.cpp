@@ -62,9 +62,10 @@ class Index {
   Index(std::size_t dim, const std::string& metric, const std::string& kind)
       : index_(make_neighbours<Real>(
             dim, metric_of(metric),
-            named<IndexKind>(kind, std::array{"by dimension", "scan", "projected", "buckets"}))) {
+            named<IndexKind>(kind, std::array{"by dimension", "scan", "short", "short by tree",
+                                              "short by scan", "buckets"}))) {
     if (kind == "buckets" && dim >= kLanes) throw std::invalid_argument("too wide for buckets");
-    if (kind == "projected" && metric == "dot")
+    if (kind.starts_with("short") && metric == "dot")
       throw std::invalid_argument("an inner product has no short vectors");
   }
 
@@ -144,7 +145,8 @@ void bind_index(nb::module_& m) {
       .def_prop_ro("end", [](Self& self) { return self.index().end(); })
       .def("add", [](Self& self, const Store& points) { self.index().add(points); })
       .def("make_room_to_remove", [](Self& self) { self.index().make_room_to_remove(); })
-      .def("remove", [](Self& self, RowSlot row) { self.index().remove(row); })
+      .def("remove",
+           [](Self& self, const Store& points, RowSlot row) { self.index().remove(points, row); })
       .def("renumber", [](Self& self, const Numbers& new_slot,
                           std::size_t living) { self.index().renumber(span_of(new_slot), living); })
       .def("load", [](Self& self, const Store& points,

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// code_scan.hpp: which of many rows may be near to one? Byte codes of all of them
+// (projection.hpp), swept in whole numbers.
+//
+// If |q_x - q_y| in steps of a byte exceeds what is asked for by more than the doubts of
+// both rows, y is out of the question. Rows whose doubt is unusually large, because they
+// lie far from all that the projection was fitted to, are never ruled out.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "math/growth.hpp"
+#include "math/projection.hpp"
+
+namespace ramify {
+
+/// What rows are compared with.
+struct CodeQuery {
+  std::int8_t codes[kMostBroad];
+  std::int32_t bias = 0;
+  double squares = 0;  // |q|^2
+  double doubt = 0;
+};
+
+class CodeScan {
+ public:
+  std::size_t size() const { return size_; }
+  std::size_t width() const { return width_; }
+  /// Rows that are never ruled out.
+  std::size_t loose() const { return loose_; }
+
+  /// Forget all rows; new ones come from a projection with these traits.
+  template <class Real>
+  void begin(const Projection<Real>& projection) {
+    width_ = projection.broad();
+    unit_ = projection.scale() / projection.step();
+    usual_ = 1.5 * projection.usual_doubt();
+    size_ = loose_ = 0;
+    worst_ = 0;
+    codes_.clear();
+    offsets_.clear();
+  }
+
+  /// Room for rows up to this one; those that are new are not there until they are set.
+  void extend(std::size_t rows) {
+    const std::size_t blocks = (rows + kBlock - 1) / kBlock;
+    size_ = std::max(size_, rows);
+    if (offsets_.size() >= blocks * kBlock) return;
+    make_room(codes_, blocks * kBlock * width_ - codes_.size());
+    codes_.resize(blocks * kBlock * width_, kZero);
+    make_room(offsets_, kBlock);
+    offsets_.resize(blocks * kBlock, kGone);
+  }
+
+  void set(std::size_t i, const ShortRow& row) {
+    remove(i);
+    std::int32_t squares = 0;
+    for (std::size_t j = 0; j < width_; ++j) {
+      squares += std::int32_t{row.broad[j]} * row.broad[j];
+      code(i, j) = static_cast<std::uint8_t>(row.broad[j] + 128);
+    }
+    offsets_[i] = squares / 2;
+    if (row.broad_doubt <= usual_) {
+      worst_ = std::max(worst_, row.broad_doubt);
+    } else {
+      offsets_[i] = kNeverOut;
+      ++loose_;
+    }
+  }
+  /// Nothing of it is kept.
+  void remove(std::size_t i) {
+    loose_ -= offsets_[i] == kNeverOut ? 1 : 0;
+    offsets_[i] = kGone;
+    for (std::size_t j = 0; j < width_; ++j) code(i, j) = kZero;
+  }
+  void move(std::size_t from, std::size_t to) {
+    if (from == to) return;
+    remove(to);
+    for (std::size_t j = 0; j < width_; ++j) code(to, j) = code(from, j);
+    std::swap(offsets_[to], offsets_[from]);
+    for (std::size_t j = 0; j < width_; ++j) code(from, j) = kZero;
+  }
+  void shrink(std::size_t rows) { size_ = rows; }
+
+  CodeQuery query(const ShortRow& row) const {
+    CodeQuery out;
+    for (std::size_t j = 0; j < width_; ++j) {
+      out.codes[j] = row.broad[j];
+      out.bias += 128 * std::int32_t{row.broad[j]};
+      out.squares += double{static_cast<double>(row.broad[j])} * row.broad[j];
+    }
+    out.doubt = row.broad_doubt;
+    return out;
+  }
+
+  /// At most |x - y|^2, for a row that has this value.
+  double gap(const CodeQuery& query, std::int32_t value) const {
+    if (value >= -kNeverOut / 2) return 0;
+    const double squares = std::max(0.0, query.squares - 2 * static_cast<double>(value));
+    const double apart = std::max(0.0, std::sqrt(squares) - query.doubt - worst_) / unit_;
+    return apart * apart * (1 - 1e-5);
+  }
+
+  /// Have every row below `end` offered whose squared distance may be at most the limit.
+  ///   offer(i, gap)  row i is at least this far, squared
+  ///   limit()        squared distances above it are of no use any more
+  template <class Offer, class Limit>
+  void search(const CodeQuery& query, std::size_t end, Offer&& offer, Limit&& limit) const {
+    const ByteKernels& kernels = byte_kernels();
+    ByteQueries queries;
+    queries.codes = query.codes;
+    queries.width = width_;
+    queries.bias[0] = query.bias;
+    queries.threshold[0] = threshold(query, limit());
+    std::int32_t values[kBlock];
+    for (std::size_t from = 0; from < end; from += kBlock) {
+      std::uint32_t mask =
+          kernels.one(queries, codes_.data() + from * width_, offsets_.data() + from, values);
+      for (; mask != 0; mask &= mask - 1) {
+        const auto k = static_cast<std::size_t>(std::countr_zero(mask));
+        if (values[k] < queries.threshold[0] || from + k >= end) continue;
+        offer(from + k, gap(query, values[k]));
+        queries.threshold[0] = threshold(query, limit());
+      }
+    }
+  }
+
+  /// The same for many queries, so that codes are fetched once for several.
+  ///   ends[q]            for query q rows from here on do not count
+  ///   offer(q, i), limit(q)
+  template <class Offer, class Limit>
+  void search_many(const std::vector<CodeQuery>& queries, const std::vector<std::size_t>& ends,
+                   Offer&& offer, Limit&& limit, const Pulse& pulse) const {
+    const std::size_t tiles = (queries.size() + kQueries - 1) / kQueries;
+    const std::size_t stretch = std::max(kStretch / (width_ * kBlock), std::size_t{1}) * kBlock;
+    std::vector<std::int8_t> codes(tiles * kQueries * width_);
+    std::vector<ByteQueries> tile(tiles);
+    std::vector<std::size_t> last(tiles, 0);
+    for (std::size_t q = 0; q < tiles * kQueries; ++q) {
+      ByteQueries& mine = tile[q / kQueries];
+      mine.codes = codes.data() + q / kQueries * kQueries * width_;
+      mine.width = width_;
+      mine.threshold[q % kQueries] = kNoValue;
+      mine.bias[q % kQueries] = 0;
+      if (q >= queries.size()) continue;
+      std::copy_n(queries[q].codes, width_,
+                  codes.begin() + static_cast<std::ptrdiff_t>(q * width_));
+      mine.bias[q % kQueries] = queries[q].bias;
+      mine.threshold[q % kQueries] = threshold(queries[q], limit(q));
+      last[q / kQueries] = std::max(last[q / kQueries], ends[q]);
+    }
+    const std::size_t end = *std::max_element(ends.begin(), ends.end());
+    for (std::size_t from = 0; from < end; from += stretch) {
+      pulse.check();
+      for (std::size_t t = 0; t < tiles; ++t)
+        sweep(queries, ends, tile[t], t * kQueries, from, std::min(from + stretch, last[t]), offer,
+              limit);
+    }
+  }
+
+ private:
+  static constexpr std::uint8_t kZero = 128;
+  static constexpr std::int32_t kGone = std::int32_t{1} << 30;  // value below all thresholds
+  static constexpr std::int32_t kNeverOut = -(std::int32_t{1} << 29);
+  static constexpr std::int32_t kNoValue = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::size_t kStretch = std::size_t{1} << 18;  // bytes of codes
+
+  std::uint8_t& code(std::size_t i, std::size_t j) {
+    return codes_[i / kBlock * kBlock * width_ + place_in_block(i % kBlock, j)];
+  }
+
+  /// Rows with values below this one are farther than the limit, squared.
+  std::int32_t threshold(const CodeQuery& query, double limit) const {
+    constexpr double kLeast = -double{1 << 28};
+    const double far = std::sqrt(std::max(limit, 0.0)) * unit_ * (1 + 1e-5) + query.doubt + worst_;
+    const double value = (query.squares - far * far) / 2 - 1;
+    return value > kLeast ? static_cast<std::int32_t>(std::floor(value))
+                          : static_cast<std::int32_t>(kLeast);  // also if it is no number
+  }
+
+  template <class Offer, class Limit>
+  void sweep(const std::vector<CodeQuery>& queries, const std::vector<std::size_t>& ends,
+             ByteQueries& tile, std::size_t first, std::size_t from, std::size_t to, Offer&& offer,
+             Limit&& limit) const {
+    const ByteKernels& kernels = byte_kernels();
+    std::int32_t values[kQueries * kBlock];
+    std::uint32_t masks[kQueries];
+    for (; from < to; from += kBlock) {
+      if (kernels.tile(tile, codes_.data() + from * width_, offsets_.data() + from, values,
+                       masks) == 0)
+        continue;
+      for (std::size_t k = 0; k < kQueries; ++k)
+        for (std::uint32_t mask = masks[k]; mask != 0; mask &= mask - 1) {
+          const auto i = static_cast<std::size_t>(std::countr_zero(mask));
+          const std::size_t q = first + k;
+          if (values[k * kBlock + i] < tile.threshold[k] || from + i >= ends[q]) continue;
+          offer(q, from + i);
+          tile.threshold[k] = threshold(queries[q], limit(q));
+        }
+    }
+  }
+
+  std::size_t size_ = 0, width_ = 0, loose_ = 0;
+  double unit_ = 1;                  // steps of a byte in a distance of one
+  double usual_ = 0;                 // rows with larger doubts are loose
+  double worst_ = 0;                 // doubt of those that are not
+  BigVector<std::uint8_t> codes_;    // kBlock * width_ a block
+  BigVector<std::int32_t> offsets_;  // by row: |q|^2 / 2, kGone or kNeverOut
+};
+
+}  // namespace ramify

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// short_vectors.hpp: an exact search among many long rows that looks at few of them.
+//
+// Beside rows that somebody else keeps, it keeps their short vectors (projection.hpp):
+// leading ones in a bucket tree, byte codes of broad ones in a scan. Both only rule out;
+// whoever asks computes true values for what is left. Where rows have few directions, as
+// most tables do, the tree leaves few of them to look at, whatever the number of columns;
+// where they have many, the scan is quicker. Which it is cannot be seen from outside: a
+// few searches are made both ways whenever the number of rows has doubled.
+//
+// Nothing is ruled out before there are enough rows to fit the projection to. It is
+// fitted again when there are eight times as many, or when too many rows are unlike
+// those it was fitted to.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "index/bucket_tree.hpp"
+#include "index/code_scan.hpp"
+#include "math/linkage.hpp"
+
+namespace ramify {
+
+/// What one search at a time needs; each thread has its own.
+struct ShortScratch {
+  PendingNodes pending;
+  ProjectionRoom room;
+};
+
+enum class SearchBy { kMeasured, kTree, kScan };  // the last two for whoever compares them
+
+/// Items are numbered, and the caller knows their rows. Scores are Rule's.
+template <class Real, class Rule>
+class ShortVectors {
+ public:
+  using Item = std::uint32_t;
+  explicit ShortVectors(std::size_t dim, SearchBy by = SearchBy::kMeasured)
+      : by_(by), projection_(dim), first_fit_(dim < 64 ? 256 : 1024), next_fit_(first_fit_) {}
+
+  bool fitted() const { return projection_.fitted(); }
+  /// Are single searches, or those of many rows, quicker by the tree?
+  bool one_by_tree() const { return one_by_tree_; }
+  bool many_by_tree() const { return many_by_tree_; }
+
+  /// Is it time to fit, with so many items?
+  bool wants_fit(std::size_t items) const {
+    return items >= next_fit_ ||
+           (fitted() && items >= 2 * fitted_to_ && scan_.loose() > items / 16);
+  }
+  /// Fit to a sample, and take in all items 0 .. items-1 that has(item) says are there.
+  template <class Has, class RowOf, class WeightOf>
+  void fit(std::size_t items, Has&& has, RowOf&& row, WeightOf&& weight, const Pulse& pulse) {
+    std::vector<Item> there;
+    for (Item i = 0; i < items; ++i)
+      if (has(i)) there.push_back(i);
+    if (there.size() < 2) {
+      next_fit_ = 2 * items;
+      return;
+    }
+    const std::size_t sample = std::min(there.size(), kSample);
+    projection_.fit([&](std::size_t i) { return row(there[i * there.size() / sample]); }, sample,
+                    pulse);
+    projection_.make_room(room_);
+    scan_.begin(projection_);
+    fitted_to_ = there.size();
+    next_fit_ = 8 * fitted_to_;
+    next_trial_ = 0;
+    worst_doubt_ = 0;
+    load(there, items, row, weight, pulse);
+  }
+
+  void add(Item item, const Real* row, double weight, const Pulse& pulse = {}) {
+    scan_.extend(item + 1);
+    ShortRow shortened;
+    projection_.apply(row, room_, shortened);
+    scan_.set(item, shortened);
+    worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
+    tree().insert(item, shortened.leading, tree_weight(weight, shortened.leading_doubt), pulse);
+  }
+  void make_removable() {
+    if (fitted()) tree().make_removable();
+  }
+  void remove(Item item) {
+    scan_.remove(item);
+    tree().remove(item);
+  }
+  /// Items have other numbers now, in the same order; so many are left. Who is gone has the
+  /// number of the next who is not.
+  void renumber(std::span<const Item> new_item, std::size_t left) {
+    tree().renumber(new_item);
+    for (std::size_t i = 0; i < new_item.size(); ++i)
+      if (i + 1 == new_item.size() ? new_item[i] < left : new_item[i] < new_item[i + 1])
+        scan_.move(i, new_item[i]);
+    scan_.shrink(left);
+  }
+  static constexpr Item kNobody = 0xFFFFFFFFU;
+
+  /// Make boxes tight again.
+  void rebuild(const Pulse& pulse) { tree().rebuild(pulse); }
+
+  template <class Use>
+  void for_each_by_place(Use&& use) const {
+    tree().for_each(use);
+  }
+
+  void make_room_to_search(ShortScratch& scratch) const {
+    if (!fitted()) return;
+    scratch.pending.reserve(tree().levels());
+    projection_.make_room(scratch.room);
+  }
+
+  /// Have every item below `end` offered that can matter to x: those whose score may be at
+  /// most limit(), and perhaps more. Items must have come in ascending order, if there is
+  /// an end.
+  template <class Offer, class Limit, class WeightOf>
+  void search(const Real* x, double weight, double least_weight, Item end, Offer&& offer,
+              Limit&& limit, WeightOf&& weight_of, ShortScratch& scratch) const {
+    ShortRow mine;
+    projection_.apply(x, scratch.room, mine);
+    if (one_by_tree_)
+      search_tree(mine, weight, end, offer, limit, scratch.pending);
+    else
+      search_codes(mine, weight, least_weight, end, offer, limit, weight_of);
+  }
+
+  /// Searches of many rows, by the scan, each among the items below its end.
+  ///   row(q)         the q-th of them
+  ///   offer(q, item)
+  template <class RowOf, class Offer, class Limit>
+  void search_many(std::size_t count, RowOf&& row, const std::vector<std::size_t>& ends,
+                   Offer&& offer, Limit&& limit, ShortScratch& scratch, const Pulse& pulse) const {
+    std::vector<CodeQuery> queries(count);
+    std::vector<Item> homes(count);
+    for (std::size_t q = 0; q < count; ++q) {
+      ShortRow mine;
+      projection_.apply(row(q), scratch.room, mine);
+      queries[q] = scan_.query(mine);
+      homes[q] = nearest_at_home(mine, static_cast<Item>(ends[q]));
+      if (homes[q] != kNobody) offer(q, homes[q]);
+    }
+    scan_.search_many(
+        queries, ends,
+        [&](std::size_t q, std::size_t i) {
+          if (i != homes[q]) offer(q, i);
+        },
+        limit, pulse);
+  }
+
+  /// Search by the tree, whatever is quicker.
+  template <class Offer, class Limit>
+  void search_by_tree(const Real* x, double weight, Item end, Offer&& offer, Limit&& limit,
+                      ShortScratch& scratch) const {
+    ShortRow mine;
+    projection_.apply(x, scratch.room, mine);
+    search_tree(mine, weight, end, offer, limit, scratch.pending);
+  }
+
+ private:
+  // The tree's scores are lower bounds of Rule's, times scale^2.
+  static constexpr bool kWard = std::is_same_v<Rule, WardGrowth>;
+  using TreeRule = std::conditional_t<kWard, WardGrowth, AverageSquared>;
+  using Tree = BucketTree<float, TreeRule>;
+  static constexpr std::size_t kSample = 1024;
+  static constexpr std::size_t kTried = 16;
+
+  Tree& tree() { return *tree_; }
+  const Tree& tree() const { return *tree_; }
+
+  double square_scale() const { return projection_.scale() * projection_.scale(); }
+  double tree_weight(double weight, double doubt) const {
+    if constexpr (kWard) return weight;
+    return weight * square_scale() - leading_slack(doubt);
+  }
+  /// Ward's score multiplies a gap, and what rounding added to it, by less than n.
+  double tree_limit(double limit, double weight, double doubt) const {
+    const double scaled = limit * square_scale();
+    if constexpr (kWard)
+      return scaled + weight * (leading_slack(doubt) + leading_slack(worst_doubt_));
+    return scaled;
+  }
+
+  /// What the tree looks at: scores on its own scale.
+  template <class Offer, class Limit>
+  struct Looker {
+    const ShortVectors& self;
+    Offer& use;
+    Limit& most;
+    double weight, doubt;
+    std::size_t looked = 0;
+
+    double limit() {
+      ++looked;
+      return self.tree_limit(most(), weight, doubt);
+    }
+    std::size_t equals() const { return std::numeric_limits<std::size_t>::max(); }
+    void offer(double, Item item) { use(item); }
+  };
+
+  template <class Offer, class Limit>
+  std::size_t search_tree(const ShortRow& mine, double weight, Item end, Offer&& offer,
+                          Limit&& limit, PendingNodes& pending) const {
+    Looker<std::remove_reference_t<Offer>, std::remove_reference_t<Limit>> looker{
+        *this, offer, limit, weight, mine.leading_doubt};
+    tree().search(mine.leading, tree_weight(weight, mine.leading_doubt), looker, pending, end);
+    return looker.looked;
+  }
+
+  template <class Offer, class Limit, class WeightOf>
+  void search_codes(const ShortRow& mine, double weight, double least_weight, Item end,
+                    Offer&& offer, Limit&& limit, WeightOf&& weight_of) const {
+    const Item home = nearest_at_home(mine, end);
+    if (home != kNobody) offer(home);
+    scan_.search(
+        scan_.query(mine), std::min<std::size_t>(end, scan_.size()),
+        [&](std::size_t i, double gap) {
+          const auto item = static_cast<Item>(i);
+          if (item != home && Rule::bound(gap, weight, weight_of(item)) <= limit()) offer(item);
+        },
+        [&] { return Rule::most_gap(limit(), weight, least_weight); });
+  }
+
+  /// The nearest by leading vectors in the leaf where x belongs.
+  struct AtHome {
+    double least = std::numeric_limits<double>::infinity();
+    Item item = kNobody;
+
+    double limit() const { return least; }
+    std::size_t equals() const { return 1; }
+    void offer(double score, Item other) {
+      if (score < least || item == kNobody) item = other;
+      least = std::min(least, score);
+    }
+  };
+  Item nearest_at_home(const ShortRow& mine, Item end) const {
+    AtHome home;
+    tree().search_home(mine.leading, 1, home, end);
+    return home.item;
+  }
+
+  template <class RowOf, class WeightOf>
+  void load(const std::vector<Item>& there, std::size_t items, RowOf&& row, WeightOf&& weight,
+            const Pulse& pulse) {
+    const std::size_t width = projection_.leading();
+    const bool removable = tree_ && tree().is_removable();
+    tree_.emplace(width, removable);
+    scan_.extend(items);
+    BigVector<Item> numbers(there.data(), there.data() + there.size());
+    BigVector<float> rows(there.size() * width);
+    BigVector<double> weights(there.size());
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      if (i % kBlock == 0) pulse.check();
+      ShortRow shortened;
+      projection_.apply(row(there[i]), room_, shortened);
+      scan_.set(there[i], shortened);
+      worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
+      std::copy_n(shortened.leading, width, rows.begin() + static_cast<std::ptrdiff_t>(i * width));
+      weights[i] = tree_weight(weight(there[i]), shortened.leading_doubt);
+    }
+    tree().load(std::move(numbers), std::move(rows), std::move(weights), pulse);
+  }
+
+ public:
+  bool wants_trial(std::size_t items) const { return fitted() && items >= next_trial_; }
+  /// Search for some items both ways, and remember which was less work.
+  ///   score(a, b)  of two items
+  template <class Has, class RowOf, class WeightOf, class Score>
+  void try_both(std::size_t items, double least_weight, Has&& has, RowOf&& row, WeightOf&& weight,
+                Score&& score, const Pulse& pulse) {
+    next_trial_ = 2 * items;
+    if (by_ != SearchBy::kMeasured) {
+      one_by_tree_ = many_by_tree_ = by_ == SearchBy::kTree;
+      return;
+    }
+    std::size_t by_tree = 0, looks = 0, scan_looks = 0, tried = 0;
+    ShortScratch scratch;
+    make_room_to_search(scratch);
+    for (std::size_t t = 0; t < kTried; ++t) {
+      pulse.check();
+      const auto a = static_cast<Item>(t * items / kTried);
+      if (!has(a)) continue;
+      ++tried;
+      ShortRow mine;
+      projection_.apply(row(a), scratch.room, mine);
+      double best = std::numeric_limits<double>::infinity();
+      std::size_t* count = &looks;
+      const auto limit = [&] { return best; };
+      const auto offer = [&](Item b) {
+        ++*count;
+        if (b != a) best = std::min(best, score(a, b));
+      };
+      by_tree += search_tree(mine, weight(a), kNobody, offer, limit, scratch.pending);
+      best = std::numeric_limits<double>::infinity();
+      count = &scan_looks;
+      search_codes(mine, weight(a), least_weight, static_cast<Item>(items), offer, limit, weight);
+    }
+    if (tried == 0) return;
+    const auto each = [&](std::size_t sum) {
+      return static_cast<double>(sum) / static_cast<double>(tried);
+    };
+    const double look = kLook + kLookEach * static_cast<double>(projection_.dim());
+    const double tree_cost = kTreeItem * each(by_tree) + look * each(looks);
+    const double n = static_cast<double>(items), width = static_cast<double>(scan_.width());
+    one_by_tree_ = tree_cost < n * (kScanned + kScannedByte * width) + look * each(scan_looks);
+    many_by_tree_ = tree_cost < n * (kSwept + kSweptByte * width) + look * each(scan_looks);
+  }
+
+ private:
+  // Nanoseconds, roughly, of a machine of 2024; only their ratios matter.
+  static constexpr double kTreeItem = 1.5;
+  static constexpr double kLook = 20, kLookEach = 0.08;
+  static constexpr double kScanned = 0.4, kScannedByte = 0.025;
+  static constexpr double kSwept = 0.2, kSweptByte = 0.006;
+
+  SearchBy by_;
+  Projection<Real> projection_;
+  CodeScan scan_;
+  std::optional<Tree> tree_;  // once there is a projection
+  ProjectionRoom room_;
+  std::size_t first_fit_, next_fit_, fitted_to_ = 0, next_trial_ = 0;
+  double worst_doubt_ = 0;
+  bool one_by_tree_ = false, many_by_tree_ = false;
+};
+
+}  // namespace ramify

@@ -11,6 +11,8 @@
 namespace ramify {
 namespace {
 
+constexpr std::size_t kWorthProducts = 12;  // smaller forests are filled pair by pair
+
 /// What both ways share: who is alive, and how a merge is written down.
 template <class Space>
 class Agglomeration {
@@ -121,6 +123,15 @@ RAMIFY_INLINE bool run(std::span<const ForestItem<Real>> forest, std::size_t dim
 /// Small forests are all of OHAC's work: compiled for each set of instructions,
 /// and over before anybody could want to stop.
 template <class Rule, class Real>
+RAMIFY_INLINE bool run_on_products(std::span<const ForestItem<Real>> forest, std::size_t dim,
+                                   ForestScratch& scratch, std::vector<Merge>& merges) {
+  using Space = MatrixSpace<Real, Rule, Filling::kByProducts>;
+  const Pulse pulse;
+  Space space(forest, dim, scratch, pulse);
+  Agglomeration<Space> work(space, scratch, forest.size(), pulse, merges);
+  return work.run_chain() && space.is_certain();
+}
+template <class Rule, class Real>
 RAMIFY_INLINE bool run_on_matrix(std::span<const ForestItem<Real>> forest, std::size_t dim,
                                  ForestScratch& scratch, std::vector<Merge>& merges) {
   return run<MatrixSpace<Real, Rule>, Rule>(forest, dim, {}, scratch, merges);
@@ -135,14 +146,19 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
   const std::size_t m = forest.size();
   if (space == ForestSpace::kBySize)
     space = m <= matrix_limit(dim) ? ForestSpace::kMatrix
-            : dim < kLanes    ? ForestSpace::kBuckets
-                              : ForestSpace::kScan;
+            : dim < kLanes         ? ForestSpace::kBuckets
+                                   : ForestSpace::kScan;
   merges.clear();
   merges.reserve(m - 1);
   scratch.ranks.resize(2 * m - 1);
   for (std::size_t i = 0; i < m; ++i) scratch.ranks[i] = forest[i].rank;
   return with_rule(metric, linkage, [&](auto rule) {
     using Rule = decltype(rule);
+    if constexpr (Rule::kMeanOfParts)
+      if (space == ForestSpace::kMatrix && dim >= kLanes && m >= kWorthProducts) {
+        if (chosen<run_on_products<Rule, Real>>()(forest, dim, scratch, merges)) return true;
+        merges.clear();
+      }
     if (space == ForestSpace::kMatrix)
       return chosen<run_on_matrix<Rule, Real>>()(forest, dim, scratch, merges);
     try {

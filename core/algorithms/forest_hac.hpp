@@ -45,7 +45,7 @@ struct Merge {
 
 /// Buffers that a stream of small forests reuses.
 struct ForestScratch {
-  std::vector<double> matrix, columns, sizes, closed;
+  std::vector<double> matrix, columns, products, radii, rule_weights, sizes, closed;
   std::vector<double> linkages;  // of the merges, if the forest was small enough for a matrix
   std::vector<std::uint32_t> row_of, at_row, unions, chain;
   std::vector<Rank> ranks;

@@ -51,7 +51,24 @@ template <class Real>
 bool Repair<Real>::merge_below_the_stable_part(std::size_t dim, std::size_t& remade) {
   const bool fit = cut_.one_path && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
                    forest_.size() >= kWorthAsking && forest_.size() <= kLongPath;
-  if (!fit) return false;
+  if (!fit || !is_worth_asking()) return false;
+  const bool found = merge_stepwise(dim, remade);
+  constexpr double kWeight = 1.0 / 16;
+  const double share =
+      found ? static_cast<double>(remade) / static_cast<double>(cut_.taken.size()) : 1;
+  usual_share_ += kWeight * (share - usual_share_);
+  return found;
+}
+
+/// Where hardly anything stays, as where long rows have no structure, merging all of the
+/// path at once is less work; now and then somebody asks again.
+template <class Real>
+bool Repair<Real>::is_worth_asking() {
+  return usual_share_ < 0.5 || ++not_asked_ % 16 == 0;
+}
+
+template <class Real>
+bool Repair<Real>::merge_stepwise(std::size_t dim, std::size_t& remade) {
   remade = stable_path_.unstable_level(forest_);
   while (4 * remade <= 3 * cut_.taken.size() && remade + 2 <= matrix_limit(dim)) {
     merge_lowest(dim, remade + 1);

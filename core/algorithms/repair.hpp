@@ -51,6 +51,8 @@ class Repair {
  private:
   void gather_forest(const Tree<Real>& tree);
   bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);
+  bool is_worth_asking();
+  bool merge_stepwise(std::size_t dim, std::size_t& remade);
   void merge_lowest(std::size_t dim, std::size_t count);
   void keep_stable_part(std::size_t remade);
   void make_room_to_rebuild();
@@ -62,6 +64,8 @@ class Repair {
   Linkage linkage_;
   ForestScratch scratch_;
   StablePath<Real> stable_path_;
+  double usual_share_ = 0;  // of a path, how much was made anew of late
+  std::uint32_t not_asked_ = 0;
 
   // Of the repair at hand; kept to spare allocations.
   CutForest cut_;                      // trees: with x last, then each merge

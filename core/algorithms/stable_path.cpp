@@ -11,7 +11,7 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kWidth = 8;
-constexpr double kFar = 1e200;    // of items that no longer count; its sums stay finite
+constexpr double kFar = 1e200;  // of items that no longer count; its sums stay finite
 constexpr double kFarAway[kWidth] = {kFar, kFar, kFar, kFar, kFar, kFar, kFar, kFar};
 constexpr double kTiny = 1e-290;  // linkages below have lost digits, and count as equal
 
@@ -135,10 +135,10 @@ RAMIFY_INLINE std::size_t highest_unstable(const Pairs& p) {
 struct WidePairs {
   std::size_t items, stride, products_stride;
   double reach;
-  const float* products;    // of means, x being the origin
-  const double* radii;      // squared lengths of means
-  const double* doubts;     // by item: its share of rounding
-  const double* sizes;      // as in Pairs, and all that follows
+  const float* products;  // of means, x being the origin
+  const double* radii;    // squared lengths of means
+  const double* doubts;   // by item: its share of rounding
+  const double* sizes;    // as in Pairs, and all that follows
   const double* variances;
   double* open_variances;
   double* sums;
@@ -310,23 +310,13 @@ std::size_t StablePath<Real>::wide_level(std::span<const ForestItem<Real>> fores
 template <class Real>
 bool StablePath<Real>::multiply(std::span<const ForestItem<Real>> forest) {
   const std::size_t count = products_stride_ = (items_ + kGram - 1) / kGram * kGram;
-  centred_.resize(count * dim_);
+  centred_.resize(column_stride(count) * dim_);
   products_.resize(count * count);
-  const Real* x = forest.back().summary.mean;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i >= items_) {
-      for (std::size_t j = 0; j < dim_; ++j) centred_[j * count + i] = 0;
-      continue;
-    }
-    const Real* mean = forest[i].summary.mean;
-    for (std::size_t j = 0; j < dim_; ++j)
-      centred_[j * count + i] =
-          static_cast<float>(static_cast<double>(mean[j]) - static_cast<double>(x[j]));
-  }
+  as_columns(
+      items_, count, dim_, [&](std::size_t i) { return forest[i].summary.mean; },
+      forest.back().summary.mean, centred_.data());
   product_kernels().gram(centred_.data(), count, dim_, products_.data());
-  // kChain products are added one after the other, then those sums.
-  const double terms = static_cast<double>(std::min(dim_, kChain) + dim_ / kChain + 16);
-  const double rounding = 2e-7 * terms;
+  const double rounding = gram_rounding<float>(dim_);
   radii_.assign(stride_, 0);
   doubts_.assign(stride_, 0);
   high_sums_.assign(stride_, kFar);

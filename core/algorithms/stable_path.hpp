@@ -51,7 +51,7 @@ class StablePath {
   std::size_t items_ = 0;   // S_0 .. S_l
   std::size_t stride_ = 0;  // items_ in whole vectors
   std::size_t products_stride_ = 0;
-  double reach_ = 1;        // 1 + what rounding can do to a linkage
+  double reach_ = 1;  // 1 + what rounding can do to a linkage
   std::vector<double> columns_, x_, sizes_, variances_, open_variances_, sums_;
   std::vector<double> rows_;               // L(S_i, S_b) for b > i, row by row; x's row is the last
   std::vector<float> centred_, products_;  // in many dimensions: means - x

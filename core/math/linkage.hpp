@@ -42,7 +42,8 @@ inline double weighted_mean(const Parts& p) {
 /// Mean of all squared distances across.
 struct AverageSquared {
   static constexpr bool kReducible = true;
-  static constexpr bool kProduct = false;  // of inner products, not of squared gaps
+  static constexpr bool kMeanOfParts = true;  // update() is a mean of two linkages
+  static constexpr bool kProduct = false;     // of inner products, not of squared gaps
   static constexpr bool kWeighted = true;
   static double weight(double, double variance) { return variance; }
   static double score(double gap, double var_a, double var_b) { return gap + (var_a + var_b); }
@@ -57,6 +58,7 @@ struct AverageSquared {
 /// to a third cluster than either part was.
 struct CentroidSquared {
   static constexpr bool kReducible = false;
+  static constexpr bool kMeanOfParts = false;
   static constexpr bool kProduct = false;
   static constexpr bool kWeighted = false;
   static double weight(double, double) { return 0; }
@@ -72,6 +74,7 @@ struct CentroidSquared {
 /// Growth of the total ssd when the two are merged.
 struct WardGrowth {
   static constexpr bool kReducible = true;
+  static constexpr bool kMeanOfParts = false;
   static constexpr bool kProduct = false;
   static constexpr bool kWeighted = true;
   static double weight(double n, double) { return n; }
@@ -93,6 +96,7 @@ struct WardGrowth {
 /// the means: average and centroid linkage are one and the same under dot.
 struct MinusDot {
   static constexpr bool kReducible = true;
+  static constexpr bool kMeanOfParts = true;
   static constexpr bool kProduct = true;
   static constexpr bool kWeighted = false;
   static double weight(double, double) { return 0; }

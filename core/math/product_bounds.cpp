@@ -17,19 +17,36 @@ typedef float Lanes __attribute__((vector_size(4 * kRun), aligned(4)));
 
 constexpr std::size_t kTall = 4;  // vectors whose products stay in registers
 
-/// Products of kTall vectors from i on with kGram from k on, over some coordinates.
-RAMIFY_INLINE void gram_tile(const float* columns, std::size_t count, std::size_t from,
-                             std::size_t to, std::size_t i, std::size_t k, float* out) {
-  static_assert(kGram == 2 * kRun);
 #if defined(__GNUC__) || defined(__clang__)
-  Lanes low[kTall], high[kTall];
+typedef double DoubleLanes __attribute__((vector_size(8 * kRun / 2), aligned(8)));
+template <class Real>
+struct LanesOf;
+template <>
+struct LanesOf<float> {
+  using Type = Lanes;
+};
+template <>
+struct LanesOf<double> {
+  using Type = DoubleLanes;
+};
+#endif
+
+/// Products of kTall vectors from i on with two registers of them from k on, over some
+/// coordinates.
+template <class Real, std::size_t kWide>
+RAMIFY_INLINE void gram_tile(const Real* columns, std::size_t count, std::size_t from,
+                             std::size_t to, std::size_t i, std::size_t k, Real* out) {
+#if defined(__GNUC__) || defined(__clang__)
+  using Vector = typename LanesOf<Real>::Type;
+  constexpr std::size_t kHalf = kWide / 2;
+  Vector low[kTall], high[kTall];
 #pragma GCC unroll 4
-  for (std::size_t t = 0; t < kTall; ++t) low[t] = high[t] = Lanes{};
+  for (std::size_t t = 0; t < kTall; ++t) low[t] = high[t] = Vector{};
   for (std::size_t j = from; j < to; ++j) {
-    const float* column = columns + j * count;
-    Lanes first, second;
+    const Real* column = columns + j * column_stride(count);
+    Vector first, second;
     std::memcpy(&first, column + k, sizeof first);
-    std::memcpy(&second, column + k + kRun, sizeof second);
+    std::memcpy(&second, column + k + kHalf, sizeof second);
 #pragma GCC unroll 4
     for (std::size_t t = 0; t < kTall; ++t) {
       low[t] += column[i + t] * first;
@@ -38,33 +55,37 @@ RAMIFY_INLINE void gram_tile(const float* columns, std::size_t count, std::size_
   }
 #pragma GCC unroll 4
   for (std::size_t t = 0; t < kTall; ++t) {
-    float* to_row = out + (i + t) * count + k;
-    Lanes old;
+    Real* to_row = out + (i + t) * count + k;
+    Vector old;
     if (from > 0) {
       std::memcpy(&old, to_row, sizeof old);
       low[t] += old;
-      std::memcpy(&old, to_row + kRun, sizeof old);
+      std::memcpy(&old, to_row + kHalf, sizeof old);
       high[t] += old;
     }
     std::memcpy(to_row, &low[t], sizeof low[t]);
-    std::memcpy(to_row + kRun, &high[t], sizeof high[t]);
+    std::memcpy(to_row + kHalf, &high[t], sizeof high[t]);
   }
 #else
   for (std::size_t t = i; t < i + kTall; ++t)
-    for (std::size_t c = k; c < k + kGram; ++c) {
-      float sum = 0;
-      for (std::size_t j = from; j < to; ++j) sum += columns[j * count + t] * columns[j * count + c];
+    for (std::size_t c = k; c < k + kWide; ++c) {
+      Real sum = 0;
+      for (std::size_t j = from; j < to; ++j)
+        sum += columns[j * column_stride(count) + t] * columns[j * column_stride(count) + c];
       out[t * count + c] = from > 0 ? out[t * count + c] + sum : sum;
     }
 #endif
 }
 
-RAMIFY_INLINE void gram_of(const float* columns, std::size_t count, std::size_t dim, float* out) {
+template <class Real>
+RAMIFY_INLINE void gram_of(const Real* columns, std::size_t count, std::size_t dim, Real* out) {
+  constexpr std::size_t kWide = 2 * kRun * sizeof(float) / sizeof(Real);
+  static_assert(kGram % kWide == 0);
   for (std::size_t from = 0; from < dim; from += kChain) {
     const std::size_t to = from + kChain < dim ? from + kChain : dim;
     for (std::size_t i = 0; i < count; i += kTall)
-      for (std::size_t k = i / kGram * kGram; k < count; k += kGram)
-        gram_tile(columns, count, from, to, i, k, out);
+      for (std::size_t k = i / kWide * kWide; k < count; k += kWide)
+        gram_tile<Real, kWide>(columns, count, from, to, i, k, out);
   }
 }
 
@@ -104,7 +125,9 @@ RAMIFY_INLINE void project_all(const float* row, const float* basis, std::size_t
 }
 
 template <Level kLevel>
-constexpr ProductKernels kProductKernels{compiled<gram_of, kLevel>, compiled<project_all, kLevel>};
+constexpr ProductKernels kProductKernels{compiled<gram_of<float>, kLevel>,
+                                         compiled<gram_of<double>, kLevel>,
+                                         compiled<project_all, kLevel>};
 
 }  // namespace
 

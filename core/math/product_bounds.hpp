@@ -4,6 +4,7 @@
 // machine.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "math/kernels.hpp"
@@ -13,10 +14,15 @@ namespace ramify {
 inline constexpr std::size_t kGram = 32;    // counts of vectors are multiples of this
 inline constexpr std::size_t kChain = 128;  // products that are added up one after the other
 
+/// Not a power of two: caches would have to keep many columns in one place.
+inline constexpr std::size_t column_stride(std::size_t count) { return count + 16; }
+
 struct ProductKernels {
   /// Inner products of `count` vectors with each other, coordinate j of vector i at
-  /// columns[j * count + i]: out[i * count + k] for k >= i, and more than that.
+  /// columns[j * column_stride(count) + i]: out[i * count + k] for k >= i, and more.
   void (*gram)(const float* columns, std::size_t count, std::size_t dim, float* out);
+  /// The same in double, still in any order.
+  void (*double_gram)(const double* columns, std::size_t count, std::size_t dim, double* out);
   /// Inner products of one row with many directions, kLanes of them side by side:
   /// coordinate j of direction b at basis[(b / kLanes * dim + j) * kLanes + b % kLanes].
   void (*project)(const float* row, const float* basis, std::size_t dim, std::size_t directions,
@@ -25,5 +31,32 @@ struct ProductKernels {
 
 /// The kernels for the set of instructions in use (dispatch.hpp).
 const ProductKernels& product_kernels();
+
+/// What rounding can have added to such a product of two vectors, of the product of their
+/// lengths: several times what it adds up to.
+template <class Real>
+inline double gram_rounding(std::size_t dim) {
+  const double unit = sizeof(Real) == sizeof(float) ? 2e-7 : 4e-16;
+  const std::size_t chain = dim < kChain ? dim : kChain;
+  return unit * static_cast<double>(chain + dim / kChain + 16);
+}
+
+/// Vectors as columns for these kernels, an origin being taken off if there is one; `count` is
+/// whole kGram of them, with zeros for those that there are not.
+template <class To, class Real, class RowOf>
+void as_columns(std::size_t items, std::size_t count, std::size_t dim, RowOf&& row,
+                const Real* origin, To* columns) {
+  constexpr std::size_t kSome = 8;  // written side by side
+  for (std::size_t i = 0; i < count; i += kSome) {
+    const std::size_t some = std::min(kSome, items > i ? items - i : 0);
+    for (std::size_t j = 0; j < dim; ++j) {
+      const double from = origin == nullptr ? 0.0 : static_cast<double>(origin[j]);
+      To* out = columns + j * column_stride(count) + i;
+      for (std::size_t k = 0; k < some; ++k)
+        out[k] = static_cast<To>(static_cast<double>(row(i + k)[j]) - from);
+      for (std::size_t k = some; k < kSome; ++k) out[k] = 0;
+    }
+  }
+}
 
 }  // namespace ramify

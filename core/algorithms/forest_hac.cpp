@@ -11,7 +11,7 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kWorthProducts = 12;  // smaller forests are filled pair by pair
+constexpr std::size_t kWorthProducts = 20;  // smaller forests are filled pair by pair
 
 /// What both ways share: who is alive, and how a merge is written down.
 template <class Space>

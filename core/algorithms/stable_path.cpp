@@ -306,16 +306,36 @@ std::size_t StablePath<Real>::wide_level(std::span<const ForestItem<Real>> fores
                                           sums_.data(), high_sums_.data(), rows_.data()});
 }
 
-/// Inner products of all means, x being the origin. False where float cannot tell.
+/// Into products_, x being the origin; what a row of them has room for.
+template <class Real>
+std::size_t StablePath<Real>::multiply_means(std::span<const ForestItem<Real>> forest) {
+  constexpr std::size_t kLong = 192;
+  const auto whole = [&](std::size_t of) { return (items_ + of - 1) / of * of; };
+  const Real* x = forest.back().summary.mean;
+  const auto mean = [&](std::size_t i) { return forest[i].summary.mean; };
+  if (dim_ < kLong) {
+    const std::size_t count = whole(kGram<float>);
+    centred_.resize(column_stride(count) * dim_);
+    products_.resize(count * count);
+    as_columns(items_, count, dim_, mean, x, centred_.data());
+    product_kernels().gram(centred_.data(), count, dim_, products_.data());
+    return count;
+  }
+  const std::size_t count = whole(kRowGram), width = (dim_ + kLanes - 1) / kLanes * kLanes;
+  centred_.assign(count * width, 0);
+  products_.resize(count * count + kWidth);  // whole vectors are loaded
+  for (std::size_t i = 0; i < items_; ++i)
+    for (std::size_t j = 0; j < dim_; ++j)
+      centred_[i * width + j] =
+          static_cast<float>(static_cast<double>(mean(i)[j]) - static_cast<double>(x[j]));
+  product_kernels().row_gram(centred_.data(), count, width, products_.data());
+  return count;
+}
+
+/// Inner products of all means. False where float cannot tell.
 template <class Real>
 bool StablePath<Real>::multiply(std::span<const ForestItem<Real>> forest) {
-  const std::size_t count = products_stride_ = (items_ + kGram - 1) / kGram * kGram;
-  centred_.resize(column_stride(count) * dim_);
-  products_.resize(count * count);
-  as_columns(
-      items_, count, dim_, [&](std::size_t i) { return forest[i].summary.mean; },
-      forest.back().summary.mean, centred_.data());
-  product_kernels().gram(centred_.data(), count, dim_, products_.data());
+  const std::size_t count = products_stride_ = multiply_means(forest);
   const double rounding = gram_rounding<float>(dim_);
   radii_.assign(stride_, 0);
   doubts_.assign(stride_, 0);

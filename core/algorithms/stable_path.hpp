@@ -46,6 +46,7 @@ class StablePath {
   std::size_t narrow_level(std::span<const ForestItem<Real>> forest);
   std::size_t wide_level(std::span<const ForestItem<Real>> forest);
   bool multiply(std::span<const ForestItem<Real>> forest);
+  std::size_t multiply_means(std::span<const ForestItem<Real>> forest);
 
   std::size_t dim_;
   std::size_t items_ = 0;   // S_0 .. S_l

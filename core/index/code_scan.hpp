@@ -39,7 +39,7 @@ class CodeScan {
   void begin(const Projection<Real>& projection) {
     width_ = projection.broad();
     unit_ = projection.scale() / projection.step();
-    usual_ = 1.5 * projection.usual_doubt();
+    usual_ = 1.1 * projection.usual_doubt();
     size_ = loose_ = 0;
     worst_ = 0;
     codes_.clear();

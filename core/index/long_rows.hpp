@@ -111,14 +111,13 @@ class LongRows final : public Neighbours<Real> {
     const std::size_t begin = place_.size();
     place_.resize(end, kNone);
     if (linked_) make_links(end);
-    const bool at_once = rows_.size() + (end - begin) >= 2 * rows_.size();
-    loading_ = at_once;  // short vectors come for all of them
+    loading_ = short_.wants_fit(rows_.size() + (end - begin));  // then all get short vectors
     for (auto row = static_cast<RowSlot>(begin); row < end; ++row) {
       if (row % kBlock == 0) pulse.check();
       if (!points.is_hole(row)) take_in(points, row);
     }
+    if (loading_ && (short_.fitted() || short_.wants_fit(rows_.size()))) fit(points, pulse);
     loading_ = false;
-    if (at_once && rows_.size() >= kFew) fit(points, pulse);
     look_after(points, pulse);
   }
   BigVector<RowSlot> by_place(std::size_t begin) const override {

@@ -80,13 +80,69 @@ RAMIFY_INLINE void gram_tile(const Real* columns, std::size_t count, std::size_t
 template <class Real>
 RAMIFY_INLINE void gram_of(const Real* columns, std::size_t count, std::size_t dim, Real* out) {
   constexpr std::size_t kWide = 2 * kRun * sizeof(float) / sizeof(Real);
-  static_assert(kGram % kWide == 0);
+  static_assert(kGram<Real> == kWide);
   for (std::size_t from = 0; from < dim; from += kChain) {
     const std::size_t to = from + kChain < dim ? from + kChain : dim;
     for (std::size_t i = 0; i < count; i += kTall)
       for (std::size_t k = i / kWide * kWide; k < count; k += kWide)
         gram_tile<Real, kWide>(columns, count, from, to, i, k, out);
   }
+}
+
+/// Products of rows i .. i+3 with rows k .. k+3.
+RAMIFY_INLINE void row_tile(const float* a, const float* b, std::size_t dim, float* out,
+                            std::size_t stride) {
+  static_assert(kTall == 4 && kLanes == kRun && kTall == kRowGram);
+#if defined(__GNUC__) || defined(__clang__)
+  Lanes sums[4][4];
+#pragma GCC unroll 4
+  for (auto& row : sums)
+#pragma GCC unroll 4
+    for (Lanes& sum : row) sum = Lanes{};
+  for (std::size_t j = 0; j < dim; j += kRun) {
+    Lanes from[4], to[4];
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < 4; ++k) {
+      std::memcpy(&from[k], a + k * dim + j, sizeof from[k]);
+      std::memcpy(&to[k], b + k * dim + j, sizeof to[k]);
+    }
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 4; ++i)
+#pragma GCC unroll 4
+      for (std::size_t k = 0; k < 4; ++k) sums[i][k] += from[i] * to[k];
+  }
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t k = 0; k < 4; ++k) {
+      float lanes[kRun];
+      std::memcpy(lanes, &sums[i][k], sizeof lanes);
+      for (std::size_t width = kRun / 2; width > 0; width /= 2)
+        for (std::size_t l = 0; l < width; ++l) lanes[l] += lanes[l + width];
+      out[i * stride + k] = lanes[0];
+    }
+#else
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t k = 0; k < 4; ++k) {
+      float lanes[kRun] = {};
+      for (std::size_t j = 0; j < dim; ++j) lanes[j % kRun] += a[i * dim + j] * b[k * dim + j];
+      float sum = 0;
+      for (const float lane : lanes) sum += lane;
+      out[i * stride + k] = sum;
+    }
+#endif
+}
+
+RAMIFY_INLINE void row_gram_of(const float* rows, std::size_t count, std::size_t dim, float* out) {
+  for (std::size_t i = 0; i < count; i += kTall)
+    for (std::size_t k = i; k < count; k += kTall)
+      row_tile(rows + i * dim, rows + k * dim, dim, out + i * count + k, count);
+}
+
+/// out += row x along, for kLanes directions side by side.
+RAMIFY_INLINE void add_products(const float* row, const float* along, std::size_t dim,
+                                std::size_t directions, float* out) {
+  for (std::size_t b = 0; b < directions; b += kRun)
+    for (std::size_t j = 0; j < dim; ++j)
+      for (std::size_t k = 0; k < kRun; ++k) out[(b * dim) + j * kRun + k] += along[b + k] * row[j];
 }
 
 /// Of so many kLanes directions at a time, whose sums stay in registers.
@@ -125,9 +181,9 @@ RAMIFY_INLINE void project_all(const float* row, const float* basis, std::size_t
 }
 
 template <Level kLevel>
-constexpr ProductKernels kProductKernels{compiled<gram_of<float>, kLevel>,
-                                         compiled<gram_of<double>, kLevel>,
-                                         compiled<project_all, kLevel>};
+constexpr ProductKernels kProductKernels{
+    compiled<gram_of<float>, kLevel>, compiled<gram_of<double>, kLevel>,
+    compiled<row_gram_of, kLevel>, compiled<project_all, kLevel>, compiled<add_products, kLevel>};
 
 }  // namespace
 

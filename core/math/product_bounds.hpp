@@ -11,7 +11,10 @@
 
 namespace ramify {
 
-inline constexpr std::size_t kGram = 32;    // counts of vectors are multiples of this
+/// Counts of vectors are multiples of this.
+template <class Real>
+inline constexpr std::size_t kGram = 128 / sizeof(Real);
+inline constexpr std::size_t kRowGram = 4;
 inline constexpr std::size_t kChain = 128;  // products that are added up one after the other
 
 /// Not a power of two: caches would have to keep many columns in one place.
@@ -23,10 +26,16 @@ struct ProductKernels {
   void (*gram)(const float* columns, std::size_t count, std::size_t dim, float* out);
   /// The same in double, still in any order.
   void (*double_gram)(const double* columns, std::size_t count, std::size_t dim, double* out);
+  /// The same in float for vectors that lie one after the other: less work where they are
+  /// long. `count` is a multiple of kRowGram, dim of kLanes.
+  void (*row_gram)(const float* rows, std::size_t count, std::size_t dim, float* out);
   /// Inner products of one row with many directions, kLanes of them side by side:
   /// coordinate j of direction b at basis[(b / kLanes * dim + j) * kLanes + b % kLanes].
   void (*project)(const float* row, const float* basis, std::size_t dim, std::size_t directions,
                   float* out);
+  /// To so many vectors that lie like directions, add the row times a number each.
+  void (*add_products)(const float* row, const float* along, std::size_t dim,
+                       std::size_t directions, float* out);
 };
 
 /// The kernels for the set of instructions in use (dispatch.hpp).
@@ -42,18 +51,20 @@ inline double gram_rounding(std::size_t dim) {
 }
 
 /// Vectors as columns for these kernels, an origin being taken off if there is one; `count` is
-/// whole kGram of them, with zeros for those that there are not.
+/// whole kGram<To> of them, with zeros for those that there are not.
 template <class To, class Real, class RowOf>
 void as_columns(std::size_t items, std::size_t count, std::size_t dim, RowOf&& row,
                 const Real* origin, To* columns) {
   constexpr std::size_t kSome = 8;  // written side by side
   for (std::size_t i = 0; i < count; i += kSome) {
     const std::size_t some = std::min(kSome, items > i ? items - i : 0);
+    const Real* rows[kSome] = {};
+    for (std::size_t k = 0; k < some; ++k) rows[k] = row(i + k);
     for (std::size_t j = 0; j < dim; ++j) {
       const double from = origin == nullptr ? 0.0 : static_cast<double>(origin[j]);
       To* out = columns + j * column_stride(count) + i;
       for (std::size_t k = 0; k < some; ++k)
-        out[k] = static_cast<To>(static_cast<double>(row(i + k)[j]) - from);
+        out[k] = static_cast<To>(static_cast<double>(rows[k][j]) - from);
       for (std::size_t k = some; k < kSome; ++k) out[k] = 0;
     }
   }

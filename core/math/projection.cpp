@@ -23,6 +23,7 @@ constexpr double kRounding = 0.011;  // of a row's usual length: what bytes leav
 constexpr double kByte = 0.006;
 constexpr double kLook = 20;
 constexpr double kLookEach = 0.08;
+constexpr double kGood = 0.6;  // no need to try more directions
 
 std::size_t whole(std::size_t count, std::size_t of) { return (count + of - 1) / of * of; }
 
@@ -135,7 +136,7 @@ struct Projection<Real>::Sample {
       for (std::size_t i = 0; i < count; ++i) {
         if (i % kBlock == 0) pulse.check();
         product_kernels().project(row(i), now.data(), dim, width, along.data());
-        add_outer(along.data(), row(i), width, next.data());
+        product_kernels().add_products(row(i), along.data(), dim, width, next.data());
       }
       for (std::size_t b = 0; b < wanted; ++b)
         for (std::size_t j = 0; j < dim; ++j)
@@ -148,13 +149,6 @@ struct Projection<Real>::Sample {
   }
 
  private:
-  void add_outer(const float* along, const float* x, std::size_t width, float* out) const {
-    for (std::size_t b = 0; b < width; b += kLanes)
-      for (std::size_t j = 0; j < dim; ++j)
-        for (std::size_t k = 0; k < kLanes; ++k)
-          out[(b * dim) + j * kLanes + k] += along[b + k] * x[j];
-  }
-
   /// Turn the first few so that the rows differ most along the first, and so on.
   void sort_leading(Basis& basis) const {
     const std::size_t m = std::min(basis.size() / dim, kFew);
@@ -297,7 +291,7 @@ std::size_t Projection<Real>::choose_width(const Sample& sample, const Basis& ba
     if (cost >= least) continue;
     least = cost;
     chosen = std::min(kWidths[w] - 1, all);
-    good = share <= 1.0 / 16;
+    good = cost < kGood;
     if (kWidths[w] > all) break;
   }
   return chosen;
@@ -337,16 +331,19 @@ void Projection<Real>::set_step(const Sample& sample) {
     }
     rest_shift_ = sum / static_cast<double>(sample.count);
   }
-  double most = 0, farthest = 0;
+  double most = 0;
   for (std::size_t i = 0; i < sample.count; ++i) {
     broad_entries(sample.row(i), sample.radii[i], entries.data());
     for (std::size_t b = 0; b < broad_; ++b)
       most = std::max(most, std::fabs(static_cast<double>(entries[b])));
-    farthest = std::max(farthest, sample.radii[i]);
   }
   step_ = most > 0 ? 1.1 * most / kMostByte : 1;
-  // Half a step in every entry at most, and what projecting adds.
-  usual_doubt_ = 0.5 * std::sqrt(static_cast<double>(broad_)) + 0.02 * std::sqrt(farthest) / step_;
+  usual_doubt_ = 0;
+  ShortRow encoded;
+  for (std::size_t i = 0; i < sample.count; ++i) {
+    encode(sample.row(i), sample.radii[i], encoded);
+    usual_doubt_ = std::max(usual_doubt_, encoded.broad_doubt);
+  }
 }
 
 template <class Real>
@@ -389,8 +386,15 @@ void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& ou
     out.broad_doubt = kInfinite;
     return;
   }
+  encode(narrow, radius, out);
+}
+
+/// The broad vector in bytes.
+template <class Real>
+void Projection<Real>::encode(const float* centred, double radius, ShortRow& out) const {
   std::array<float, kMostBroad + kLanes> entries;
-  broad_entries(narrow, radius, entries.data());
+  broad_entries(centred, radius, entries.data());
+  const double length = std::sqrt(radius);
   double rounded = 0;
   for (std::size_t b = 0; b < broad_; ++b) {
     const double steps = static_cast<double>(entries[b]) / step_;

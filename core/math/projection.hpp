@@ -69,7 +69,7 @@ class Projection {
   double scale() const { return scale_; }
   /// One step of a byte, of such a row.
   double step() const { return step_; }
-  /// Doubts of rows like those that it was fitted to are at most this.
+  /// The largest broad_doubt of the rows that it was fitted to.
   double usual_doubt() const { return usual_doubt_; }
 
   /// Fit centre and basis to `count` rows by a few subspace iterations: near to their
@@ -95,6 +95,7 @@ class Projection {
   void set_broad(const std::vector<double>& basis, std::size_t directions);
   void set_step(const Sample& sample);
   void broad_entries(const float* centred, double radius, float* out) const;
+  void encode(const float* centred, double radius, ShortRow& out) const;
 
   std::size_t dim_;
   std::size_t leading_ = 0, broad_ = 0;

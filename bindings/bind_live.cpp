@@ -113,6 +113,28 @@ class PyLive {
     return live_.weigh(number, weight);
   }
 
+  // What people say about the tree (core/algorithms/edits.hpp).
+  void link(std::uint64_t one, std::uint64_t other) {
+    const Turn turn(*this);
+    live_.link(one, other);
+  }
+  void unlink(std::uint64_t number) {
+    const Turn turn(*this);
+    live_.unlink(number);
+  }
+  void move(std::int64_t node, std::int64_t under) {
+    const Turn turn(*this);
+    live_.move(node, under);
+  }
+  void release(std::int64_t node) {
+    const Turn turn(*this);
+    live_.release(node);
+  }
+  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>> marked() const {
+    const Turn turn(*this);
+    return {to_numpy(live_.marked(Mark::kHeld)), to_numpy(live_.marked(Mark::kLinked))};
+  }
+
   void record(bool on) {
     const Turn turn(*this);
     live_.record(on);
@@ -637,6 +659,13 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Take leaves out again; returns how many of them there were.")
       .def("weigh", &Self::weigh, nb::arg("number"), nb::arg("weight"),
            "Have a leaf stand for so many equal points; False if there is no such leaf.")
+      .def("link", &Self::link, nb::arg("one"), nb::arg("other"), "Have two points as one.")
+      .def("unlink", &Self::unlink, nb::arg("number"),
+           "A point and all that it is linked with are points like others again.")
+      .def("move", &Self::move, nb::arg("node"), nb::arg("under"),
+           "Put a node below another, which is held from now on.")
+      .def("release", &Self::release, nb::arg("node"), "A node is held no more.")
+      .def("marked", &Self::marked, "Ids of the held nodes, and of the topmost linked ones.")
       .def_prop_ro("n_points", &Self::n_points, "Points, of which a leaf may stand for several.")
       .def_prop_ro("next_arrival", &Self::next_arrival, "The number of the next point.")
       .def("has", &Self::has, nb::arg("number"), "Whether there is such a point.")

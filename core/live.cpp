@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "algorithms/edits.hpp"
+
 namespace ramify {
 namespace {
 
@@ -37,6 +39,7 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
   tree_ = Tree<Real>::from_arrays(dim, arrays);
   end_ = points().slots();
   algorithm_->restore(tree_, memory);
+  if (algorithm_->keeps_marks()) tree_.restore_marks(memory.marks);
   if (tracks_members()) members_.restore(std::move(members));
   if (!options.count_repeats) return;
   repeats_.make_room(points(), end_);
@@ -466,6 +469,81 @@ bool Live<Real>::weigh(Arrival number, double weight) {
   algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
   ++version_;
   return true;
+}
+
+// --- edits ----------------------------------------------------------------------------
+
+template <class Real>
+NodeId Live<Real>::leaf_of(Arrival number) const {
+  RowSlot row = 0;
+  if (!find(number, row)) throw std::out_of_range("there is no such point");
+  return NodeId::leaf(row);
+}
+
+template <class Real>
+NodeId Live<Real>::node_of(PublicId id) const {
+  if (id < 0) return leaf_of(static_cast<Arrival>(-1 - id));
+  for (Slot slot = 0; slot < tree_.slots(); ++slot)
+    if (!tree_.is_free(slot) && tree_.id(slot) == static_cast<std::uint64_t>(id))
+      return NodeId::inner(slot);
+  throw std::out_of_range("there is no such node");
+}
+
+template <class Real>
+void Live<Real>::make_room_to_edit() {
+  if (!algorithm_->keeps_marks()) throw std::invalid_argument("this algorithm keeps to no edits");
+  tree_.make_room_to_mark();
+}
+
+template <class Real>
+void Live<Real>::link(Arrival one, Arrival other) {
+  make_room_to_edit();
+  const NodeId a = leaf_of(one), b = leaf_of(other);
+  if (a == b) return;
+  algorithm_->link(tree_, a, b);
+  ++version_;
+}
+
+template <class Real>
+void Live<Real>::unlink(Arrival number) {
+  make_room_to_edit();
+  ramify::unlink(tree_, whole_of(tree_, leaf_of(number)));
+  ++version_;
+}
+
+template <class Real>
+void Live<Real>::move(PublicId node, PublicId under) {
+  make_room_to_edit();
+  move_under(tree_, node_of(node), node_of(under));
+  ++version_;
+}
+
+template <class Real>
+void Live<Real>::release(PublicId node) {
+  make_room_to_edit();
+  ramify::release(tree_, node_of(node));
+  ++version_;
+}
+
+template <class Real>
+std::vector<PublicId> Live<Real>::marked(Mark mark) const {
+  std::vector<PublicId> out;
+  if (!tree_.marked()) return out;
+  for (Slot slot = 0; slot < tree_.slots(); ++slot) {
+    const NodeId v = NodeId::inner(slot);
+    if (tree_.is_free(slot) || tree_.mark(v) != mark) continue;
+    if (mark == Mark::kLinked && whole_of(tree_, v) != v) continue;
+    out.push_back(tree_.public_id(v));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+template <class Real>
+Memory Live<Real>::memory() const {
+  Memory memory = algorithm_->memory(tree_);
+  if (algorithm_->keeps_marks()) memory.marks = tree_.mark_array();
+  return memory;
 }
 
 template <class Real>

@@ -117,6 +117,17 @@ class Live {
   /// the algorithm has no weights.
   bool weigh(Arrival number, double weight);
 
+  // --- edits: what people say about the tree (algorithms/edits.hpp) -----------------------
+  // All throw std::invalid_argument if it makes no sense, or the algorithm would not keep to
+  // it, and std::out_of_range if there is no such point or node. O(n), to find nodes by id.
+  void link(Arrival one, Arrival other);
+  /// The points that are linked with this one are points like others again.
+  void unlink(Arrival number);
+  void move(PublicId node, PublicId under);
+  void release(PublicId node);
+  /// Ids of the held nodes, and of the topmost linked ones.
+  std::vector<PublicId> marked(Mark mark) const;
+
   /// Write down from now on, or no more, what happens to the tree. The first change tells
   /// all that is there.
   void record(bool on);
@@ -142,7 +153,7 @@ class Live {
 
   /// The tree, with all summaries up to date and no holes among the rows.
   const Tree<Real>& tree();
-  Memory memory() const { return algorithm_->memory(tree_); }
+  Memory memory() const;
   FlatTree flat();
   /// Throws std::logic_error naming a broken invariant.
   void check();
@@ -177,6 +188,9 @@ class Live {
   void index_all_points();
   bool take_out(Arrival number);
   bool leave(Arrival number);
+  NodeId leaf_of(Arrival number) const;
+  NodeId node_of(PublicId id) const;
+  void make_room_to_edit();
   void close_holes_if_many();
   void compact();
   void close_holes();

@@ -65,6 +65,12 @@ class Algorithm {
     tree.weigh(leaf, standing);
     tree.mark_stale(tree.parent(leaf));
   }
+  /// Does it keep to what people have said about nodes (edits.hpp)?
+  virtual bool keeps_marks() const { return false; }
+  /// Have two leaves as one from now on; there is room to mark.
+  virtual void link(Tree<Real>& /*tree*/, NodeId /*one*/, NodeId /*other*/) {
+    throw std::invalid_argument("this algorithm cannot keep points together");
+  }
   /// Rows have other slots now (RowStore::compact).
   virtual void renumber(std::span<const RowSlot> /*new_slot*/) {}
 

@@ -10,6 +10,9 @@
 // that holds the most of them inherits u's id, if that is more than half of u. The
 // others get new ids. So a cluster that merely gains or loses a point, or stays as it
 // was, keeps its id.
+//
+// What is cut out may end below the root, at a held node (edits.hpp): the new top takes
+// its place, and is held.
 #pragma once
 
 #include <vector>
@@ -20,7 +23,8 @@
 
 namespace ramify {
 
-/// Nodes that were taken out of a tree, always with all above them, and what is left.
+/// Nodes that were taken out of a tree, always with all above them up to the last, which
+/// is the root or held, and what is left.
 struct CutForest {
   static constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;
 
@@ -47,9 +51,15 @@ class Repair {
   /// said stop: then, and whenever this throws, the tree is as it was.
   bool operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse,
                   double known = 0);
+  /// HAC of the forest that was cut out, two trees of which come together before all
+  /// others, and are linked. There is room to mark. If this throws, the tree is as it was.
+  void link(Tree<Real>& tree, NodeId a, NodeId b);
 
  private:
+  struct Place;
   void gather_forest(const Tree<Real>& tree);
+  void put_last(NodeId tree);
+  void merge_last_two_first(const Tree<Real>& tree);
   bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);
   void merge_lowest(std::size_t dim, std::size_t count);
   void keep_stable_part(std::size_t remade);
@@ -68,6 +78,7 @@ class Repair {
   std::vector<double> old_weight_;     // of each taken-out node, how many points
   std::vector<std::uint64_t> old_id_;  // and its id
   std::vector<ForestItem<Real>> forest_, low_forest_;
+  std::vector<Real> mean_;  // of two that are linked
   std::vector<Slot> kept_;  // path nodes that stay, lowest first
   NodeId kept_child_;       // the first one's child on the path
   std::vector<Merge> merges_;

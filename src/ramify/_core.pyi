@@ -82,6 +82,21 @@ class LiveF32:
         Have a leaf stand for so many equal points; False if there is no such leaf.
         """
 
+    def link(self, one: int, other: int) -> None:
+        """Have two points as one."""
+
+    def unlink(self, number: int) -> None:
+        """A point and all that it is linked with are points like others again."""
+
+    def move(self, node: int, under: int) -> None:
+        """Put a node below another, which is held from now on."""
+
+    def release(self, node: int) -> None:
+        """A node is held no more."""
+
+    def marked(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Ids of the held nodes, and of the topmost linked ones."""
+
     @property
     def n_points(self) -> int:
         """Points, of which a leaf may stand for several."""
@@ -207,6 +222,21 @@ class LiveF64:
         """
         Have a leaf stand for so many equal points; False if there is no such leaf.
         """
+
+    def link(self, one: int, other: int) -> None:
+        """Have two points as one."""
+
+    def unlink(self, number: int) -> None:
+        """A point and all that it is linked with are points like others again."""
+
+    def move(self, node: int, under: int) -> None:
+        """Put a node below another, which is held from now on."""
+
+    def release(self, node: int) -> None:
+        """A node is held no more."""
+
+    def marked(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Ids of the held nodes, and of the topmost linked ones."""
 
     @property
     def n_points(self) -> int:

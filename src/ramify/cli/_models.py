@@ -77,6 +77,14 @@ class Saved(NamedTuple):
         """The points, or None."""
         return None if self.model is None else self.model.points()
 
+    def apart(self) -> Any:
+        """Pairs of leaves that must be apart (`ramify edit`)."""
+        pairs = np.empty((0, 2), np.int64) if self.model is None else self.model.edits().apart
+        if len(pairs) == 0:
+            return pairs
+        leaves = self.model._live.leaf_of(pairs.ravel()).reshape(pairs.shape)
+        return np.searchsorted(self.tree.point_numbers, leaves)
+
     def named(self) -> ramify.Hierarchy:
         """The tree; where points have left, numbers are no places, and stand in for names."""
         tree = self.tree

@@ -20,6 +20,7 @@ from ramify.cli import (
     cut,
     datasets,
     demo,
+    edit,
     evaluate,
     export,
     fit,
@@ -50,7 +51,7 @@ def make_app(command: str) -> typer.Typer:
     )
     app.callback()(_common)
     for panel, verbs in {
-        "Trees": (recommend, fit, update, forget, assign, cut, export, plot, evaluate, info),
+        "Trees": (recommend, fit, update, forget, edit, assign, cut, export, plot, evaluate, info),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

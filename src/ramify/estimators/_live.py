@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.checks import whole_number
+from ramify.checks import is_whole, whole_number
 from ramify.estimators._changes import Past
 from ramify.estimators._depth import DepthWatch
 from ramify.estimators._identity import Identity
@@ -53,6 +53,7 @@ class State(TypedDict):
     times: Any
     versions: tuple[int, int]  # when it was begun, and now; absent from old pickles
     identity: dict[str, Any]  # absent, too
+    edits: tuple[dict[int, str], IntArray]  # names, pairs apart; absent, too
 
 
 class _Core(Protocol):
@@ -65,6 +66,7 @@ class _Core(Protocol):
     def has(self, number: int) -> bool: ...
     def numbers(self) -> Any: ...
     def leaf_of(self, numbers: Any) -> Any: ...
+    def marked(self) -> tuple[Any, Any]: ...
     @property
     def n_points(self) -> int: ...
     @property
@@ -99,6 +101,7 @@ class Live:
     """
 
     __slots__ = (
+        "_apart",
         "_clock",
         "_core",
         "_depth_watch",
@@ -111,6 +114,7 @@ class Live:
         "identity",
         "ids",
         "late",
+        "names",
         "offset",
         "past",
         "row_shape",
@@ -135,6 +139,9 @@ class Live:
         self.begun = self.offset = 0
         self.past: Past | None = None
         self.identity = Identity()
+        # What people say: names of nodes by id, and pairs of points that must be apart.
+        self.names: dict[int, str] = {}
+        self._apart: IntArray = np.empty((0, 2), np.int64)
         # Which rows of the latest batch came too late; None for none of them.
         self.late: npt.NDArray[np.bool_] | None = None
 
@@ -236,6 +243,61 @@ class Live:
         self._core.erase_many(numbers.astype(np.uint64))
         self._hierarchy = self._labels = None  # what is forgotten is gone
         self.known_ids()
+
+    def wanted(self, points: object) -> IntArray:
+        """The arrival numbers of points that users speak of: by ids if there are any."""
+        if isinstance(points, str) or is_whole(points) or not isinstance(points, Iterable):
+            wanted: list[Any] = [points]
+        else:
+            wanted = points.tolist() if isinstance(points, np.ndarray) else list(points)
+        known = self.known_ids()
+        numbers = []
+        for one in wanted:
+            number = known.index_of(one) if known is not None else _number(one)
+            if number is None or not self.has(number):
+                what = "no point has the id" if known is not None else "there is no point"
+                raise KeyError(f"{what} {one!r}")
+            numbers.append(number)
+        if len(set(numbers)) < len(numbers):
+            raise ValueError("a point is named twice")
+        return np.array(numbers, dtype=np.int64)
+
+    # --- edits (_edits.py) --------------------------------------------------------------
+
+    def edit(self, what: str, *about: int) -> None:
+        """Have the core's tree changed as people say."""
+        getattr(self._core, what)(*about)
+
+    @property
+    def apart(self) -> IntArray:
+        """(m, 2): pairs of points that must be apart, of those that are there."""
+        there = [all(map(self.has, pair)) for pair in self._apart.tolist()]
+        pairs: IntArray = self._apart[np.array(there, dtype=bool)]
+        return pairs
+
+    def keep_apart(self, pairs: IntArray) -> None:
+        """These are the pairs of points that must be apart."""
+        self._apart = pairs
+
+    def held(self) -> IntArray:
+        """Ids of the nodes whose points stay below them."""
+        return self._marked()[0]
+
+    def linked(self) -> list[IntArray]:
+        """Groups of points that must be together: their numbers. O(n) if there are any."""
+        ids = self._marked()[1]
+        if len(ids) == 0:
+            return []
+        tree, points = self.hierarchy(), self.numbers()
+        leaves = self.leaf_of(points)
+        below = (tree.point_numbers[tree.leaves(tree.node_of(id))] for id in ids.tolist())
+        return sorted((points[np.isin(leaves, some)] for some in below), key=lambda of: int(of[0]))
+
+    def _marked(self) -> tuple[IntArray, IntArray]:
+        if self.settings.algorithm != "ohac" or len(self) == 0:
+            return (np.empty(0, np.int64),) * 2
+        held, linked = self._core.marked()
+        return _plain(held), _plain(linked)
 
     def numbers(self) -> IntArray:
         """Arrival numbers of the points, in order."""
@@ -449,6 +511,7 @@ class Live:
             "times": self._times(),
             "versions": (self.begun, self.offset + _stored_version(self._core)),
             "identity": self.lasting_identity().plain(),
+            "edits": (dict(self.names), self.apart),
         }
 
     def _times(self) -> Any:
@@ -487,6 +550,7 @@ class Live:
         live.begun, live.offset = state.get("versions", (0, 0))
         if "identity" in state:
             live.identity = Identity.from_plain(state["identity"])
+        live.names, live._apart = state.get("edits", (live.names, live._apart))
         return live
 
 
@@ -538,6 +602,12 @@ class _NotBegun:
 def _plain(numbers: IntArray) -> IntArray:
     """The core's numbers in NumPy's own int64, which shows itself without its type."""
     return numbers.view(np.int64)
+
+
+def _number(one: object) -> int | None:
+    if not is_whole(one):
+        raise TypeError(f"{one!r}: this stream has no ids, so points have numbers")
+    return int(one) if one >= 0 else None  # type: ignore[operator]
 
 
 def whole(weights: FloatArray) -> IntArray:

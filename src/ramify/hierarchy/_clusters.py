@@ -66,6 +66,12 @@ class Cluster:
         return int(self._clusters.node_ids[self.label])
 
     @property
+    def name(self) -> str | None:
+        """What people call the node (``model.rename``), if they have said so."""
+        names = self._clusters.names
+        return None if names is None else names[self.label]
+
+    @property
     def node(self) -> int:
         """Number of the node in the tree."""
         return int(self._clusters.nodes[self.label])
@@ -134,13 +140,14 @@ class Cluster:
         return self.node
 
     def __repr__(self) -> str:
+        label = f"{self.label}" if self.name is None else f"{self.label} {self.name!r}"
         about = f"{self.size:,} point{'s' if self.size > 1 else ''}, height {self.height:.4g}"
         ground = self._clusters._seen
         if ground is not None and ground.texts is not None:
             about += f", about {' '.join(self.keywords or [])}"
         elif ground is not None and ground.rows is not None:
             about += f", such as {', '.join(map(str, self.representative_names))}"
-        return f"<Cluster {self.label}: {about}>"
+        return f"<Cluster {label}: {about}>"
 
 
 class Clusters(Sequence[Cluster]):
@@ -162,6 +169,8 @@ class Clusters(Sequence[Cluster]):
         Number of the earliest point.
     parents : array of shape (k,), or None
         Label at the next coarser level of :class:`Levels`.
+    names : list of k texts and None, or None
+        What people call the nodes (``model.rename``), if they have named any.
 
     Examples
     --------
@@ -185,6 +194,7 @@ class Clusters(Sequence[Cluster]):
         first_points: IntArray,
         look: Ground | Callable[[], Ground] | None = None,
         parents: IntArray | None = None,
+        names: list[str | None] | None = None,
     ) -> None:
         self.node_ids = node_ids
         self.sizes = sizes
@@ -192,6 +202,7 @@ class Clusters(Sequence[Cluster]):
         self.heights = heights
         self.first_points = first_points
         self.parents = parents
+        self.names = names
         self._look = look
         self._seen = look if isinstance(look, Ground) else None
         self._order: IntArray | None = None
@@ -224,7 +235,7 @@ class Clusters(Sequence[Cluster]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = self.node_ids, self.sizes, self.means, self.heights, self.first_points
-        return Clusters, (*arrays, None, self.parents)  # a copy cannot look at the tree
+        return Clusters, (*arrays, None, self.parents, self.names)  # a copy cannot look at the tree
 
     # --- what looks at all points -----------------------------------------------------
 
@@ -328,9 +339,9 @@ class Clusters(Sequence[Cluster]):
     def to_frame(self) -> "pd.DataFrame":
         """A pandas frame with a row for each cluster. Needs the extra ``export``.
 
-        Columns: label, node, node_id, size, height and first_point; with rows spread and
-        representatives, by name if points have names; with texts keywords; and parent at a
-        level of :class:`Levels`.
+        Columns: label, node, node_id, size, height and first_point; name if a node has one;
+        with rows spread and representatives, by name if points have names; with texts
+        keywords; and parent at a level of :class:`Levels`.
 
         Examples
         --------
@@ -350,6 +361,8 @@ class Clusters(Sequence[Cluster]):
             "height": self.heights,
             "first_point": self.first_points,
         }
+        if self.names is not None:
+            columns["name"] = self.names
         if self.parents is not None:
             columns["parent"] = self.parents
         if self.spreads is not None:
@@ -462,7 +475,7 @@ class Levels(Sequence[Clusters]):
         for place, level in enumerate(self._levels):
             frame = level.to_frame()
             if "parent" not in frame:
-                frame.insert(6, "parent", -1)
+                frame.insert(6 + ("name" in frame), "parent", -1)
             frame.insert(0, "level", place)
             frames.append(frame)
         return pandas.concat(frames, ignore_index=True)

@@ -166,6 +166,26 @@ class PyLive {
     out["vanished"] = to_numpy(std::move(change.vanished));
     out["families"] = to_numpy(std::move(families), 3);
     out["values"] = to_numpy(std::move(values), 5);
+    std::vector<std::int64_t> weighed;
+    std::vector<double> weights;
+    for (const auto& [leaf, weight] : change.weighed) {
+      weighed.push_back(static_cast<std::int64_t>(leaf));
+      weights.push_back(weight);
+    }
+    const auto members = [](const std::vector<Change::Member>& of) {
+      std::vector<std::int64_t> pairs;
+      for (const auto& [point, leaf] : of)
+        pairs.insert(pairs.end(),
+                     {static_cast<std::int64_t>(point), static_cast<std::int64_t>(leaf)});
+      return to_numpy(std::move(pairs), 2);
+    };
+    out["weighted"] = live_.points().weighted();
+    out["weighed"] = to_numpy(std::move(weighed));
+    out["weights"] = to_numpy(std::move(weights));
+    out["several"] = live_.leaves_are_many();
+    out["came"] = numbers(change.came);
+    out["left"] = members(change.left);
+    out["absorbed"] = members(change.absorbed);
     out["incomplete"] = change.incomplete;
     return out;
   }

@@ -220,6 +220,7 @@ bool Live<Real>::joins(NodeId leaf) {
   algorithm_->weigh(tree_, there, {points().weight(row) + weight, 0});
   const Arrival point = points().next_arrival() - 1, into = points().arrival(row);
   members_.join(point, weight, into);
+  note(weighed_, into);
   tree_.skip_last();
   ++version_;
   return true;
@@ -271,10 +272,16 @@ void Live<Real>::attached(NodeId leaf) {
 template <class Real>
 void Live<Real>::gone(Arrival number) noexcept {
   ++version_;
+  note(gone_, number);
+}
+
+template <class Real>
+template <class Note>
+void Live<Real>::note(std::vector<Note>& notes, const Note& one) noexcept {
   if (!tree_.records()) return;
   try {
-    ramify::make_room(gone_, 1);
-    gone_.push_back(number);
+    ramify::make_room(notes, 1);
+    notes.push_back(one);
   } catch (const std::bad_alloc&) {
     lost_track_ = true;  // the tree comes first
   }
@@ -287,12 +294,21 @@ void Live<Real>::record(bool on) {
   known_until_ = 0;
 }
 
+/// How many points have come so far: rows of a batch under way may be stored already that
+/// are yet to come into the tree.
+template <class Real>
+Arrival Live<Real>::arrivals() const {
+  return end_ < points().slots() ? points().arrival(static_cast<RowSlot>(end_))
+                                 : points().next_arrival();
+}
+
 template <class Real>
 void Live<Real>::clear_notes() noexcept {
-  // Rows of a batch under way may be stored already that are yet to come into the tree.
-  known_until_ = end_ < points().slots() ? points().arrival(static_cast<RowSlot>(end_))
-                                         : points().next_arrival();
+  known_until_ = arrivals();
   gone_.clear();
+  weighed_.clear();
+  left_.clear();
+  merged_.clear();
   lost_track_ = false;
 }
 
@@ -308,13 +324,66 @@ Change Live<Real>::take_change() {
   std::reverse(inserted.begin(), inserted.end());
   for (const Arrival number : gone_)
     if (number < known_until_) erased.push_back(number);
+  Change about_leaves;
+  tell_points(about_leaves);
+  about_leaves.inserted = std::move(inserted);
+  tell_weights(about_leaves);
   Change change = tree_.take_change();
   change.version = version_;
-  change.inserted = std::move(inserted);
+  change.inserted = std::move(about_leaves.inserted);
+  change.weighed = std::move(about_leaves.weighed);
+  change.came = std::move(about_leaves.came);
+  change.left = std::move(about_leaves.left);
+  change.absorbed = std::move(about_leaves.absorbed);
   change.erased = std::move(erased);
   change.incomplete = change.incomplete || lost_track_;
   clear_notes();
   return change;
+}
+
+/// Who came, left, and is in the leaf of another; only if leaves may be of several.
+template <class Real>
+void Live<Real>::tell_points(Change& change) const {
+  if (!leaves_are_many()) return;
+  std::vector<Change::Member> merged = merged_;
+  std::sort(merged.begin(), merged.end(),
+            [](const auto& a, const auto& b) { return a.point < b.point; });
+  const auto now = [&](Arrival leaf) {
+    for (;;) {
+      const auto at = std::lower_bound(merged.begin(), merged.end(), leaf,
+                                       [](const auto& a, Arrival b) { return a.point < b; });
+      if (at == merged.end() || at->point != leaf) return leaf;
+      leaf = at->leaf;
+    }
+  };
+  for (const auto& [point, leaf] : left_)
+    if (point < known_until_) change.left.push_back({point, leaf});
+  const bool tracked = tracks_members();
+  for (const auto& [leaf, into] : merged)
+    if (!tracked || leaf < known_until_) change.absorbed.push_back({leaf, now(into)});
+  if (!tracked) {
+    for (Arrival point = known_until_; point < arrivals(); ++point) change.came.push_back(point);
+    for (const auto& [point, leaf] : left_) std::erase(change.came, point);
+    return;
+  }
+  members_.for_each_from(known_until_, [&](Arrival point, Arrival leaf) {
+    change.came.push_back(point);
+    if (leaf != point) change.absorbed.push_back({point, leaf});
+  });
+}
+
+/// What leaves stand for that came or were weighed.
+template <class Real>
+void Live<Real>::tell_weights(Change& change) const {
+  if (!points().weighted()) return;
+  std::vector<Arrival> leaves = weighed_;
+  leaves.insert(leaves.end(), change.inserted.begin(), change.inserted.end());
+  std::sort(leaves.begin(), leaves.end());
+  leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+  for (const Arrival leaf : leaves) {
+    RowSlot row = 0;
+    if (points().find(leaf, row)) change.weighed.push_back({leaf, points().weight(row)});
+  }
 }
 
 // --- erasing ------------------------------------------------------------------------
@@ -350,7 +419,11 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
 /// Take a point out: with its leaf, unless that has others.
 template <class Real>
 bool Live<Real>::leave(Arrival number) {
-  if (!tracks_members()) return take_out(number);
+  if (!tracks_members()) {
+    if (!take_out(number)) return false;
+    if (leaves_are_many()) note(left_, Change::Member{number, number});
+    return true;
+  }
   const Arrival leaf = members_.leaf_of(number);
   if (leaf == Members::kNobody) return false;
   if (members_.count(leaf) == 1) {
@@ -363,9 +436,11 @@ bool Live<Real>::leave(Arrival number) {
     tree_.make_room_to_erase();
     const double weight = points().weight(row) - members_.weight_of(number);
     algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
+    note(weighed_, leaf);
     ++version_;
   }
   members_.leave(number);
+  note(left_, Change::Member{number, leaf});
   return true;
 }
 
@@ -443,6 +518,8 @@ void Live<Real>::merge_closest_leaves() {
   if (neighbours_ && moves) neighbours_->remove(a.row());
   const Arrival number = points().arrival(b.row());
   if (tracks_members()) members_.merge(number, points().arrival(a.row()));
+  note(merged_, Change::Member{number, points().arrival(a.row())});
+  note(weighed_, points().arrival(a.row()));
   tree_.detach(b);
   tree_.weigh(a, standing);
   std::copy(mean_.begin(), mean_.end(), tree_.own_row(a));
@@ -467,6 +544,7 @@ bool Live<Real>::weigh(Arrival number, double weight) {
   tree_.make_room_to_weigh();
   tree_.make_room_to_erase();
   algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
+  note(weighed_, points().arrival(row));
   ++version_;
   return true;
 }

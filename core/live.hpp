@@ -73,6 +73,8 @@ class Live {
   std::size_t size() const { return tree_.attached(); }
   /// Number of points, of which a leaf may stand for several.
   std::size_t n_points() const { return tracks_members() ? members_.size() : size(); }
+  /// May a leaf be of several points?
+  bool leaves_are_many() const { return options_.count_repeats || options_.max_leaves > 0; }
   /// Which of them are in which leaf, if that is not as plain as can be.
   const Members* members() const { return tracks_members() ? &members_ : nullptr; }
   /// Grows with every change of the tree.
@@ -181,6 +183,11 @@ class Live {
   bool hang_up(NodeId leaf, const Pulse& pulse);
   void attached(NodeId leaf);
   void gone(Arrival number) noexcept;
+  template <class Note>
+  void note(std::vector<Note>& notes, const Note& one) noexcept;
+  Arrival arrivals() const;
+  void tell_points(Change& change) const;
+  void tell_weights(Change& change) const;
   void clear_notes() noexcept;
   NodeId take_row(const Batch<Real>& batch, std::size_t i);
   void prepare(Real* row) const;
@@ -202,11 +209,14 @@ class Live {
   RowHash<Real> repeats_;                         // of all rows, if repeats are counted
   std::size_t end_ = 0;                           // rows in slots below are in the tree, or holes
   std::uint64_t version_ = 0;
-  Arrival known_until_ = 0;    // later points were inserted since the last change was taken
-  std::vector<Arrival> gone_;  // and these were taken out; only while it is written down
-  bool lost_track_ = false;    // there was no memory for one of them
-  Members members_;            // if leaves may stand for several points
-  LeafPairs<Real> pairs_;      // once there are as many leaves as there may be
+  Arrival known_until_ = 0;           // later points were inserted since the last change was taken
+  std::vector<Arrival> gone_;         // and these were taken out; only while it is written down
+  std::vector<Arrival> weighed_;      // these leaves stand for something else
+  std::vector<Change::Member> left_;  // these points are no more in their leaves
+  std::vector<Change::Member> merged_;  // these leaves are part of others
+  bool lost_track_ = false;             // there was no memory for one of them
+  Members members_;                     // if leaves may stand for several points
+  LeafPairs<Real> pairs_;               // once there are as many leaves as there may be
   bool knows_pairs_ = false;
   std::vector<Slot> rewired_;
   std::vector<Real> mean_;

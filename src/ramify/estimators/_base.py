@@ -312,11 +312,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
         own = self._Options.of(self, metric)
-        if check_history(getattr(self, "history", 0)) and own.tracks_members:
-            raise ValueError(
-                "history: changes are told of leaves, and with duplicates='count' or max_leaves "
-                "they are of several points; set one of them"
-            )
+        check_history(getattr(self, "history", 0))
         return Settings(self._algorithm, 0, metric, linkage, n_neighbors, own)
 
     def _check_parameters(self) -> None:

@@ -259,12 +259,19 @@ class TreeTracker(TreeReader):
         families = np.column_stack([whole.ids, whole.children])
         none = np.empty(0, np.int64)
         version = tree.settle(self._history())
-        step = Step(version, whole.points, none, none, families, whole.values)
+        numbers = tree.numbers()
+        members = np.column_stack([numbers, tree.leaf_of(numbers)])
+        absorbed = members[members[:, 0] != members[:, 1]]
+        told = whole.points, none, none, families, whole.values, whole.points, whole.weights
+        step = Step(version, *told, numbers, none.reshape(0, 2), absorbed)
         return self._with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
 
     def _with_ids(self, tree: Live, changes: Changes) -> Changes:
-        names = tree.hierarchy().names if tree.ids is not None else None
-        if names is None:
+        still, ids = tree.hierarchy(), tree.id_array()
+        if ids is None or still.names is None:
             return changes
-        at = np.searchsorted(tree.numbers(), changes.inserted)
-        return replace(changes, ids=names[at])
+        return replace(
+            changes,
+            ids=ids[np.searchsorted(tree.numbers(), changes.inserted)],
+            leaf_ids=still.names[np.searchsorted(still.point_numbers, changes.leaves)],
+        )

@@ -369,6 +369,11 @@ class PyLive {
     return to_numpy(std::move(out));
   }
 
+  Out1<double> weights() const {
+    const Turn turn(*this);
+    return to_numpy(live_.weights());
+  }
+
   bool has(std::uint64_t number) const {
     const Turn turn(*this);
     RowSlot row = 0;
@@ -715,6 +720,7 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Node id of the lowest common ancestor of two points.")
       .def("depth", &Self::depth, nb::arg("number"), "Number of merges above a point.")
       .def("numbers", &Self::numbers, "Arrival numbers of the points, in order.")
+      .def("weights", &Self::weights, "How much each point counts, in order of arrival.")
       .def("snapshot", &Self::snapshot,
            "Children, heights and stable ids of the inner nodes, in canonical numbering.")
       .def("versioned_snapshot", &Self::versioned_snapshot,

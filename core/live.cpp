@@ -398,6 +398,18 @@ bool Live<Real>::find(Arrival number, RowSlot& row) const {
 }
 
 template <class Real>
+std::vector<double> Live<Real>::weights() const {
+  std::vector<double> out;
+  if (tracks_members()) {
+    members_.for_each_weight([&](double weight) { out.push_back(weight); });
+    return out;
+  }
+  for (RowSlot row = 0; row < end_; ++row)
+    if (!points().is_hole(row)) out.push_back(points().weight(row));
+  return out;
+}
+
+template <class Real>
 bool Live<Real>::erase(Arrival number) {
   return erase_many({&number, 1}) > 0;
 }

@@ -105,6 +105,8 @@ class Live {
   static constexpr Arrival kNobody = ~Arrival{0};
   void insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest, std::size_t k);
 
+  /// How much each point counts, in order of arrival.
+  std::vector<double> weights() const;
   /// The slot of the leaf that a point is in; false if there is no such point. O(log n).
   bool find(Arrival number, RowSlot& row) const;
   /// Rows in slots below are in the tree, or holes; others are yet to be inserted.

@@ -64,7 +64,12 @@ class Members {
     for (const Member& member : all_)
       if (member.here) use(member.point, root(member.leaf));
   }
-  /// The same for points from a number on.
+  template <class Use>
+  void for_each_weight(Use&& use) const {
+    for (const Member& member : all_)
+      if (member.here) use(member.weight);
+  }
+  /// Who is in which leaf, of points from a number on.
   template <class Use>
   void for_each_from(Arrival first, Use&& use) const {
     const auto from = std::lower_bound(

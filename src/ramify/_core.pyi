@@ -154,6 +154,9 @@ class LiveF32:
     def numbers(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Arrival numbers of the points, in order."""
 
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How much each point counts, in order of arrival."""
+
     def snapshot(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         Children, heights and stable ids of the inner nodes, in canonical numbering.
@@ -294,6 +297,9 @@ class LiveF64:
 
     def numbers(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Arrival numbers of the points, in order."""
+
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How much each point counts, in order of arrival."""
 
     def snapshot(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """

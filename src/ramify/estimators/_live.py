@@ -67,6 +67,7 @@ class _Core(Protocol):
     def numbers(self) -> Any: ...
     def leaf_of(self, numbers: Any) -> Any: ...
     def marked(self) -> tuple[Any, Any]: ...
+    def weights(self) -> Any: ...
     @property
     def n_points(self) -> int: ...
     @property
@@ -302,6 +303,13 @@ class Live:
     def numbers(self) -> IntArray:
         """Arrival numbers of the points, in order."""
         return _plain(self._core.numbers())
+
+    def weights(self) -> FloatArray | None:
+        """How much each point counts, in their order; None if each counts once."""
+        if self.settings.options.unchangeable is not None:
+            return None
+        weights: FloatArray = getattr(self._core, "_store", self._core).weights()
+        return None if (weights == 1).all() else weights
 
     def has(self, number: int) -> bool:
         """Whether there is such a point."""

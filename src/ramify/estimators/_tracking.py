@@ -194,10 +194,10 @@ class TreeTracker(TreeReader):
         """Ids of the clusters of all points that stay while the tree goes on.
 
         A cluster has the id that a cluster of the same cut had when this was last asked, if
-        they share more than half of the points of both; points that have come or gone
-        since then have no say. Otherwise its id is a new one. No two clusters of a cut have
-        the same, none is used again, and none is negative. They are kept in files and
-        pickles, for the 16 cuts that were last asked for. O(n log n).
+        they share more than half of the points of both, by their weights; points that have
+        come or gone since then have no say. Otherwise its id is a new one. No two clusters of
+        a cut have the same, none is used again, and none is negative. They are kept in files
+        and pickles, for the 16 cuts that were last asked for. O(n log n).
 
         Parameters
         ----------
@@ -219,7 +219,8 @@ class TreeTracker(TreeReader):
         """
         tree = self._fitted()
         cut = self._cut(tree, n_clusters, height, max_size)
-        return tree.identity.name(cut, tree.numbers(), tree.labels(cut)).copy()
+        labels = tree.labels(cut)
+        return tree.identity.name(cut, tree.numbers(), labels, tree.weights()).copy()
 
     # --- the log ----------------------------------------------------------------------
 

@@ -77,9 +77,10 @@ class Cluster:
         return int(self._clusters.nodes[self.label])
 
     @property
-    def size(self) -> int:
-        """Number of points."""
-        return int(self._clusters.sizes[self.label])
+    def size(self) -> float:
+        """Number of points; no whole number only where weights are none."""
+        size: float = self._clusters.sizes[self.label].item()
+        return size
 
     @property
     def height(self) -> float:
@@ -258,7 +259,7 @@ class Clusters(Sequence[Cluster]):
         return self._spreads
 
     def members(self, label: int) -> IntArray:
-        """The points of a cluster, in order of arrival.
+        """The points of a cluster, in order of arrival; leaves, where these are of several.
 
         Examples
         --------
@@ -271,9 +272,9 @@ class Clusters(Sequence[Cluster]):
         place = whole_number("label", label, least=0, most=most, why="the labels of the cut")
         if self._order is None:
             self._order = np.argsort(self.labels, kind="stable")
-        noise = len(self._order) - int(self.sizes.sum())
-        ends = noise + np.cumsum(self.sizes)
-        return self._order[ends[place] - self.sizes[place] : ends[place]].copy()
+        leaves = sizes_of(self.labels, len(self))
+        end = len(self._order) - int(leaves[place + 1 :].sum())
+        return self._order[end - int(leaves[place]) : end].copy()
 
     def representatives(self, k: int = 3) -> list[IntArray]:
         """A few points that show what each cluster holds, the most central one first.
@@ -484,19 +485,42 @@ class Levels(Sequence[Clusters]):
 def _spreads(ground: Ground, count: int) -> FloatArray:
     assert ground.rows is not None
     rows, labels = ground.rows, ground.labels
-    means, sizes = means_of(rows, labels, count), np.bincount(labels[labels >= 0], minlength=count)
+    weights = ground.tree.leaf_weights
+    means, sizes = means_of(rows, labels, count, weights), sizes_of(labels, count, weights)
     total = np.zeros(count)
     for start in range(0, len(rows), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         label = labels[part]
         kept = label >= 0
         apart = ((rows[part][kept] - means[label[kept]]) ** 2).sum(axis=1)
+        if weights is not None:
+            apart = apart * weights[part][kept]
         total += np.bincount(label[kept], weights=apart, minlength=count)
-    return total / sizes
+    spreads: FloatArray = total / sizes
+    return spreads
 
 
-def means_of(rows: Rows, labels: IntArray, count: int) -> FloatArray:
-    """Mean of the rows of each label from 0 to count - 1.
+def sizes_of(labels: IntArray, count: int, weights: FloatArray | None = None) -> Any:
+    """Number of points of each label from 0 to count - 1, of leaves with these weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sizes_of(np.array([0, -1, 0]), 1), sizes_of(np.array([0, 1]), 2, np.array([3.0, 1.5]))
+    (array([2]), array([3. , 1.5]))
+    """
+    kept = labels >= 0
+    if weights is None:
+        return np.bincount(labels[kept], minlength=count)
+    sums = np.bincount(labels[kept], weights=weights[kept], minlength=count)
+    counts = sums.astype(np.int64)
+    return counts if (counts == sums).all() else sums
+
+
+def means_of(
+    rows: Rows, labels: IntArray, count: int, weights: FloatArray | None = None
+) -> FloatArray:
+    """Mean of the rows of each label from 0 to count - 1, of leaves with these weights.
 
     Examples
     --------
@@ -509,6 +533,8 @@ def means_of(rows: Rows, labels: IntArray, count: int) -> FloatArray:
     sums = np.zeros((count, rows.shape[1]))
     for start in range(0, len(rows), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        np.add.at(sums, labels[part][kept[part]], rows[part][kept[part]] - centre)
-    sizes = np.bincount(labels[kept], minlength=count)
-    return np.asarray(centre + sums / sizes[:, np.newaxis])
+        apart = rows[part][kept[part]] - centre
+        if weights is not None:
+            apart = apart * weights[part][kept[part], np.newaxis]
+        np.add.at(sums, labels[part][kept[part]], apart)
+    return np.asarray(centre + sums / sizes_of(labels, count, weights)[:, np.newaxis])

@@ -113,6 +113,11 @@ class PyLive {
     return live_.weigh(number, weight);
   }
 
+  void set_max_leaves(std::size_t most) {
+    const Turn turn(*this);
+    live_.set_max_leaves(most);
+  }
+
   // What people say about the tree (core/algorithms/edits.hpp).
   void link(std::uint64_t one, std::uint64_t other) {
     const Turn turn(*this);
@@ -684,6 +689,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Take leaves out again; returns how many of them there were.")
       .def("weigh", &Self::weigh, nb::arg("number"), nb::arg("weight"),
            "Have a leaf stand for so many equal points; False if there is no such leaf.")
+      .def("set_max_leaves", &Self::set_max_leaves, nb::arg("most"),
+           "Keep to another budget from the next row on.")
       .def("link", &Self::link, nb::arg("one"), nb::arg("other"), "Have two points as one.")
       .def("unlink", &Self::unlink, nb::arg("number"),
            "A point and all that it is linked with are points like others again.")

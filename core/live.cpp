@@ -95,6 +95,15 @@ std::size_t Live<Real>::insert_many(const Batch<Real>& batch, const Pulse& pulse
                                     Helpers& helpers) {
   make_room(batch);
   const Unattached unattached{*this};
+  // Rows that leave on the way leave the buffers, too.
+  struct Wiped {
+    Live& live;
+    bool needed;
+    ~Wiped() {
+      if (needed) live.wipe();
+    }
+  };
+  const Wiped wiped{*this, !batch.leaving.empty()};
   if (algorithm_->rebuilds()) return rebuild_with(batch, pulse);
   if (gains_by_looking_ahead(batch)) return insert_looked_up(batch, pulse, helpers);
   return insert_each(batch, pulse);
@@ -421,6 +430,7 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
     if (leave(number)) ++erased;
     close_holes_if_many();
   }
+  wipe();
   if (erased == 0 || !algorithm_->rebuilds()) return erased;
   close_holes();
   algorithm_->rebuild(tree_, {});
@@ -478,6 +488,15 @@ bool Live<Real>::take_out(Arrival number) {
   return true;
 }
 
+/// Overwrite copies of rows in buffers, some of which may be of rows that have gone.
+template <class Real>
+void Live<Real>::wipe() noexcept {
+  std::fill(mean_.begin(), mean_.end(), Real{0});
+  ramify::wipe(search_.centred);
+  ramify::wipe(search_.bounds);
+  algorithm_->wipe();
+}
+
 // --- a budget of leaves ---------------------------------------------------------------
 
 template <class Real>
@@ -487,6 +506,13 @@ void Live<Real>::keep_to_budget() {
     merge_closest_leaves();
     close_holes_if_many();
   }
+}
+
+template <class Real>
+void Live<Real>::set_max_leaves(std::size_t most) {
+  if (most < 2 || options_.max_leaves == 0)
+    throw std::invalid_argument("a budget is of at least 2 leaves, and there from the first row");
+  options_.max_leaves = most;
 }
 
 /// Have all pairs of leaves known.

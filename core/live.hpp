@@ -132,6 +132,9 @@ class Live {
   /// Ids of the held nodes, and of the topmost linked ones.
   std::vector<PublicId> marked(Mark mark) const;
 
+  /// Keep to another budget from the next row on; there was one.
+  void set_max_leaves(std::size_t most);
+
   /// Write down from now on, or no more, what happens to the tree. The first change tells
   /// all that is there.
   void record(bool on);
@@ -197,6 +200,7 @@ class Live {
   void index_all_points();
   bool take_out(Arrival number);
   bool leave(Arrival number);
+  void wipe() noexcept;
   NodeId leaf_of(Arrival number) const;
   NodeId node_of(PublicId id) const;
   void make_room_to_edit();

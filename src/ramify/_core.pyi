@@ -82,6 +82,9 @@ class LiveF32:
         Have a leaf stand for so many equal points; False if there is no such leaf.
         """
 
+    def set_max_leaves(self, most: int) -> None:
+        """Keep to another budget from the next row on."""
+
     def link(self, one: int, other: int) -> None:
         """Have two points as one."""
 
@@ -225,6 +228,9 @@ class LiveF64:
         """
         Have a leaf stand for so many equal points; False if there is no such leaf.
         """
+
+    def set_max_leaves(self, most: int) -> None:
+        """Keep to another budget from the next row on."""
 
     def link(self, one: int, other: int) -> None:
         """Have two points as one."""

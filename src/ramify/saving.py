@@ -87,7 +87,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     content = archive.read_content(path)
     inner = {"sha256", "settings", "state", "versions", "stable_ids", "stable_cuts"}
-    inner |= {"node_names", "apart"}
+    inner |= {"node_names", "apart", "late"}
     about = {name: value for name, value in content.items() if name not in inner}
     return {**about, "bytes": os.path.getsize(path)}
 

@@ -158,6 +158,14 @@ def set_limits(model: Any, **limits: Any) -> None:
         setattr(model, name, value)
 
 
+def lift_limits(model: Any, *names: str) -> None:
+    """Have a model keep all points that come, as far as these limits go."""
+    for name in names:
+        if name not in options_of(model):
+            raise WrongCallError(f"{BY_CLASS[type(model)].name} has no {name}")
+        setattr(model, name, None)
+
+
 def have_left(model: Any) -> bool:
     """Whether a model has had more points than it has."""
     return len(point_numbers(model)) < arrivals(model)

@@ -54,6 +54,7 @@ class State(TypedDict):
     versions: tuple[int, int]  # when it was begun, and now; absent from old pickles
     identity: dict[str, Any]  # absent, too
     edits: tuple[dict[int, str], IntArray]  # names, pairs apart; absent, too
+    late: int  # rows that came too late; absent, too
 
 
 class _Core(Protocol):
@@ -216,6 +217,13 @@ class Live:
             self._core.insert_many(chunk, _later(pulse, done), threads, **more)
             done = stop
             self._look_at_depth()
+
+    def set_budget(self, wanted: Settings) -> None:
+        """Keep to the number of leaves that these settings, which fit otherwise, have."""
+        wanted = wanted._replace(width=self.settings.width)
+        if wanted != self.settings:
+            cast(Any, self._core).set_max_leaves(wanted.by_name()["max_leaves"])
+            self.settings = wanted
 
     def plan(self, rows: int, along: Along) -> Plan | None:
         """Who leaves when so many rows come."""
@@ -520,6 +528,7 @@ class Live:
             "versions": (self.begun, self.offset + _stored_version(self._core)),
             "identity": self.lasting_identity().plain(),
             "edits": (dict(self.names), self.apart),
+            "late": self.n_late,
         }
 
     def _times(self) -> Any:
@@ -555,6 +564,7 @@ class Live:
         times = state.get("times")
         if times is not None:
             live._clock = Clock.from_state(times, live.numbers(), live.next_arrival)
+            live._clock.n_late = state.get("late", 0)
         live.begun, live.offset = state.get("versions", (0, 0))
         if "identity" in state:
             live.identity = Identity.from_plain(state["identity"])

@@ -65,6 +65,7 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         "stable_cuts": [],
         "node_names": [],
         "apart": [],
+        "late": 0,
     }
     if live is None:
         return content, {}
@@ -85,6 +86,7 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         arrays |= pack(ids)
     content["node_names"] = [list(one) for one in sorted(live.names.items())]
     content["apart"] = live.apart.tolist()
+    content["late"] = live.n_late
     known = live.lasting_identity()
     content["stable_ids"] = known.next_id
     content["stable_cuts"] = [[*cut, len(seen.ids)] for cut, seen in known.cuts()]
@@ -187,6 +189,7 @@ def _live(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) ->
             "versions": _versions(content.get("versions", [0, 0])),
             "identity": _identity(content, arrays).plain(),
             "edits": _edits(content),
+            "late": _late(content.get("late", 0)),
         },
         kind._Options,
     )
@@ -222,6 +225,13 @@ def _identity(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Identi
         begin += count
     _require(len(cuts) == len(listed), "it remembers a cut twice")
     return Identity(next_id, cuts)
+
+
+def _late(found: object) -> int:
+    """How many rows came too late; files did not say once."""
+    _require(type(found) is int and 0 <= found <= _LARGEST_ID, "rows that came late are no number")
+    assert isinstance(found, int)
+    return found
 
 
 def _edits(content: Mapping[str, Any]) -> tuple[dict[int, str], Any]:

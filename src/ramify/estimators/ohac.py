@@ -122,7 +122,8 @@ class OHAC(ChangingClusterer):
         A budget: beyond so many leaves, the two closest that are siblings become one, which
         keeps their number, mean and spread. Later points may join it. Memory stays as it is
         then, and all counts, means and linkages are those of the points seen; equally close
-        ones: as for merges.
+        ones: as for merges. May be another one at any time, but not begin or end: a budget
+        that is larger than the stream is none.
     track_members : bool, default=True
         Remember which point is in which leaf, at 32 bytes a point. Without, points are known
         by their leaves alone: ``labels_`` has an entry for each leaf.

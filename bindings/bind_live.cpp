@@ -113,6 +113,33 @@ class PyLive {
     return live_.weigh(number, weight);
   }
 
+  void set_max_leaves(std::size_t most) {
+    const Turn turn(*this);
+    live_.set_max_leaves(most);
+  }
+
+  // What people say about the tree (core/algorithms/edits.hpp).
+  void link(std::uint64_t one, std::uint64_t other) {
+    const Turn turn(*this);
+    live_.link(one, other);
+  }
+  void unlink(std::uint64_t number) {
+    const Turn turn(*this);
+    live_.unlink(number);
+  }
+  void move(std::int64_t node, std::int64_t under) {
+    const Turn turn(*this);
+    live_.move(node, under);
+  }
+  void release(std::int64_t node) {
+    const Turn turn(*this);
+    live_.release(node);
+  }
+  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>> marked() const {
+    const Turn turn(*this);
+    return {to_numpy(live_.marked(Mark::kHeld)), to_numpy(live_.marked(Mark::kLinked))};
+  }
+
   void record(bool on) {
     const Turn turn(*this);
     live_.record(on);
@@ -144,6 +171,26 @@ class PyLive {
     out["vanished"] = to_numpy(std::move(change.vanished));
     out["families"] = to_numpy(std::move(families), 3);
     out["values"] = to_numpy(std::move(values), 5);
+    std::vector<std::int64_t> weighed;
+    std::vector<double> weights;
+    for (const auto& [leaf, weight] : change.weighed) {
+      weighed.push_back(static_cast<std::int64_t>(leaf));
+      weights.push_back(weight);
+    }
+    const auto members = [](const std::vector<Change::Member>& of) {
+      std::vector<std::int64_t> pairs;
+      for (const auto& [point, leaf] : of)
+        pairs.insert(pairs.end(),
+                     {static_cast<std::int64_t>(point), static_cast<std::int64_t>(leaf)});
+      return to_numpy(std::move(pairs), 2);
+    };
+    out["weighted"] = live_.points().weighted();
+    out["weighed"] = to_numpy(std::move(weighed));
+    out["weights"] = to_numpy(std::move(weights));
+    out["several"] = live_.leaves_are_many();
+    out["came"] = numbers(change.came);
+    out["left"] = members(change.left);
+    out["absorbed"] = members(change.absorbed);
     out["incomplete"] = change.incomplete;
     return out;
   }
@@ -325,6 +372,11 @@ class PyLive {
       for (RowSlot row = 0; row < live_.end(); ++row)
         if (!live_.points().is_hole(row)) out.push_back(arrival(row));
     return to_numpy(std::move(out));
+  }
+
+  Out1<double> weights() const {
+    const Turn turn(*this);
+    return to_numpy(live_.weights());
   }
 
   bool has(std::uint64_t number) const {
@@ -637,6 +689,15 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Take leaves out again; returns how many of them there were.")
       .def("weigh", &Self::weigh, nb::arg("number"), nb::arg("weight"),
            "Have a leaf stand for so many equal points; False if there is no such leaf.")
+      .def("set_max_leaves", &Self::set_max_leaves, nb::arg("most"),
+           "Keep to another budget from the next row on.")
+      .def("link", &Self::link, nb::arg("one"), nb::arg("other"), "Have two points as one.")
+      .def("unlink", &Self::unlink, nb::arg("number"),
+           "A point and all that it is linked with are points like others again.")
+      .def("move", &Self::move, nb::arg("node"), nb::arg("under"),
+           "Put a node below another, which is held from now on.")
+      .def("release", &Self::release, nb::arg("node"), "A node is held no more.")
+      .def("marked", &Self::marked, "Ids of the held nodes, and of the topmost linked ones.")
       .def_prop_ro("n_points", &Self::n_points, "Points, of which a leaf may stand for several.")
       .def_prop_ro("next_arrival", &Self::next_arrival, "The number of the next point.")
       .def("has", &Self::has, nb::arg("number"), "Whether there is such a point.")
@@ -666,6 +727,7 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Node id of the lowest common ancestor of two points.")
       .def("depth", &Self::depth, nb::arg("number"), "Number of merges above a point.")
       .def("numbers", &Self::numbers, "Arrival numbers of the points, in order.")
+      .def("weights", &Self::weights, "How much each point counts, in order of arrival.")
       .def("snapshot", &Self::snapshot,
            "Children, heights and stable ids of the inner nodes, in canonical numbering.")
       .def("versioned_snapshot", &Self::versioned_snapshot,

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "algorithms/edits.hpp"
+
 namespace ramify {
 namespace {
 
@@ -37,6 +39,7 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
   tree_ = Tree<Real>::from_arrays(dim, arrays);
   end_ = points().slots();
   algorithm_->restore(tree_, memory);
+  if (algorithm_->keeps_marks()) tree_.restore_marks(memory.marks);
   if (tracks_members()) members_.restore(std::move(members));
   if (!options.count_repeats) return;
   repeats_.make_room(points(), end_);
@@ -92,6 +95,15 @@ std::size_t Live<Real>::insert_many(const Batch<Real>& batch, const Pulse& pulse
                                     Helpers& helpers) {
   make_room(batch);
   const Unattached unattached{*this};
+  // Rows that leave on the way leave the buffers, too.
+  struct Wiped {
+    Live& live;
+    bool needed;
+    ~Wiped() {
+      if (needed) live.wipe();
+    }
+  };
+  const Wiped wiped{*this, !batch.leaving.empty()};
   if (algorithm_->rebuilds()) return rebuild_with(batch, pulse);
   if (gains_by_looking_ahead(batch)) return insert_looked_up(batch, pulse, helpers);
   return insert_each(batch, pulse);
@@ -217,6 +229,7 @@ bool Live<Real>::joins(NodeId leaf) {
   algorithm_->weigh(tree_, there, {points().weight(row) + weight, 0});
   const Arrival point = points().next_arrival() - 1, into = points().arrival(row);
   members_.join(point, weight, into);
+  note(weighed_, into);
   tree_.skip_last();
   ++version_;
   return true;
@@ -268,10 +281,16 @@ void Live<Real>::attached(NodeId leaf) {
 template <class Real>
 void Live<Real>::gone(Arrival number) noexcept {
   ++version_;
+  note(gone_, number);
+}
+
+template <class Real>
+template <class Note>
+void Live<Real>::note(std::vector<Note>& notes, const Note& one) noexcept {
   if (!tree_.records()) return;
   try {
-    ramify::make_room(gone_, 1);
-    gone_.push_back(number);
+    ramify::make_room(notes, 1);
+    notes.push_back(one);
   } catch (const std::bad_alloc&) {
     lost_track_ = true;  // the tree comes first
   }
@@ -284,12 +303,21 @@ void Live<Real>::record(bool on) {
   known_until_ = 0;
 }
 
+/// How many points have come so far: rows of a batch under way may be stored already that
+/// are yet to come into the tree.
+template <class Real>
+Arrival Live<Real>::arrivals() const {
+  return end_ < points().slots() ? points().arrival(static_cast<RowSlot>(end_))
+                                 : points().next_arrival();
+}
+
 template <class Real>
 void Live<Real>::clear_notes() noexcept {
-  // Rows of a batch under way may be stored already that are yet to come into the tree.
-  known_until_ = end_ < points().slots() ? points().arrival(static_cast<RowSlot>(end_))
-                                         : points().next_arrival();
+  known_until_ = arrivals();
   gone_.clear();
+  weighed_.clear();
+  left_.clear();
+  merged_.clear();
   lost_track_ = false;
 }
 
@@ -305,13 +333,66 @@ Change Live<Real>::take_change() {
   std::reverse(inserted.begin(), inserted.end());
   for (const Arrival number : gone_)
     if (number < known_until_) erased.push_back(number);
+  Change about_leaves;
+  tell_points(about_leaves);
+  about_leaves.inserted = std::move(inserted);
+  tell_weights(about_leaves);
   Change change = tree_.take_change();
   change.version = version_;
-  change.inserted = std::move(inserted);
+  change.inserted = std::move(about_leaves.inserted);
+  change.weighed = std::move(about_leaves.weighed);
+  change.came = std::move(about_leaves.came);
+  change.left = std::move(about_leaves.left);
+  change.absorbed = std::move(about_leaves.absorbed);
   change.erased = std::move(erased);
   change.incomplete = change.incomplete || lost_track_;
   clear_notes();
   return change;
+}
+
+/// Who came, left, and is in the leaf of another; only if leaves may be of several.
+template <class Real>
+void Live<Real>::tell_points(Change& change) const {
+  if (!leaves_are_many()) return;
+  std::vector<Change::Member> merged = merged_;
+  std::sort(merged.begin(), merged.end(),
+            [](const auto& a, const auto& b) { return a.point < b.point; });
+  const auto now = [&](Arrival leaf) {
+    for (;;) {
+      const auto at = std::lower_bound(merged.begin(), merged.end(), leaf,
+                                       [](const auto& a, Arrival b) { return a.point < b; });
+      if (at == merged.end() || at->point != leaf) return leaf;
+      leaf = at->leaf;
+    }
+  };
+  for (const auto& [point, leaf] : left_)
+    if (point < known_until_) change.left.push_back({point, leaf});
+  const bool tracked = tracks_members();
+  for (const auto& [leaf, into] : merged)
+    if (!tracked || leaf < known_until_) change.absorbed.push_back({leaf, now(into)});
+  if (!tracked) {
+    for (Arrival point = known_until_; point < arrivals(); ++point) change.came.push_back(point);
+    for (const auto& [point, leaf] : left_) std::erase(change.came, point);
+    return;
+  }
+  members_.for_each_from(known_until_, [&](Arrival point, Arrival leaf) {
+    change.came.push_back(point);
+    if (leaf != point) change.absorbed.push_back({point, leaf});
+  });
+}
+
+/// What leaves stand for that came or were weighed.
+template <class Real>
+void Live<Real>::tell_weights(Change& change) const {
+  if (!points().weighted()) return;
+  std::vector<Arrival> leaves = weighed_;
+  leaves.insert(leaves.end(), change.inserted.begin(), change.inserted.end());
+  std::sort(leaves.begin(), leaves.end());
+  leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+  for (const Arrival leaf : leaves) {
+    RowSlot row = 0;
+    if (points().find(leaf, row)) change.weighed.push_back({leaf, points().weight(row)});
+  }
 }
 
 // --- erasing ------------------------------------------------------------------------
@@ -326,6 +407,18 @@ bool Live<Real>::find(Arrival number, RowSlot& row) const {
 }
 
 template <class Real>
+std::vector<double> Live<Real>::weights() const {
+  std::vector<double> out;
+  if (tracks_members()) {
+    members_.for_each_weight([&](double weight) { out.push_back(weight); });
+    return out;
+  }
+  for (RowSlot row = 0; row < end_; ++row)
+    if (!points().is_hole(row)) out.push_back(points().weight(row));
+  return out;
+}
+
+template <class Real>
 bool Live<Real>::erase(Arrival number) {
   return erase_many({&number, 1}) > 0;
 }
@@ -337,6 +430,7 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
     if (leave(number)) ++erased;
     close_holes_if_many();
   }
+  wipe();
   if (erased == 0 || !algorithm_->rebuilds()) return erased;
   close_holes();
   algorithm_->rebuild(tree_, {});
@@ -347,7 +441,11 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
 /// Take a point out: with its leaf, unless that has others.
 template <class Real>
 bool Live<Real>::leave(Arrival number) {
-  if (!tracks_members()) return take_out(number);
+  if (!tracks_members()) {
+    if (!take_out(number)) return false;
+    if (leaves_are_many()) note(left_, Change::Member{number, number});
+    return true;
+  }
   const Arrival leaf = members_.leaf_of(number);
   if (leaf == Members::kNobody) return false;
   if (members_.count(leaf) == 1) {
@@ -360,9 +458,11 @@ bool Live<Real>::leave(Arrival number) {
     tree_.make_room_to_erase();
     const double weight = points().weight(row) - members_.weight_of(number);
     algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
+    note(weighed_, leaf);
     ++version_;
   }
   members_.leave(number);
+  note(left_, Change::Member{number, leaf});
   return true;
 }
 
@@ -388,6 +488,15 @@ bool Live<Real>::take_out(Arrival number) {
   return true;
 }
 
+/// Overwrite copies of rows in buffers, some of which may be of rows that have gone.
+template <class Real>
+void Live<Real>::wipe() noexcept {
+  std::fill(mean_.begin(), mean_.end(), Real{0});
+  ramify::wipe(search_.centred);
+  ramify::wipe(search_.bounds);
+  algorithm_->wipe();
+}
+
 // --- a budget of leaves ---------------------------------------------------------------
 
 template <class Real>
@@ -397,6 +506,13 @@ void Live<Real>::keep_to_budget() {
     merge_closest_leaves();
     close_holes_if_many();
   }
+}
+
+template <class Real>
+void Live<Real>::set_max_leaves(std::size_t most) {
+  if (most < 2 || options_.max_leaves == 0)
+    throw std::invalid_argument("a budget is of at least 2 leaves, and there from the first row");
+  options_.max_leaves = most;
 }
 
 /// Have all pairs of leaves known.
@@ -440,6 +556,8 @@ void Live<Real>::merge_closest_leaves() {
   if (neighbours_ && moves) neighbours_->remove(points(), a.row());
   const Arrival number = points().arrival(b.row());
   if (tracks_members()) members_.merge(number, points().arrival(a.row()));
+  note(merged_, Change::Member{number, points().arrival(a.row())});
+  note(weighed_, points().arrival(a.row()));
   tree_.detach(b);
   tree_.weigh(a, standing);
   std::copy(mean_.begin(), mean_.end(), tree_.own_row(a));
@@ -464,8 +582,84 @@ bool Live<Real>::weigh(Arrival number, double weight) {
   tree_.make_room_to_weigh();
   tree_.make_room_to_erase();
   algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
+  note(weighed_, points().arrival(row));
   ++version_;
   return true;
+}
+
+// --- edits ----------------------------------------------------------------------------
+
+template <class Real>
+NodeId Live<Real>::leaf_of(Arrival number) const {
+  RowSlot row = 0;
+  if (!find(number, row)) throw std::out_of_range("there is no such point");
+  return NodeId::leaf(row);
+}
+
+template <class Real>
+NodeId Live<Real>::node_of(PublicId id) const {
+  if (id < 0) return leaf_of(static_cast<Arrival>(-1 - id));
+  for (Slot slot = 0; slot < tree_.slots(); ++slot)
+    if (!tree_.is_free(slot) && tree_.id(slot) == static_cast<std::uint64_t>(id))
+      return NodeId::inner(slot);
+  throw std::out_of_range("there is no such node");
+}
+
+template <class Real>
+void Live<Real>::make_room_to_edit() {
+  if (!algorithm_->keeps_marks()) throw std::invalid_argument("this algorithm keeps to no edits");
+  tree_.make_room_to_mark();
+}
+
+template <class Real>
+void Live<Real>::link(Arrival one, Arrival other) {
+  make_room_to_edit();
+  const NodeId a = leaf_of(one), b = leaf_of(other);
+  if (a == b) return;
+  algorithm_->link(tree_, a, b);
+  ++version_;
+}
+
+template <class Real>
+void Live<Real>::unlink(Arrival number) {
+  make_room_to_edit();
+  ramify::unlink(tree_, whole_of(tree_, leaf_of(number)));
+  ++version_;
+}
+
+template <class Real>
+void Live<Real>::move(PublicId node, PublicId under) {
+  make_room_to_edit();
+  move_under(tree_, node_of(node), node_of(under));
+  ++version_;
+}
+
+template <class Real>
+void Live<Real>::release(PublicId node) {
+  make_room_to_edit();
+  ramify::release(tree_, node_of(node));
+  ++version_;
+}
+
+template <class Real>
+std::vector<PublicId> Live<Real>::marked(Mark mark) const {
+  std::vector<PublicId> out;
+  if (!tree_.marked()) return out;
+  for (Slot slot = 0; slot < tree_.slots(); ++slot) {
+    const NodeId v = NodeId::inner(slot);
+    if (tree_.is_free(slot) || tree_.mark(v) != mark) continue;
+    if (mark == Mark::kLinked && whole_of(tree_, v) != v) continue;
+    out.push_back(tree_.public_id(v));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+template <class Real>
+Memory Live<Real>::memory() const {
+  Memory memory = algorithm_->memory(tree_);
+  if (algorithm_->keeps_marks()) memory.marks = tree_.mark_array();
+  return memory;
 }
 
 template <class Real>

@@ -73,6 +73,8 @@ class Live {
   std::size_t size() const { return tree_.attached(); }
   /// Number of points, of which a leaf may stand for several.
   std::size_t n_points() const { return tracks_members() ? members_.size() : size(); }
+  /// May a leaf be of several points?
+  bool leaves_are_many() const { return options_.count_repeats || options_.max_leaves > 0; }
   /// Which of them are in which leaf, if that is not as plain as can be.
   const Members* members() const { return tracks_members() ? &members_ : nullptr; }
   /// Grows with every change of the tree.
@@ -103,6 +105,8 @@ class Live {
   static constexpr Arrival kNobody = ~Arrival{0};
   void insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest, std::size_t k);
 
+  /// How much each point counts, in order of arrival.
+  std::vector<double> weights() const;
   /// The slot of the leaf that a point is in; false if there is no such point. O(log n).
   bool find(Arrival number, RowSlot& row) const;
   /// Rows in slots below are in the tree, or holes; others are yet to be inserted.
@@ -116,6 +120,20 @@ class Live {
   /// Give a leaf another weight. False if there is no such leaf; std::invalid_argument if
   /// the algorithm has no weights.
   bool weigh(Arrival number, double weight);
+
+  // --- edits: what people say about the tree (algorithms/edits.hpp) -----------------------
+  // All throw std::invalid_argument if it makes no sense, or the algorithm would not keep to
+  // it, and std::out_of_range if there is no such point or node. O(n), to find nodes by id.
+  void link(Arrival one, Arrival other);
+  /// The points that are linked with this one are points like others again.
+  void unlink(Arrival number);
+  void move(PublicId node, PublicId under);
+  void release(PublicId node);
+  /// Ids of the held nodes, and of the topmost linked ones.
+  std::vector<PublicId> marked(Mark mark) const;
+
+  /// Keep to another budget from the next row on; there was one.
+  void set_max_leaves(std::size_t most);
 
   /// Write down from now on, or no more, what happens to the tree. The first change tells
   /// all that is there.
@@ -142,7 +160,7 @@ class Live {
 
   /// The tree, with all summaries up to date and no holes among the rows.
   const Tree<Real>& tree();
-  Memory memory() const { return algorithm_->memory(tree_); }
+  Memory memory() const;
   FlatTree flat();
   /// Throws std::logic_error naming a broken invariant.
   void check();
@@ -170,6 +188,11 @@ class Live {
   bool hang_up(NodeId leaf, const Pulse& pulse);
   void attached(NodeId leaf);
   void gone(Arrival number) noexcept;
+  template <class Note>
+  void note(std::vector<Note>& notes, const Note& one) noexcept;
+  Arrival arrivals() const;
+  void tell_points(Change& change) const;
+  void tell_weights(Change& change) const;
   void clear_notes() noexcept;
   NodeId take_row(const Batch<Real>& batch, std::size_t i);
   void prepare(Real* row) const;
@@ -177,6 +200,10 @@ class Live {
   void index_all_points();
   bool take_out(Arrival number);
   bool leave(Arrival number);
+  void wipe() noexcept;
+  NodeId leaf_of(Arrival number) const;
+  NodeId node_of(PublicId id) const;
+  void make_room_to_edit();
   void close_holes_if_many();
   void compact();
   void close_holes();
@@ -188,11 +215,14 @@ class Live {
   RowHash<Real> repeats_;                         // of all rows, if repeats are counted
   std::size_t end_ = 0;                           // rows in slots below are in the tree, or holes
   std::uint64_t version_ = 0;
-  Arrival known_until_ = 0;    // later points were inserted since the last change was taken
-  std::vector<Arrival> gone_;  // and these were taken out; only while it is written down
-  bool lost_track_ = false;    // there was no memory for one of them
-  Members members_;            // if leaves may stand for several points
-  LeafPairs<Real> pairs_;      // once there are as many leaves as there may be
+  Arrival known_until_ = 0;           // later points were inserted since the last change was taken
+  std::vector<Arrival> gone_;         // and these were taken out; only while it is written down
+  std::vector<Arrival> weighed_;      // these leaves stand for something else
+  std::vector<Change::Member> left_;  // these points are no more in their leaves
+  std::vector<Change::Member> merged_;  // these leaves are part of others
+  bool lost_track_ = false;             // there was no memory for one of them
+  Members members_;                     // if leaves may stand for several points
+  LeafPairs<Real> pairs_;               // once there are as many leaves as there may be
   bool knows_pairs_ = false;
   std::vector<Slot> rewired_;
   std::vector<Real> mean_;

@@ -149,7 +149,6 @@ def test_who_is_with_others_cannot_leave_alone():
         ({"max_leaves": 1}, "max_leaves=1: expected at least 2"),
         ({"max_leaves": 5, "window": 5}, "set no window"),
         ({"max_leaves": 5, "max_age": 5.0}, "set no window"),
-        ({"max_leaves": 5, "history": 5}, "history: changes are told of leaves"),
     ],
 )
 def test_limits_that_do_not_go_together(options, message):

@@ -83,6 +83,8 @@ def same_snapshot(one, other):
     np.testing.assert_array_equal(one.node_ids, other.node_ids)
     np.testing.assert_array_equal(one.point_numbers, other.point_numbers)
     np.testing.assert_array_equal(one.heights, other.heights)
+    np.testing.assert_array_equal(one.weights, other.weights)
+    assert (one.leaf_weights is None) == (other.leaf_weights is None)
     if one.names is None or other.names is None:
         assert one.names is other.names
     else:
@@ -373,3 +375,104 @@ def test_versions_read_while_a_batch_goes_in():
     seen[model.version] = model.hierarchy()
     for version in [*seen][:: max(len(seen) // 20, 1)]:
         same_snapshot(model.changes(since=version).apply(seen[version]), model.hierarchy())
+
+
+# --- leaves of several points -----------------------------------------------------------
+
+SEVERAL = {
+    "repeats": lambda: OHAC(history=50, duplicates="count"),
+    "repeats, otd": lambda: OTD(history=50, duplicates="count"),
+    "repeats, naive_nn": lambda: NaiveNN(history=50, duplicates="count"),
+    "budget": lambda: OHAC(history=50, max_leaves=7),
+    "budget, ward": lambda: OHAC(history=50, max_leaves=3, linkage="ward", n_neighbors=2),
+    "budget, repeats": lambda: OHAC(history=50, max_leaves=7, duplicates="count"),
+    "weights": lambda: OHAC(history=50),
+}
+with_several = pytest.mark.parametrize("name", SEVERAL)
+
+
+def leaves_of(model):
+    """The leaf of every point."""
+    return {int(i): model.leaf_of(model._live.ids.of([i])[0]) for i in model.point_numbers_}
+
+
+def looks_at_several(name, story):
+    """Versions, each with the snapshot then and the leaf of every point; the model at the end."""
+    X, steps = story
+    X = np.round(X)  # so that some repeat
+    model, seen, came = SEVERAL[name](), {}, 0
+    for step in [2, *steps, LOOK]:
+        if step == LOOK:
+            seen[model.version] = model.hierarchy(), leaves_of(model)
+        elif type(step) is int:
+            rows = slice(came, came + step)
+            weights = 1 + np.arange(came, came + step) % 3 if name == "weights" else None
+            names = [f"p{i}" for i in range(came, came + step)]
+            model.partial_fit(X[rows], None, weights, ids=names)
+            came += step
+        else:
+            numbers = model._live.numbers()
+            if len(numbers) > 1:
+                point = model._live.ids.of([numbers[int(step * len(numbers))]])
+                try:
+                    model.forget(point)
+                except ValueError as error:
+                    assert "cannot leave alone" in str(error)  # noqa: PT017
+    return model, seen
+
+
+@with_several
+def test_points_that_share_leaves_are_told_and_replayed(name):
+    @settings(max_examples=examples(25))
+    @given(stories())
+    def check(story):
+        model, seen = looks_at_several(name, story)
+        new, leaf_now = model.hierarchy(), leaves_of(model)
+        for version, (old, leaf_then) in [(0, (None, {})), *seen.items()]:
+            found = model.changes(since=version)
+            assert told(found) == oracle.changes(old, new, leaf_then, leaf_now)
+            same_snapshot(found.apply(old), new)
+            assert found.ids.tolist() == [f"p{i}" for i in found.inserted]
+            # Who is in which leaf follows, too.
+            into = dict(found.absorbed.tolist())
+            replayed = {point: into.get(leaf, leaf) for point, leaf in leaf_then.items()}
+            replayed |= {point: into.get(point, point) for point in found.inserted.tolist()}
+            for point in found.forgotten.tolist():
+                del replayed[point]
+            assert replayed == leaf_now
+
+    check()
+
+
+@with_several
+def test_clusters_of_leaves_that_gained_or_lost_points_are_dirty(name):
+    @settings(max_examples=examples(15))
+    @given(stories(), st.integers(1, 6), st.floats(0, 4), st.integers(1, 8))
+    def check(story, k, height, size):
+        model, seen = looks_at_several(name, story)
+        new, leaf_now = model.hierarchy(), leaves_of(model)
+        for version, (old, leaf_then) in seen.items():
+            cuts = ("n_clusters", min(k, len(model))), ("height", height), ("max_size", size)
+            for by, value in cuts:
+                found = model.dirty(version, **{by: value}).labels.tolist()
+                assert found == oracle.dirty(old, new, by, value, leaf_then, leaf_now)
+
+    check()
+
+
+@settings(max_examples=examples(20))
+@given(stories())
+def test_a_budget_that_does_not_track_members_is_replayed(story):
+    X, steps = story
+    model, seen, came = OHAC(history=50, max_leaves=5, track_members=False), {}, 0
+    for step in [2, *steps, LOOK]:
+        if step == LOOK:
+            seen[model.version] = model.hierarchy(), came
+        elif type(step) is int:
+            model.partial_fit(X[came : came + step])
+            came += step
+    for version, (old, before) in seen.items():
+        found = model.changes(since=version)
+        same_snapshot(found.apply(old), model.hierarchy())
+        assert found.inserted.tolist() == list(range(before, came))
+        assert len(found.forgotten) == 0

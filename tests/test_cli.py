@@ -105,7 +105,7 @@ def test_the_command_knows_its_version():
     [
         ("ramify ev", ["evaluate"]),
         ("ramify fit --algorithm p", ["perch"]),
-        ("ramify cut --n", ["--noise"]),
+        ("ramify cut --n", ["--noise", "--node-ids"]),
     ],
 )
 def test_the_shell_completes_words(words, expected, monkeypatch):

@@ -450,3 +450,19 @@ def test_points_without_times_among_others_could_not_be_saved(one_by_one, tmp_pa
         one.max_age = 2.0
         with pytest.raises(ValueError, match="max_age is new"):
             one.partial_fit([[4.0]], times=[9])
+
+
+def test_update_lifts_and_changes_limits(tmp_path):
+    np.save(tmp_path / "1.npy", X[:25])
+    np.save(tmp_path / "2.npy", X[25:])
+    out = tmp_path / "t"
+    done("fit", tmp_path / "1.npy", "-o", out, "--window", 20)
+    done("update", out, tmp_path / "2.npy", "--no-window")
+    model = ramify.load(out)
+    assert (len(model), model.window) == (20 + N - 25, None)
+    words = ("update", out, tmp_path / "2.npy")
+    assert "set and lifted at once" in fails(*words, "--no-window", "--window", 5, code=2)
+    done("fit", tmp_path / "1.npy", "-o", out, "--max-leaves", 10)
+    done("update", out, tmp_path / "2.npy", "--max-leaves", 30)
+    model = ramify.load(out)
+    assert (len(model), model.max_leaves, model.n_points_) == (30, 30, N)

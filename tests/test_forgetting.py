@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Streams that never end: forget, windows, ages, weights and repeats, as users see them."""
 
+import io
+import pickle
+import re
 import tempfile
 from datetime import timedelta
 
@@ -374,3 +377,55 @@ class Changes(RuleBasedStateMachine):
 
 TestChanges = Changes.TestCase
 TestChanges.settings = settings(max_examples=examples(25), stateful_step_count=25)
+
+
+# --- what is kept, and what can change ------------------------------------------------------
+
+
+def test_files_and_pickles_remember_how_many_came_late(tmp_path):
+    model = OHAC(max_age=5.0).fit(X[:4], times=[0.0, 9.0, 1.0, 2.0])
+    assert model.n_late_ == 2
+    model.save(tmp_path / "t")
+    for again in (ramify.load(tmp_path / "t"), pickle.loads(pickle.dumps(model))):
+        assert again.n_late_ == 2
+        assert again.partial_fit(X[4:6], times=[0.0, 20.0]).n_late_ == 3
+
+
+def test_limits_can_be_lifted_and_changed(tmp_path):
+    OHAC(window=10).fit(X[:20]).save(tmp_path / "t")
+    model = ramify.load(tmp_path / "t")
+    model.window = None
+    assert len(model.partial_fit(X[20:30])) == 20
+    budget = OHAC(max_leaves=10).fit(X[:20])
+    budget.save(tmp_path / "b")
+    budget = ramify.load(tmp_path / "b")
+    budget.max_leaves = 25
+    assert len(budget.partial_fit(X[20:30])) == 20
+    budget.save(tmp_path / "b")
+    budget = ramify.load(tmp_path / "b")
+    assert len(budget.partial_fit(X[30:])) == 25
+    budget.max_leaves = 4
+    budget.insert(X[0])
+    assert (len(budget), budget.n_points_) == (4, 61)
+    budget.check()
+    budget.max_leaves = None
+    with pytest.raises(ValueError, match="max_leaves was 4 when the first point"):
+        budget.insert(X[0])
+
+
+def test_unnamed_leaves_are_called_by_their_numbers_once_points_have_left():
+    model = OHAC().fit(X[:6])
+    before = model.hierarchy()
+    assert before.to_pandas().columns.tolist()[-1] == "is_leaf"
+    model.forget([0, 2])
+    tree = model.hierarchy()
+    left = [1, 3, 4, 5]
+    assert sorted(int(n) for n in re.findall(r"\d+", tree.to_newick(lengths=False))) == left
+    assert tree.to_pandas()["name"].dropna().tolist() == left
+    assert tree.to_arrow()["name"].to_pylist()[:4] == left
+    graph = tree.to_networkx()
+    assert [graph.nodes[v]["name"] for v in range(4)] == left
+    assert {int(n) for n in re.findall(r'label="(\d+)"', tree.to_dot())} == set(left)
+    file = io.BytesIO()
+    tree.to_graphml(file)
+    assert re.findall(rb'"name">(\d+)<', file.getvalue())[::-1] == [str(i).encode() for i in left]

@@ -77,6 +77,8 @@ ORDER = [
     "algorithms/hac.cpp",
     "algorithms/naive.hpp",
     "algorithms/naive.cpp",
+    "algorithms/edits.hpp",
+    "algorithms/edits.cpp",
     "algorithms/repair.hpp",
     "algorithms/repair.cpp",
     "algorithms/ohac.hpp",

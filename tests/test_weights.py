@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Leaves that stand for several points: weights, and repeats that are counted."""
 
+import io
 import pickle
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import HAC, _core
+from ramify import HAC, OHAC, Hierarchy, _core, metrics
+from ramify.hierarchy._order import canonical
 from ramify.metrics import revenue
 from tests.oracles.hac import hac
 from tests.oracles.linkages import Linkage
@@ -330,3 +332,107 @@ def test_half_a_point_cannot_be_a_leaf():
     assert tree.weights.tolist() == [1.0, 2.5, 3.5]
     with pytest.raises(ValueError, match=r"leaf 1 has the weight 2\.5"):
         tree.expanded()
+
+
+X = np.random.default_rng(7).normal(size=(5, 3))
+
+
+# --- a leaf is its weight, to every cut and measure ---------------------------------------
+
+
+@settings(max_examples=examples(40))
+@given(seeds(), st.integers(2, 14), st.integers(1, 5), st.sampled_from(["sqeuclidean", "cosine"]))
+def test_measures_are_those_of_the_expanded_tree(seed, n, most, metric):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    counts = rng.integers(1, most + 1, size=n)
+    tree = OHAC(metric=metric).fit(X, sample_weight=counts).hierarchy()
+    whole, rows = tree.expanded(), np.repeat(X, counts, axis=0)
+    classes = rng.integers(3, size=n)
+    every = np.repeat(classes, counts)
+    for measure in (metrics.revenue, metrics.revenue_fraction, metrics.dasgupta_cost):
+        for similarity in ("rbf", "cosine", "dot", lambda a, b: a @ b.T):
+            one, other = (
+                measure(t, x, similarity=similarity) for t, x in ((tree, X), (whole, rows))
+            )
+            assert one == pytest.approx(float(other), rel=1e-12)
+            assert one.gamma == other.gamma
+        similar = X @ X.T
+        one = measure(tree, similar, similarity="precomputed")
+        assert one == pytest.approx(float(measure(whole, rows @ rows.T, similarity="precomputed")))
+        drawn = {"sample": 50, "random_state": 1}
+        assert measure(tree, X, **drawn) == measure(whole, rows, **drawn)
+    assert metrics.dendrogram_purity(tree, classes) == metrics.dendrogram_purity(whole, every)
+    assert metrics.dendrogram_purity(tree, classes, sample=20, random_state=0) == (
+        metrics.dendrogram_purity(whole, every, sample=20, random_state=0)
+    )
+    one = metrics.cophenetic_correlation(tree, X)
+    np.testing.assert_equal(float(one), float(metrics.cophenetic_correlation(whole, rows)))
+    other = OHAC().fit(X[::-1], sample_weight=counts[::-1]).hierarchy()
+    back = Hierarchy(*canonical(_renumbered(other.children, n), other.heights))
+    weighted = Hierarchy(back.children, back.heights, leaf_weights=counts)
+    expected = metrics.triplet_distance(whole, weighted.expanded())
+    assert metrics.triplet_distance(tree, weighted) == expected
+    assert metrics.triplet_distance(tree, back) == metrics.triplet_distance(back, tree) == expected
+    for k in {1, 2, n}:
+        scores = metrics.cut_scores(tree, classes, n_clusters=k)
+        assert scores == metrics.cut_scores(whole, every, n_clusters=k)
+
+
+def _renumbered(children, n):
+    """The same tree with its leaves in the opposite order."""
+    return np.where(children < n, n - 1 - children, children)
+
+
+@settings(max_examples=examples(40))
+@given(seeds(), st.integers(2, 14), st.integers(1, 4))
+def test_cuts_and_clusters_are_those_of_the_expanded_tree(seed, n, most):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    counts = rng.integers(1, most + 1, size=n)
+    model = OHAC().fit(X, sample_weight=counts)
+    tree, total = model.hierarchy(), int(counts.sum())
+    whole, rows = tree.expanded(), np.repeat(X, counts, axis=0)
+    sizes = {most, total // 2, total} - set(range(most))
+    cuts = [{"n_clusters": k} for k in {1, 2, n}] + [{"max_size": size} for size in sizes]
+    # No cluster is smaller than a leaf: with copies as leaves it could be.
+    cuts += [{"min_size": size} for size in sizes if 2 * size > most]
+    for cut in cuts:
+        np.testing.assert_array_equal(np.repeat(tree.cut(**cut), counts), whole.cut(**cut))
+        for found in (tree.clusters(X, **cut), model.clusters(**cut)):
+            expected = whole.clusters(rows, **cut)
+            np.testing.assert_array_equal(found.sizes, expected.sizes)
+            np.testing.assert_allclose(found.means, expected.means, atol=1e-12)
+            np.testing.assert_allclose(found.spreads, expected.spreads, atol=1e-12)
+            members = [cluster.members for cluster in found]
+            assert sorted(np.concatenate(members).tolist()) == list(range(n))
+            assert [counts[some].sum() for some in members] == expected.sizes.tolist()
+
+
+def test_weights_that_no_measure_can_count():
+    tree = OHAC().fit(X[:5], sample_weight=[1, 2.5, 1, 1, 1]).hierarchy()
+    with pytest.raises(ValueError, match=r"leaf 1 has the weight 2\.5, and measures count whole"):
+        metrics.revenue(tree, X[:5])
+    assert tree.clusters(n_clusters=1).sizes.tolist() == [6.5]
+    file = io.BytesIO()
+    tree.to_graphml(file)
+    assert b'attr.name="size" attr.type="double"' in file.getvalue()
+    whole = OHAC().fit(X[:5], sample_weight=[1, 2, 1, 1, 1]).hierarchy()
+    with pytest.raises(ValueError, match="different numbers of points"):
+        metrics.triplet_distance(
+            OHAC().fit(X[:5], sample_weight=[2, 1, 1, 1, 1]).hierarchy(), whole
+        )
+    with pytest.raises(ValueError, match=r"expanded\(\)\.condense"):
+        whole.condense(2)
+
+
+def test_a_heavy_point_decides_whose_id_a_cluster_has():
+    rows = np.array([[0.0], [0.1], [0.2], [50.0], [99.0]])
+    for weight, keeps in ((1, False), (9, True)):
+        model = OHAC(n_clusters=2).fit(rows, None, [weight, 1, 1, 1, 1])
+        before = model.stable_labels()
+        # The cluster of the first three points loses two of them.
+        seen = model._live.identity
+        labels = np.array([0, 1, 1, 1, 1])
+        after = seen.name(("n_clusters", 2), np.arange(5), labels, model._live.weights())
+        assert (after[0] == before[0]) == keeps

@@ -58,12 +58,20 @@ class Algorithm {
   virtual void erase(Tree<Real>& /*tree*/, NodeId /*leaf*/) {
     throw std::invalid_argument("this algorithm cannot take points out again");
   }
+  /// Overwrite what buffers hold of rows that have been there.
+  virtual void wipe() noexcept {}
   /// Does it look at weights? If so, leaves that come may stand for several points.
   virtual bool weighs() const { return true; }
   /// Have a leaf stand for something else; there is room to weigh.
   virtual void weigh(Tree<Real>& tree, NodeId leaf, Standing standing) {
     tree.weigh(leaf, standing);
     tree.mark_stale(tree.parent(leaf));
+  }
+  /// Does it keep to what people have said about nodes (edits.hpp)?
+  virtual bool keeps_marks() const { return false; }
+  /// Have two leaves as one from now on; there is room to mark.
+  virtual void link(Tree<Real>& /*tree*/, NodeId /*one*/, NodeId /*other*/) {
+    throw std::invalid_argument("this algorithm cannot keep points together");
   }
   /// Rows have other slots now (RowStore::compact).
   virtual void renumber(std::span<const RowSlot> /*new_slot*/) {}

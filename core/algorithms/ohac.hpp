@@ -7,6 +7,9 @@
 //
 // T becomes HAC(Split(T, y) + {x}). With k > 1 neighbours the root paths of all
 // k are taken out: a dial from the paper's algorithm towards offline HAC.
+//
+// People may have marked nodes (edits.hpp). A path then begins at the topmost linked node
+// above its leaf, and ends at the lowest held one above that: y's decides what is split.
 #pragma once
 
 #include <span>
@@ -41,16 +44,24 @@ class Ohac final : public Algorithm<Real> {
   void erase(Tree<Real>& tree, NodeId leaf) override;
   /// The leaf's root path is split, and HAC merges it with what hung off it.
   void weigh(Tree<Real>& tree, NodeId leaf, Standing standing) override;
+  void wipe() noexcept override { repair_.wipe(); }
+  bool keeps_marks() const override { return true; }
+  /// The root paths of both, linked as they are with others, are split, and HAC merges
+  /// them, as one, with what hung off the paths.
+  void link(Tree<Real>& tree, NodeId one, NodeId other) override;
 
  private:
   struct Untake;
   void split_path(const Tree<Real>& tree, NodeId y, NodeId below);
   void split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
+  void split_above(const Tree<Real>& tree, NodeId top);
+  void weigh_linked(Tree<Real>& tree, NodeId leaf, Standing standing);
   void find_above(const Tree<Real>& tree);
 
   std::size_t k_;
   Repair<Real> repair_;
   std::vector<std::uint8_t> is_taken_;  // by slot, all zero between inserts
+  std::vector<NodeId> starts_;          // of the paths that are split
 };
 
 }  // namespace ramify

@@ -2,6 +2,10 @@
 #include "algorithms/repair.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "algorithms/edits.hpp"
+#include "math/kernels.hpp"
 
 namespace ramify {
 namespace {
@@ -12,10 +16,32 @@ constexpr std::uint64_t kNoId = ~std::uint64_t{0};  // until inherit_ids()
 
 }  // namespace
 
+/// Where the topmost of the taken-out nodes hangs.
+template <class Real>
+struct Repair<Real>::Place {
+  Place(const Tree<Real>& tree, const CutForest& cut) {
+    if (cut.taken.empty()) return;
+    top = NodeId::inner(cut.taken.back());
+    above = tree.parent(top);
+    mark = tree.mark(top);
+  }
+  /// Another tree takes the place, and what was said about it.
+  void fill(Tree<Real>& tree, NodeId now) const {
+    tree.replace_child(above, top, now);
+    if (mark == Mark::kPlain) return;
+    tree.set_mark(top, Mark::kPlain);
+    tree.set_mark(now, mark);
+  }
+
+  NodeId top, above;
+  Mark mark = Mark::kPlain;
+};
+
 template <class Real>
 bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse,
                               double known) {
   const bool comes = coming != kNone;
+  const Place place(tree, cut_);
   if (comes) cut_.trees.push_back(coming);
   gather_forest(tree);
   std::size_t remade = cut_.taken.size();
@@ -31,12 +57,54 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   rebuild(tree);
   inherit_ids(tree, comes, known);
   if (kept_.empty()) {
-    tree.set_root(cut_.trees.back());
-    return true;
+    place.fill(tree, cut_.trees.back());
+  } else {
+    tree.replace_child(NodeId::inner(kept_.front()), kept_child_, cut_.trees.back());
+    for (const Slot slot : kept_) tree.summarise(slot);
   }
-  tree.replace_child(NodeId::inner(kept_.front()), kept_child_, cut_.trees.back());
-  for (const Slot slot : kept_) tree.summarise(slot);
+  summarise_up(tree, place.above);
   return true;
+}
+
+template <class Real>
+void Repair<Real>::link(Tree<Real>& tree, NodeId a, NodeId b) {
+  const Place place(tree, cut_);
+  if (tree.first_leaf(b) < tree.first_leaf(a)) std::swap(a, b);
+  put_last(a);
+  put_last(b);
+  gather_forest(tree);
+  merge_last_two_first(tree);
+  make_room_to_rebuild();
+  rebuild(tree);
+  inherit_ids(tree, false, 0);
+  place.fill(tree, cut_.trees.back());
+  tree.set_mark(cut_.trees[cut_.trees.size() - merges_.size()], Mark::kLinked);
+  summarise_up(tree, place.above);
+}
+
+template <class Real>
+void Repair<Real>::put_last(NodeId tree) {
+  const auto at = std::find(cut_.trees.begin(), cut_.trees.end(), tree) - cut_.trees.begin();
+  std::rotate(cut_.trees.begin() + at, cut_.trees.begin() + at + 1, cut_.trees.end());
+  std::rotate(cut_.owner.begin() + at, cut_.owner.begin() + at + 1, cut_.owner.end());
+}
+
+/// HAC of the forest with its last two as one cluster, and their merge in front.
+template <class Real>
+void Repair<Real>::merge_last_two_first(const Tree<Real>& tree) {
+  const std::size_t dim = tree.dim();
+  const auto m = static_cast<std::uint32_t>(forest_.size());
+  const ForestItem<Real> a = forest_[m - 2], b = forest_[m - 1];
+  mean_.resize(dim);
+  merged_mean(a.summary, b.summary, dim, mean_.data());
+  const double gap = squared_distance(a.summary.mean, b.summary.mean, dim);
+  const double ssd = merged_ssd(a.summary.n, a.summary.ssd, b.summary.n, b.summary.ssd, gap);
+  forest_.pop_back();
+  forest_.back() = {{a.summary.n + b.summary.n, mean_.data(), ssd}, merged(a.rank, b.rank)};
+  forest_hac<Real>(forest_, dim, metric_, linkage_, {}, scratch_, merges_);
+  const auto in_all = [&](std::uint32_t c) { return c < m - 2 ? c : c == m - 2 ? m : c + 2; };
+  for (Merge& merge : merges_) merge = {in_all(merge.a), in_all(merge.b)};
+  merges_.insert(merges_.begin(), {m - 2, m - 1});
 }
 
 template <class Real>
@@ -121,6 +189,8 @@ void Repair<Real>::make_room_to_rebuild() {
   old_weight_.reserve(cut_.taken.size());
   old_id_.reserve(cut_.taken.size());
   heirs_.assign(cut_.taken.size(), {});
+  shared_.reserve(cut_.taken.size());
+  below_.reserve(cut_.trees.size() + merges_.size());
 }
 
 /// Make the merges real, in the slots of the taken-out nodes and, with x, a new one, for
@@ -159,18 +229,55 @@ void Repair<Real>::inherit_ids(Tree<Real>& tree, bool has_x_last, double known) 
     const bool has_x = merges_[t].a == with_x || merges_[t].b == with_x;
     if (has_x) with_x = m + t;
     tree.set_id(cut_.trees[m + t].slot(), kNoId);
-    if (cut_.owner[m + t] == CutForest::kNowhere) continue;
-    Heir& heir = heirs_[cut_.owner[m + t]];
-    const double kept = tree.weight(cut_.trees[m + t]) - (has_x ? of_x : 0);
-    if (kept > heir.kept) heir = {kept, t};
+    std::uint32_t kin = cut_.owner[m + t];
+    if (kin == CutForest::kNowhere) continue;
+    const double all = tree.weight(cut_.trees[m + t]);
+    double kept = all - (has_x ? of_x : 0);  // all of it was below its owner
+    if (2 * kept <= all) continue;
+    if (2 * kept <= old_weight_[kin])
+      kin = closest_kin(tree, static_cast<std::uint32_t>(m + t), known, kept);
+    if (kin != CutForest::kNowhere && kept > heirs_[kin].kept) heirs_[kin] = {kept, t};
   }
   for (std::size_t i = 0; i < heirs_.size(); ++i)
-    if (2 * heirs_[i].kept > old_weight_[i])
-      tree.set_id(cut_.trees[m + heirs_[i].merge].slot(), old_id_[i]);
+    if (heirs_[i].kept > 0) tree.set_id(cut_.trees[m + heirs_[i].merge].slot(), old_id_[i]);
   for (std::size_t t = 0; t < merges_.size(); ++t) {
     const Slot slot = cut_.trees[m + t].slot();
     if (tree.id(slot) == kNoId) tree.set_id(slot, tree.new_id());
   }
+}
+
+/// The taken-out node with which a new one shares most, and how much, of those with which it
+/// shares more than half of both. kNowhere: there is none. O(taken-out nodes).
+template <class Real>
+std::uint32_t Repair<Real>::closest_kin(const Tree<Real>& tree, std::uint32_t cluster, double known,
+                                        double& shared) {
+  const std::size_t m = cut_.trees.size() - merges_.size();
+  const double all = tree.weight(cut_.trees[cluster]);
+  shared_.assign(cut_.taken.size(), 0);
+  below_.assign(1, cluster);
+  while (!below_.empty()) {
+    const std::uint32_t c = below_.back();
+    below_.pop_back();
+    if (c >= m) {
+      below_.push_back(merges_[c - m].a);
+      below_.push_back(merges_[c - m].b);
+    } else if (cut_.owner[c] == CutForest::kNowhere) {
+      shared_[0] += known;  // x was at the lower end of the path, if anywhere
+    } else {
+      shared_[cut_.owner[c]] += tree.weight(cut_.trees[c]);
+    }
+  }
+  std::uint32_t kin = CutForest::kNowhere;
+  shared = all / 2;
+  for (std::uint32_t i = 0; i < shared_.size(); ++i) {
+    if (shared_[i] > shared && 2 * shared_[i] > old_weight_[i]) {
+      kin = i;
+      shared = shared_[i];
+    }
+    const std::uint32_t above = cut_.one_path ? i + 1 : cut_.above[i];
+    if (above < shared_.size()) shared_[above] += shared_[i];
+  }
+  return kin;
 }
 
 template class Repair<float>;

@@ -5,11 +5,14 @@
 // new point it is an insert, without a leaf that goes it is an erasure. Whoever calls
 // chooses what is cut out; what happens then is here, once.
 //
-// Taken-out nodes come back under the id they had: of the new nodes whose
-// points all lay below old node u (the new point aside) and no lower, the first made
-// that holds the most of them inherits u's id, if that is more than half of u. The
-// others get new ids. So a cluster that merely gains or loses a point, or stays as it
-// was, keeps its id.
+// Taken-out nodes come back under the ids they had. A new node and an old one are kin if
+// they share more than half of the points of both. A new node claims the id of the kin with
+// which it shares most, of several the smallest. Of those who claim an id, it goes to the one
+// that shares most with the old node, of several the smallest. The others get new ids. So a
+// cluster that merely gains or loses a few points, or stays as it was, keeps its id.
+//
+// What is cut out may end below the root, at a held node (edits.hpp): the new top takes
+// its place, and is held.
 #pragma once
 
 #include <vector>
@@ -20,7 +23,8 @@
 
 namespace ramify {
 
-/// Nodes that were taken out of a tree, always with all above them, and what is left.
+/// Nodes that were taken out of a tree, always with all above them up to the last, which
+/// is the root or held, and what is left.
 struct CutForest {
   static constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;
 
@@ -47,9 +51,23 @@ class Repair {
   /// said stop: then, and whenever this throws, the tree is as it was.
   bool operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse,
                   double known = 0);
+  /// HAC of the forest that was cut out, two trees of which come together before all
+  /// others, and are linked. There is room to mark. If this throws, the tree is as it was.
+  void link(Tree<Real>& tree, NodeId a, NodeId b);
+  /// Overwrite what buffers hold of rows that have been there.
+  void wipe() noexcept {
+    ramify::wipe(mean_);
+    ramify::wipe(scratch_.columns);
+    ramify::wipe(scratch_.matrix);
+    ramify::wipe(scratch_.linkages);
+    stable_path_.wipe();
+  }
 
  private:
+  struct Place;
   void gather_forest(const Tree<Real>& tree);
+  void put_last(NodeId tree);
+  void merge_last_two_first(const Tree<Real>& tree);
   bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);
   bool is_worth_asking();
   bool merge_stepwise(std::size_t dim, std::size_t& remade);
@@ -59,6 +77,8 @@ class Repair {
   void rebuild(Tree<Real>& tree);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;
   void inherit_ids(Tree<Real>& tree, bool has_x_last, double known);
+  std::uint32_t closest_kin(const Tree<Real>& tree, std::uint32_t cluster, double known,
+                            double& shared);
 
   Metric metric_;
   Linkage linkage_;
@@ -72,6 +92,7 @@ class Repair {
   std::vector<double> old_weight_;     // of each taken-out node, how many points
   std::vector<std::uint64_t> old_id_;  // and its id
   std::vector<ForestItem<Real>> forest_, low_forest_;
+  std::vector<Real> mean_;  // of two that are linked
   std::vector<Slot> kept_;  // path nodes that stay, lowest first
   NodeId kept_child_;       // the first one's child on the path
   std::vector<Merge> merges_;
@@ -80,7 +101,9 @@ class Repair {
     double kept = 0;  // points of the taken-out node that it holds
     std::uint32_t merge = 0;
   };
-  std::vector<Heir> heirs_;  // for each taken-out node
+  std::vector<Heir> heirs_;     // for each taken-out node
+  std::vector<double> shared_;  // how many points one cluster has of each
+  std::vector<std::uint32_t> below_;
 };
 
 }  // namespace ramify

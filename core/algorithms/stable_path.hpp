@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
+#include "math/growth.hpp"
 
 namespace ramify {
 
@@ -40,6 +41,13 @@ class StablePath {
   /// disturbed from above, else a higher one to try. O(level l).
   std::size_t unstable_after(std::size_t level, std::span<const Merge> merges,
                              std::span<const double> linkages);
+
+  /// Overwrite what buffers hold of points that have been there.
+  void wipe() noexcept {
+    for (std::vector<double>* buffer : {&columns_, &x_, &rows_, &sums_, &high_sums_, &above_})
+      ramify::wipe(*buffer);
+    for (std::vector<float>* buffer : {&centred_, &products_}) ramify::wipe(*buffer);
+  }
 
  private:
   void gather(std::span<const ForestItem<Real>> forest);

@@ -9,6 +9,7 @@
 #include <new>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -146,6 +147,14 @@ class BigVector {
   T* data_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
 };
+
+/// Overwrite all that a buffer holds or has held where it lies now; it is empty then.
+template <class T>
+void wipe(std::vector<T>& buffer) noexcept {
+  buffer.resize(buffer.capacity());  // which takes no memory
+  std::fill(buffer.begin(), buffer.end(), T{});
+  buffer.clear();
+}
 
 /// Make room for `extra` more entries. A large batch gets exactly its room, so
 /// that bulk loading wastes nothing; single inserts grow by half, so that n of

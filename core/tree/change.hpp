@@ -5,6 +5,9 @@
 // points by their arrival numbers. It is the net effect: what came and went in between
 // is not in it. Of every inner node that is new, or at or below which something has
 // happened, it says what it is now: applied to the tree before, that gives the tree after.
+//
+// Where leaves may stand for several points, points and leaves are two things, and both are
+// told.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +29,22 @@ struct Change {
     Arrival first;            // the earliest of them
   };
 
-  std::uint64_t version = 0;  // of the tree after it
-  std::vector<Arrival> inserted, erased;
+  /// A leaf and what it stands for; or a point and the leaf that it is in, or was.
+  struct Weighed {
+    Arrival leaf;
+    double weight;
+  };
+  struct Member {
+    Arrival point, leaf;
+  };
+
+  std::uint64_t version = 0;              // of the tree after it
+  std::vector<Arrival> inserted, erased;  // leaves
+  std::vector<Weighed> weighed;  // leaves that are new or stand for something else; none: all for 1
+  std::vector<Arrival> came;     // points, if these are not the leaves
+  std::vector<Member> left;      // and those that have gone
+  /// New points that are in the leaf of another one, and leaves that became part of another.
+  std::vector<Member> absorbed;
   std::vector<PublicId> vanished;
   /// New, or something happened at or below them; always with all above them.
   std::vector<Family> families;

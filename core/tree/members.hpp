@@ -64,6 +64,20 @@ class Members {
     for (const Member& member : all_)
       if (member.here) use(member.point, root(member.leaf));
   }
+  template <class Use>
+  void for_each_weight(Use&& use) const {
+    for (const Member& member : all_)
+      if (member.here) use(member.weight);
+  }
+  /// Who is in which leaf, of points from a number on.
+  template <class Use>
+  void for_each_from(Arrival first, Use&& use) const {
+    const auto from = std::lower_bound(
+        all_.begin(), all_.end(), first,
+        [](const Member& member, Arrival number) { return member.point < number; });
+    for (auto member = from; member != all_.end(); ++member)
+      if (member->here) use(member->point, root(member->leaf));
+  }
   /// Of all that are here and of the leaves they are in, for storage.
   std::vector<Member> stored() const {
     std::vector<Member> out;

@@ -19,6 +19,16 @@ void Tree<Real>::make_room(std::size_t points) {
   ramify::make_room(leaf_parent_, points);
   ramify::make_room(records_, points * record_);
   if (points_.weighted()) ramify::make_room(weights_, points);
+  if (marked()) ramify::make_room(marks_, points);
+}
+
+template <class Real>
+void Tree<Real>::make_room_to_mark() {
+  if (marked()) return;
+  BigVector<Mark> marks;
+  marks.reserve(std::max(slots_, points_.slots()) + 1);
+  for (std::size_t slot = 0; slot < slots_; ++slot) marks.push_back(Mark::kPlain);
+  marks_ = std::move(marks);
 }
 
 template <class Real>
@@ -55,6 +65,7 @@ void Tree<Real>::clear_inner() {
   slots_ = 0;
   records_.clear();
   weights_.clear();
+  marks_.clear();
   free_.clear();
   root_ = kNone;
 }
@@ -72,6 +83,10 @@ Slot Tree<Real>::new_slot(std::uint64_t id) {
   if (points_.weighted()) {
     ramify::make_room(weights_, 1);
     weights_.push_back(0);
+  }
+  if (marked()) {
+    ramify::make_room(marks_, 1);
+    marks_.push_back(Mark::kPlain);
   }
   records_.resize(records_.size() + record_);
   new (records_.data() + slots_ * record_) Inner{.id = id};
@@ -146,7 +161,8 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
       const double value =
           linkage_of<decltype(rule)>(summary(node.left), summary(node.right), dim());
       Heights& heights = heights_[*at];
-      heights.own = heights.monotone = height_of(metric, linkage, value);
+      const bool linked = mark(NodeId::inner(*at)) == Mark::kLinked;
+      heights.own = heights.monotone = linked ? 0 : height_of(metric, linkage, value);
       for (const NodeId child : {node.left, node.right})
         if (!child.is_leaf())
           heights.monotone = std::max(heights.monotone, heights_[child.slot()].monotone);
@@ -241,6 +257,7 @@ template <class Real>
 void Tree<Real>::free_slot(Slot slot) {
   touch(slot);
   inner(slot) = Inner{};
+  if (marked()) marks_[slot] = Mark::kPlain;
   std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
   free_.push_back(slot);
 }
@@ -335,6 +352,7 @@ template <class Real>
 NodeId Tree<Real>::move(NodeId v, NodeId beside) {
   const NodeId node = parent(v), left_behind = parent(node);
   touch(node.slot());
+  note_rewired(node.slot());
   replace_child(left_behind, node, sibling(v));
   replace_child(parent(beside), beside, node);
   inner(node.slot()).left = beside;

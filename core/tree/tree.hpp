@@ -18,6 +18,7 @@
 //   4  weight, mean and ssd are those of the points below, up to rounding
 //   5  id is unique, and below next_id
 //   6  the parent of a stale node is stale; heights of others are right
+//   7  inner nodes below a linked one are linked
 //   (3 and 4: of nodes whose summary is not stale)
 #pragma once
 
@@ -49,6 +50,13 @@ struct Inner {
 };
 
 enum Stale : std::uint32_t { kFresh = 0, kHeightStale = 1, kAllStale = 3 };
+
+/// What people have said about an inner node (algorithms/edits.hpp).
+enum class Mark : std::uint8_t {
+  kPlain,
+  kHeld,    // its points stay below it; others may join them
+  kLinked,  // its points are as one, at height 0, and nothing comes between them
+};
 
 /// Of an inner node, as users see it.
 struct Heights {
@@ -97,6 +105,12 @@ class Tree {
   SummaryView<Real> summary(NodeId v) const { return {weight(v), mean(v), ssd(v)}; }
   /// Public id of an inner node: kept while the node keeps most of its points.
   std::uint64_t id(Slot slot) const { return inner(slot).id; }
+
+  /// Has anybody marked a node?
+  bool marked() const { return marks_.size() > 0; }
+  Mark mark(NodeId v) const {
+    return !marked() || v == kNone || v.is_leaf() ? Mark::kPlain : marks_[v.slot()];
+  }
 
   /// Of an inner node that is not stale.
   const Heights& heights(NodeId v) const { return heights_[v.slot()]; }
@@ -180,6 +194,9 @@ class Tree {
     touch(slot);
     inner(slot).id = id;
   }
+  /// The memory that set_mark() needs; it cannot fail then.
+  void make_room_to_mark();
+  void set_mark(NodeId v, Mark mark) { marks_[v.slot()] = mark; }
   void set_root(NodeId v);
   /// Make `slot` the parent of two trees and compute its summary. O(dim).
   NodeId join(NodeId left, NodeId right, Slot slot);
@@ -277,6 +294,10 @@ class Tree {
   std::vector<std::uint32_t> link_array() const;
   std::vector<std::uint64_t> ids() const;
   std::vector<double> ssds() const;
+  /// Marked nodes, ascending: twice their place, and one more if they are linked.
+  std::vector<std::uint32_t> mark_array() const;
+  /// The inverse, for a tree from arrays; throws std::invalid_argument.
+  void restore_marks(std::span<const std::uint32_t> marks);
   std::uint64_t next_id() const { return next_id_; }
   std::vector<Real> means() const;
   /// A tree from its arrays; throws std::invalid_argument when they do not make
@@ -320,6 +341,7 @@ class Tree {
   void check_links() const;
   void check_summaries() const;
   void check_ids() const;
+  void check_marks() const;
 
   RowStore<Real> points_;
   /// Whole cache lines as long as one will do, whole Inners' alignment above.
@@ -345,6 +367,7 @@ class Tree {
   std::size_t slots_ = 0;
   BigVector<std::byte> records_;  // by slot
   BigVector<double> weights_;     // by slot, once a row has a weight
+  BigVector<Mark> marks_;         // by slot, once a node has one
   std::vector<Slot> free_;
   BigVector<Heights> heights_;     // by slot, once a reader has come
   std::vector<RowSlot> new_slot_;  // of the compaction at hand

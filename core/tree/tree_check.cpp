@@ -128,15 +128,29 @@ void Tree<Real>::check_ids() const {
 }
 
 template <class Real>
+void Tree<Real>::check_marks() const {
+  if (!marked()) return;
+  require(marks_.size() == slots_, 7, "marks for other nodes than there are");
+  for_each_slot([&](Slot slot) {
+    if (marks_[slot] != Mark::kLinked) return;
+    for (const NodeId child : {inner(slot).left, inner(slot).right})
+      require(child.is_leaf() || mark(child) == Mark::kLinked, 7, "a node below is not linked");
+  });
+}
+
+template <class Real>
 void Tree<Real>::check() const {
   check_links();
   check_summaries();
   check_stale();
   check_ids();
+  check_marks();
 }
 
 template void Tree<float>::check_links() const;
 template void Tree<double>::check_links() const;
+template void Tree<float>::check_marks() const;
+template void Tree<double>::check_marks() const;
 template void Tree<float>::check() const;
 template void Tree<double>::check() const;
 

@@ -56,6 +56,36 @@ std::vector<Real> Tree<Real>::means() const {
 }
 
 template <class Real>
+std::vector<std::uint32_t> Tree<Real>::mark_array() const {
+  std::vector<std::uint32_t> out;
+  if (!marked()) return out;
+  std::uint32_t place = 0;
+  for_each_slot([&](Slot slot) {
+    if (marks_[slot] != Mark::kPlain)
+      out.push_back(2 * place + (marks_[slot] == Mark::kLinked ? 1 : 0));
+    ++place;
+  });
+  return out;
+}
+
+template <class Real>
+void Tree<Real>::restore_marks(std::span<const std::uint32_t> marks) {
+  if (marks.empty()) return;
+  const auto no_later = [](std::uint32_t a, std::uint32_t b) { return a / 2 >= b / 2; };
+  if (marks.back() / 2 >= slots_ ||
+      std::adjacent_find(marks.begin(), marks.end(), no_later) != marks.end())
+    throw std::invalid_argument("a stored tree has a mark on a node that does not exist");
+  make_room_to_mark();
+  for (const std::uint32_t one : marks)
+    marks_[one / 2] = one % 2 == 1 ? Mark::kLinked : Mark::kHeld;
+  try {
+    check_marks();
+  } catch (const std::logic_error& broken) {
+    throw std::invalid_argument(std::string("a stored tree is damaged: ") + broken.what());
+  }
+}
+
+template <class Real>
 Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
   const std::size_t n = arrays.points.size() / dim;
   const std::size_t slots = arrays.links.size() / 3;
@@ -115,12 +145,14 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
   return tree;
 }
 
-#define RAMIFY_OF(Real)                                               \
-  template std::vector<Slot> Tree<Real>::numbering() const;           \
-  template std::vector<std::uint32_t> Tree<Real>::link_array() const; \
-  template std::vector<std::uint64_t> Tree<Real>::ids() const;        \
-  template std::vector<double> Tree<Real>::ssds() const;              \
-  template std::vector<Real> Tree<Real>::means() const;               \
+#define RAMIFY_OF(Real)                                                    \
+  template std::vector<Slot> Tree<Real>::numbering() const;                \
+  template std::vector<std::uint32_t> Tree<Real>::link_array() const;      \
+  template std::vector<std::uint64_t> Tree<Real>::ids() const;             \
+  template std::vector<double> Tree<Real>::ssds() const;                   \
+  template std::vector<Real> Tree<Real>::means() const;                    \
+  template std::vector<std::uint32_t> Tree<Real>::mark_array() const;      \
+  template void Tree<Real>::restore_marks(std::span<const std::uint32_t>); \
   template Tree<Real> Tree<Real>::from_arrays(std::size_t, const Arrays&)
 RAMIFY_OF(float);
 RAMIFY_OF(double);

@@ -82,6 +82,24 @@ class LiveF32:
         Have a leaf stand for so many equal points; False if there is no such leaf.
         """
 
+    def set_max_leaves(self, most: int) -> None:
+        """Keep to another budget from the next row on."""
+
+    def link(self, one: int, other: int) -> None:
+        """Have two points as one."""
+
+    def unlink(self, number: int) -> None:
+        """A point and all that it is linked with are points like others again."""
+
+    def move(self, node: int, under: int) -> None:
+        """Put a node below another, which is held from now on."""
+
+    def release(self, node: int) -> None:
+        """A node is held no more."""
+
+    def marked(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Ids of the held nodes, and of the topmost linked ones."""
+
     @property
     def n_points(self) -> int:
         """Points, of which a leaf may stand for several."""
@@ -138,6 +156,9 @@ class LiveF32:
 
     def numbers(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Arrival numbers of the points, in order."""
+
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How much each point counts, in order of arrival."""
 
     def snapshot(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
@@ -208,6 +229,24 @@ class LiveF64:
         Have a leaf stand for so many equal points; False if there is no such leaf.
         """
 
+    def set_max_leaves(self, most: int) -> None:
+        """Keep to another budget from the next row on."""
+
+    def link(self, one: int, other: int) -> None:
+        """Have two points as one."""
+
+    def unlink(self, number: int) -> None:
+        """A point and all that it is linked with are points like others again."""
+
+    def move(self, node: int, under: int) -> None:
+        """Put a node below another, which is held from now on."""
+
+    def release(self, node: int) -> None:
+        """A node is held no more."""
+
+    def marked(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """Ids of the held nodes, and of the topmost linked ones."""
+
     @property
     def n_points(self) -> int:
         """Points, of which a leaf may stand for several."""
@@ -264,6 +303,9 @@ class LiveF64:
 
     def numbers(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Arrival numbers of the points, in order."""
+
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How much each point counts, in order of arrival."""
 
     def snapshot(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """

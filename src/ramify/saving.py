@@ -86,7 +86,8 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     ('OTD', 2, 2)
     """
     content = archive.read_content(path)
-    inner = ("sha256", "settings", "state", "versions", "stable_ids", "stable_cuts")
+    inner = {"sha256", "settings", "state", "versions", "stable_ids", "stable_cuts"}
+    inner |= {"node_names", "apart", "late"}
     about = {name: value for name, value in content.items() if name not in inner}
     return {**about, "bytes": os.path.getsize(path)}
 

@@ -1,12 +1,20 @@
 """What became of a tree, from two snapshots of it, set by set."""
 
 
-def members(tree):
-    """The points below every node, leaves included, by public id; None is no tree."""
+def members(tree, leaf_of=None):
+    """The points below every node, leaves included, by public id; None is no tree.
+
+    ``leaf_of`` has the leaf of every point, if leaves may be of several.
+    """
     if tree is None:
         return {}
     ids = [*(-1 - tree.point_numbers), *tree.node_ids]
     sets = [frozenset([int(number)]) for number in tree.point_numbers]
+    if leaf_of is not None:
+        sets = [
+            frozenset(point for point, leaf in leaf_of.items() if leaf == number)
+            for number in tree.point_numbers.tolist()
+        ]
     for a, b in tree.children.tolist():
         sets.append(sets[a] | sets[b])
     return dict(zip(map(int, ids), sets, strict=True))
@@ -25,15 +33,16 @@ def parents(tree):
     return {child: node for node, pair in families(tree).items() for child in pair}
 
 
-def changes(old, new):
+def changes(old, new, leaf_then=None, leaf_now=None):
     """Everything that Changes tells of ids, as sets."""
-    then, now = members(old), members(new)
+    then, now = members(old, leaf_then), members(new, leaf_now)
+    points_then, points_now = (set().union(*sets.values()) for sets in (then, now))
     inner_then, inner_now = families(old), families(new)
     both = inner_then.keys() & inner_now.keys()
     above_then, above_now = parents(old), parents(new)
     return {
-        "inserted": {-1 - i for i in now.keys() - then.keys() if i < 0},
-        "forgotten": {-1 - i for i in then.keys() - now.keys() if i < 0},
+        "inserted": points_now - points_then,
+        "forgotten": points_then - points_now,
         "born": inner_now.keys() - inner_then.keys(),
         "retired": inner_then.keys() - inner_now.keys(),
         "grown": {i for i in both if now[i] - then[i]},
@@ -43,7 +52,7 @@ def changes(old, new):
     }
 
 
-def clusters(tree, by, value):
+def clusters(tree, by, value, leaf_of=None):
     """The clusters of a cut, in order of first points."""
     if tree is None:
         return []
@@ -52,13 +61,16 @@ def clusters(tree, by, value):
     found = {}
     for number, label in zip(tree.point_numbers, tree.cut(**{by: value}), strict=True):
         found.setdefault(int(label), set()).add(int(number))
-    return [frozenset(found[label]) for label in sorted(found)]
+    sets = [frozenset(found[label]) for label in sorted(found)]
+    if leaf_of is None:
+        return sets
+    return [frozenset(p for p, leaf in leaf_of.items() if leaf in leaves) for leaves in sets]
 
 
-def dirty(old, new, by, value):
+def dirty(old, new, by, value, leaf_then=None, leaf_now=None):
     """Labels of the clusters of now that were no cluster then."""
-    then = set(clusters(old, by, value))
-    return [i for i, points in enumerate(clusters(new, by, value)) if points not in then]
+    then = set(clusters(old, by, value, leaf_then))
+    return [i for i, points in enumerate(clusters(new, by, value, leaf_now)) if points not in then]
 
 
 def _most_of_both(a, b):

@@ -77,6 +77,14 @@ class Saved(NamedTuple):
         """The points, or None."""
         return None if self.model is None else self.model.points()
 
+    def apart(self) -> Any:
+        """Pairs of leaves that must be apart (`ramify edit`)."""
+        pairs = np.empty((0, 2), np.int64) if self.model is None else self.model.edits().apart
+        if len(pairs) == 0:
+            return pairs
+        leaves = self.model._live.leaf_of(pairs.ravel()).reshape(pairs.shape)
+        return np.searchsorted(self.tree.point_numbers, leaves)
+
     def named(self) -> ramify.Hierarchy:
         """The tree; where points have left, numbers are no places, and stand in for names."""
         tree = self.tree
@@ -148,6 +156,14 @@ def set_limits(model: Any, **limits: Any) -> None:
         if name not in options_of(model):
             raise WrongCallError(f"{BY_CLASS[type(model)].name} has no {name}")
         setattr(model, name, value)
+
+
+def lift_limits(model: Any, *names: str) -> None:
+    """Have a model keep all points that come, as far as these limits go."""
+    for name in names:
+        if name not in options_of(model):
+            raise WrongCallError(f"{BY_CLASS[type(model)].name} has no {name}")
+        setattr(model, name, None)
 
 
 def have_left(model: Any) -> bool:

@@ -17,9 +17,11 @@ import typer
 
 from ramify.cli import (
     assign,
+    changes,
     cut,
     datasets,
     demo,
+    edit,
     evaluate,
     export,
     fit,
@@ -50,7 +52,8 @@ def make_app(command: str) -> typer.Typer:
     )
     app.callback()(_common)
     for panel, verbs in {
-        "Trees": (recommend, fit, update, forget, assign, cut, export, plot, evaluate, info),
+        "Trees": (recommend, fit, update, forget, edit, changes),
+        "What is in them": (assign, cut, export, plot, evaluate, info),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

@@ -52,6 +52,14 @@ def run(
         bool,
         typer.Option("--noise", help="With --min-size: what is left gets the label -1 instead."),
     ] = False,
+    node_ids: Annotated[
+        bool,
+        typer.Option(
+            "--node-ids",
+            help="A further column, node_id: the cluster's node, as `ramify edit` and "
+            "`ramify changes` call it. Not with --min-size or several -k.",
+        ),
+    ] = False,
     out: options.Out = None,
     to: options.OutFormat = None,
     quote_formulas: options.QuoteFormulas = False,
@@ -61,7 +69,8 @@ def run(
     """Cut a tree into clusters and write a label for each point: its id or number, a label.
 
     Choose one of -k, --height, --max-size and --min-size, or --min-size with -k or --height.
-    Labels count from 0 in the order of the clusters' first points.
+    Labels count from 0 in the order of the clusters' first points. Points that must be apart
+    (`ramify edit`) are, unless --min-size is given.
     """
     from ramify.cli import _models
     from ramify.cli._outputs import keep_tree
@@ -81,22 +90,42 @@ def run(
         )
     if noise and min_size is None:
         raise WrongCallError("--noise goes with --min-size")
+    if node_ids and (min_size is not None or len(numbers) > 1):
+        raise WrongCallError("--node-ids goes with one cut, and not with --min-size")
     if json and out is None:
         raise WrongCallError("--json needs -o: the labels are on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
     keep_tree(out, tree)
     saved = _models.load(tree)
     hierarchy: Any = saved.tree
-    more = {"small": "noise"} if noise else {}
+    more: dict[str, Any] = {"small": "noise"} if noise else {}
+    if min_size is None:
+        more["apart"] = saved.apart()
     if len(numbers) > 1:
-        cuts = {f"label_{k}": hierarchy.cut(n_clusters=k) for k in numbers}
+        cuts = {f"label_{k}": hierarchy.cut(n_clusters=k, **more) for k in numbers}
     else:
         cuts = {"label": hierarchy.cut(**given, **more)}
     points = saved.points_of_leaves()
-    head = ["row" if hierarchy.names is None else "id", *cuts]
+    columns = dict(cuts)
+    if node_ids:
+        columns["node_id"] = _node_ids(hierarchy, cuts["label"])
+    head = ["row" if hierarchy.names is None else "id", *columns]
     with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:
-        table.write(points.names, *(points.spread(labels) for labels in cuts.values()))
+        table.write(points.names, *(points.spread(column) for column in columns.values()))
     _report(out, [points.spread(labels) for labels in cuts.values()], quiet=quiet, json=json)
+
+
+def _node_ids(tree: Any, labels: Any) -> Any:
+    """The id of the node of each leaf's cluster."""
+    import numpy as np
+
+    leaves, _ = tree._leaf_ordering()
+    # Of each cluster, the first and the last of its leaves from left to right.
+    _, first = np.unique(labels[leaves], return_index=True)
+    _, last = np.unique(labels[leaves][::-1], return_index=True)
+    ends = zip(leaves[first].tolist(), leaves[::-1][last].tolist(), strict=True)
+    nodes = np.array([tree.lca(one, other) for one, other in ends])
+    return tree._public_ids(nodes)[labels]
 
 
 def _numbers(words: Sequence[str] | None) -> list[int]:

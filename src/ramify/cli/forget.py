@@ -62,29 +62,21 @@ def run(
     the old file is replaced when the new tree is complete. While another command writes the
     tree, this one waits.
     """
-    from ramify.cli import _labels, _models
-    from ramify.cli._keeping import Keeper
-    from ramify.cli._outputs import is_in_place, keep_old_tree
-    from ramify.cli._target import only_writer
+    from ramify.cli._rewriting import rewrite
 
     wanted = _wanted(ids, ids_from)
-    target = tree if out is None else out
-    in_place = is_in_place(tree, target)
-    _models.check_tree_path(target)
-    keep_old_tree(tree, target)
-    with only_writer(target, wait=in_place, quiet=quiet) as lent:
-        model = _models.load_model(tree)
+    gone = unknown = 0
+
+    def forget(model: Any) -> bool:
+        nonlocal gone, unknown
         points, unknown = _found(tree, model, wanted, missing_ok=missing)
-        column, labels = _kept_labels(tree, model)
-        if not in_place:
-            _labels.check_place(target, labelled=column is not None)
-        names = _models.take_names(model)
-        keeper = Keeper(model, lent, names=names, labels=labels, label_column=column)
+        gone = len(points)
         if points:
             model.forget(points)
-        if points or not in_place:
-            _save(keeper)
-    _report(target, model, len(points), unknown, quiet=quiet, json=json)
+        return bool(points)
+
+    target, model = rewrite(tree, out, forget, quiet=quiet)
+    _report(target, model, gone, unknown, quiet=quiet, json=json)
 
 
 def _wanted(ids: Sequence[str] | None, ids_from: str | None) -> list[str]:
@@ -133,32 +125,6 @@ def _whole(word: str) -> int | str:
         return int(word) if "_" not in word else word
     except ValueError:
         return word
-
-
-def _kept_labels(tree: Path, model: Any) -> tuple[str | None, list[Any]]:
-    """The column that labels of the tree came from, and the labels, if there are any."""
-    from ramify.cli import _labels
-
-    found = _labels.look(tree)
-    n = len(model)
-    if found is None:
-        return None, []
-    if found.is_old and _labels.belongs(found, tree, n):
-        raise ValueError(
-            f"{tree} has labels, in {found.path}, which has no mark that ramify wrote it and would "
-            f"not fit any more; move it away"
-        )
-    return (found.column, _labels.kept(tree, n)) if found.is_ours else (None, [])
-
-
-def _save(keeper: Any) -> None:
-    from ramify.cli._console import EndedEarlyError
-    from ramify.cli._signals import heeded
-
-    with heeded() as signals, signals.held_back():
-        kept = keeper.save()
-    if kept.why is not None:
-        raise EndedEarlyError(f"{kept.why}; this tree is in {kept.place}", 1)
 
 
 def _report(

@@ -34,6 +34,16 @@ def run(
     ] = None,
     window: options.Window = None,
     max_age: options.MaxAge = None,
+    max_leaves: Annotated[
+        int | None,
+        typer.Option(min=2, metavar="LEAVES", help="Another budget, of a tree that has one."),
+    ] = None,
+    no_window: Annotated[
+        bool, typer.Option("--no-window", help="Points leave by number no more.")
+    ] = False,
+    no_max_age: Annotated[
+        bool, typer.Option("--no-max-age", help="Points leave by age no more.")
+    ] = False,
     columns: options.Columns = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
@@ -72,6 +82,8 @@ def run(
     from ramify.cli._keeping import Keeper
     from ramify.cli._target import only_writer
 
+    if (no_window and window is not None) or (no_max_age and max_age is not None):
+        raise WrongCallError("a limit cannot be set and lifted at once")
     if drop_labels and label_column is not None:
         raise WrongCallError("give --label-column or --drop-labels, one of the two")
     every, age = _every.parse(save_every), _along.read_age(max_age)
@@ -86,7 +98,9 @@ def run(
         only_writer(target, wait=in_place, quiet=quiet) as lent,
     ):
         model = _load_online(tree)
-        _models.set_limits(model, window=window, max_age=age)
+        _models.set_limits(model, window=window, max_age=age, max_leaves=max_leaves)
+        off = {"window": no_window, "max_age": no_max_age}
+        _models.lift_limits(model, *(name for name, is_off in off.items() if is_off))
         _along.check_columns(model, weights, time_column, at_fit=False)
         labels = _old_labels(tree, len(model), label_column, drop=drop_labels)
         if not in_place:

@@ -21,13 +21,14 @@ from sklearn.exceptions import NotFittedError
 from ramify import archive
 from ramify.checks import whole_number
 from ramify.errors import BrokenTreeError
+from ramify.estimators._edits import TreeEditor
 from ramify.estimators._guard import Guard, alone
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut, check_linkage, check_metric
 from ramify.estimators._reading import needs_cut
 from ramify.estimators._saved import to_saved
 from ramify.estimators._settings import Options, Settings
-from ramify.estimators._tracking import TreeTracker, check_history
+from ramify.estimators._tracking import check_history
 from ramify.frames import open_arrow
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, IdArray, Ids
@@ -63,7 +64,7 @@ def explain(error: BaseException, story: str) -> None:
         error.add_note(story)
 
 
-class HierarchicalClusterer(TreeTracker, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Everything but how a tree grows."""
 
     _algorithm: ClassVar[str]
@@ -311,11 +312,7 @@ class HierarchicalClusterer(TreeTracker, ClusterMixin, BaseEstimator):  # type: 
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
         own = self._Options.of(self, metric)
-        if check_history(getattr(self, "history", 0)) and own.tracks_members:
-            raise ValueError(
-                "history: changes are told of leaves, and with duplicates='count' or max_leaves "
-                "they are of several points; set one of them"
-            )
+        check_history(getattr(self, "history", 0))
         return Settings(self._algorithm, 0, metric, linkage, n_neighbors, own)
 
     def _check_parameters(self) -> None:

@@ -9,7 +9,7 @@ insert costs a note, and a version that nobody has seen costs nothing.
 
 from dataclasses import dataclass, fields
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,13 @@ from ramify.estimators._replay import (
     hierarchy_of,
     no_tree,
     replay,
+    with_members,
 )
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import IdArray
+
+#: The made-up id of point 0 where it is meant as one that has gone; others are below.
+_GONE = -(2**60)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -60,6 +64,11 @@ class Changes:
     families: IntArray  #: (m, 3): a node and its children, if new, rewired or of another height
     heights: FloatArray  #: of these
     ids: IdArray | None  #: of the points inserted, if the stream has ids
+    absorbed: IntArray  #: (m, 2): points that came into a leaf of another, and leaves that did
+    leaves: IntArray  #: numbers of leaves that are new or stand for something else than then
+    leaf_weights: FloatArray | None  #: how many points each stands for; None: one
+    leaf_ids: IdArray | None  #: their names, if the stream has ids
+    removed: IntArray  #: numbers of leaves that are no more
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -72,13 +81,14 @@ class Changes:
         nodes = ", ".join(
             f"{len(count[name])} {name}" for name in ("born", "retired", "grown", "shrunk")
         )
-        return f"<Changes from version {self.since} to {self.version}: {points}; {nodes}>"
+        absorbed = f", {len(self.absorbed)} absorbed" if len(self.absorbed) else ""
+        versions = f"from version {self.since} to {self.version}"
+        return f"<Changes {versions}: {points}{absorbed}; {nodes}>"
 
     def __bool__(self) -> bool:
         """Whether anything changed."""
-        return bool(len(self.inserted) or len(self.retired) or len(self.families)) or bool(
-            len(self.forgotten)
-        )
+        told = self.inserted, self.forgotten, self.retired, self.families, self.leaves
+        return any(map(len, told))
 
     def apply(self, old: Hierarchy | None) -> Hierarchy:
         """The snapshot after, given the one before: same nodes, heights, numbers and names.
@@ -103,35 +113,37 @@ class Changes:
         """
         before = no_tree(1) if old is None else families_of(old)
         self._require_fits(before)
-        after = replay(before, [self._step()])
+        after = replay(before, [self._step(before)])
         if len(after.points) == 0:
             raise ValueError("no points are left, and without points there is no snapshot")
         return hierarchy_of(after, self._names(old, after.points))
 
-    def _step(self) -> Step:
-        told = self.inserted, self.forgotten, self.retired, self.families
-        return Step(self.version, *told, self.heights[:, np.newaxis])
+    def _step(self, before: Families) -> Step:
+        came = self.leaves[~np.isin(self.leaves, before.points)]
+        told = came, self.removed, self.retired, self.families, self.heights[:, np.newaxis]
+        none = np.empty((0, 2), np.int64)
+        return Step(self.version, *told, self.leaves, self.leaf_weights, came, none, none)
 
     def _require_fits(self, before: Families) -> None:
         fits = (
             np.isin(self.retired, before.ids).all()
             and np.isin(self.rewired, before.ids).all()
             and not np.isin(self.born, before.ids).any()
-            and np.isin(self.forgotten, before.points).all()
+            and np.isin(self.removed, before.points).all()
             and not np.isin(self.inserted, before.points).any()
         )
         if not fits:
             raise ValueError(f"this is not the model's snapshot of version {self.since}")
 
     def _names(self, old: Hierarchy | None, points: IntArray) -> Any:
-        """The ids of the points after, in order."""
-        if self.ids is None:
+        """The ids of the leaves after, in order."""
+        if self.leaf_ids is None:
             return None if old is None or old.names is None else _picked(old, points)
         if old is None or old.names is None:
-            return self.ids
+            return self.leaf_ids
         names = np.empty(len(points), dtype=old.names.dtype)
-        new = np.isin(points, self.inserted)
-        names[new] = self.ids
+        new = np.isin(points, self.leaves)
+        names[new] = self.leaf_ids
         names[~new] = _picked(old, points[~new])
         return names
 
@@ -220,25 +232,42 @@ class Past:
 
 
 def _step(version: int, change: Any) -> Step:
-    inserted, erased, vanished, families = (
-        change[name].view(np.int64) for name in ("inserted", "erased", "vanished", "families")
+    inserted, erased, vanished, families, weighed, came, left, absorbed = (
+        change[name].view(np.int64)
+        for name in (
+            "inserted",
+            "erased",
+            "vanished",
+            "families",
+            "weighed",
+            "came",
+            "left",
+            "absorbed",
+        )
     )
-    return Step(version, inserted, erased, vanished, families, change["values"])
+    if not change["several"]:  # each leaf is a point
+        came, left = inserted, np.column_stack([erased, erased])
+    weights = change["weights"] if change["weighted"] else None
+    if weights is None:
+        weighed = inserted
+    told = inserted, erased, vanished, families, change["values"]
+    return Step(version, *told, weighed, weights, came, left, absorbed)
 
 
 def net_changes(old: Families, steps: list[Step], since: int, version: int) -> Changes:
     """What these steps come to, given what their nodes were before, without the points' ids."""
     new = replay(old, steps)
-    came, gone = (concatenated([getattr(step, name) for step in steps]) for name in POINTS)
-    inserted, forgotten = np.setdiff1d(came, gone), np.setdiff1d(gone, came)
+    points = _points(steps)
+    inserted, forgotten, _, removed, absorbed = points
+    leaves, weights = _weighed(steps)
     born, retired = np.setdiff1d(new.ids, old.ids), np.setdiff1d(old.ids, new.ids)
     _, before, after = np.intersect1d(old.ids, new.ids, return_indices=True)
     pairs = [np.sort(tree.children, axis=1) for tree in (old, new)]
     other = (pairs[0][before] != pairs[1][after]).any(axis=1)
     told = other | (old.values[before, 0] != new.values[after, 0])
     rows = np.sort(np.concatenate([np.flatnonzero(np.isin(new.ids, born)), after[told]]))
-    shapes = Shape(old), Shape(new)
-    strangers = np.concatenate([born, retired, -1 - inserted, -1 - forgotten])
+    shapes = [shape for shape, _ in in_full(old, new, steps)]
+    strangers = np.concatenate([born, retired, -1 - points.begun, -1 - removed])
     return Changes(
         since=since,
         version=version,
@@ -253,7 +282,75 @@ def net_changes(old: Families, steps: list[Step], since: int, version: int) -> C
         families=np.column_stack([new.ids, new.children])[rows],
         heights=new.values[rows, 0],
         ids=None,
+        absorbed=absorbed,
+        leaves=leaves,
+        leaf_weights=weights,
+        leaf_ids=None,
+        removed=removed,
     )
+
+
+class _Points(NamedTuple):
+    """What steps come to, of points and of leaves."""
+
+    inserted: IntArray
+    forgotten: IntArray
+    begun: IntArray  # leaves
+    removed: IntArray  # leaves
+    absorbed: IntArray
+
+
+def _points(steps: list[Step]) -> _Points:
+    leaves_in, leaves_out = (
+        concatenated([getattr(step, name) for step in steps]) for name in POINTS
+    )
+    came = concatenated([step.came for step in steps])
+    gone = concatenated([step.left[:, 0] for step in steps])
+    inserted, removed = np.setdiff1d(came, gone), np.setdiff1d(leaves_out, leaves_in)
+    absorbed = _absorbed(steps, np.append(inserted, removed))
+    begun = np.setdiff1d(leaves_in, leaves_out)
+    return _Points(inserted, np.setdiff1d(gone, came), begun, removed, absorbed)
+
+
+def _weighed(steps: list[Step]) -> tuple[IntArray, FloatArray | None]:
+    """Leaves that are new or stand for something else, and what for; the last word holds."""
+    gone = concatenated([step.forgotten for step in steps])
+    spoken_of = concatenated([step.weighed for step in steps])
+    said = [np.ones(len(step.weighed)) if step.weights is None else step.weights for step in steps]
+    leaves, from_behind = np.unique(spoken_of[::-1], return_index=True)
+    stays = ~np.isin(leaves, gone)
+    if all(step.weights is None for step in steps):
+        return leaves[stays], None
+    return leaves[stays], np.concatenate(said)[::-1][from_behind][stays]
+
+
+def _absorbed(steps: list[Step], known: IntArray) -> IntArray:
+    """Who is in the leaf of another now, of these points and leaves."""
+    into: dict[int, int] = {}
+    for step in steps:
+        into.update(step.absorbed.tolist())
+    found = []
+    for one in sorted(into.keys() & set(known.tolist())):
+        leaf = into[one]
+        while leaf in into:
+            leaf = into[leaf]
+        found.append((one, leaf))
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+def in_full(old: Families, new: Families, steps: list[Step]) -> list[tuple[Shape, dict[int, int]]]:
+    """The shapes of the trees before and after steps, with points in leaves as leaves below.
+
+    That is, those who are not in the same leaf in both. And what has become of those leaves.
+    """
+    absorbed = _points(steps).absorbed
+    now = {-1 - one: -1 - leaf for one, leaf in absorbed.tolist()}
+    left = np.concatenate([np.empty((0, 2), np.int64), *(step.left for step in steps)])
+    stay = np.isin(left[:, 1], absorbed[:, 0]) | np.isin(-1 - left[:, 1], new.children)
+    # A leaf may bear the number of a point that has left it, so these have other ids.
+    then = {_GONE - one: -1 - leaf for one, leaf in left[stay].tolist()}
+    full = with_members(old, then), with_members(new, now)
+    return [(Shape(tree), tops) for tree, tops in full]
 
 
 def _moved(old: Families, new: Families) -> IntArray:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_changing.py: trees that lose points as well as gain them, and whose points have weights."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import is_whole
 from ramify.estimators._base import HierarchicalClusterer, IdsLike
 from ramify.estimators._guard import alone, live, writes
 from ramify.estimators._leaving import check_max_age, check_window
@@ -56,7 +55,7 @@ class Forgetting(HierarchicalClusterer):
         """
         tree = self._fitted()
         tree.settings.options.require_changeable("forget")
-        numbers = _wanted(tree, points)
+        numbers = tree.wanted(points)
         self._forget(tree, numbers)
         return len(numbers)
 
@@ -94,7 +93,7 @@ class Forgetting(HierarchicalClusterer):
         (0, 2, 3)
         """
         tree = self._fitted()
-        return int(tree.leaf_of(_wanted(tree, point))[0])
+        return int(tree.leaf_of(tree.wanted(point))[0])
 
     @property
     @live
@@ -328,28 +327,3 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
     def n_late_(self) -> int:
         """Number of rows that came too late for ``max_age``, and were not inserted."""
         return self._fitted().n_late
-
-
-def _wanted(tree: Live, points: object) -> IntArray:
-    """The arrival numbers of points that users speak of: by ids if there are any."""
-    if isinstance(points, str) or is_whole(points) or not isinstance(points, Iterable):
-        wanted: list[Any] = [points]
-    else:
-        wanted = points.tolist() if isinstance(points, np.ndarray) else list(points)
-    known = tree.known_ids()
-    numbers = []
-    for one in wanted:
-        number = known.index_of(one) if known is not None else _number(one)
-        if number is None or not tree.has(number):
-            what = "no point has the id" if known is not None else "there is no point"
-            raise KeyError(f"{what} {one!r}")
-        numbers.append(number)
-    if len(set(numbers)) < len(numbers):
-        raise ValueError("a point is named twice")
-    return np.array(numbers, dtype=np.int64)
-
-
-def _number(one: object) -> int | None:
-    if not is_whole(one):
-        raise TypeError(f"{one!r}: this stream has no ids, so points have numbers")
-    return int(one) if one >= 0 else None  # type: ignore[operator]

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ramify.estimators._changes import touched
-from ramify.estimators._replay import VALUES, Families, Shape, Step, part, places, replay
+from ramify.estimators._changes import in_full, touched
+from ramify.estimators._replay import VALUES, Families, Step, part, places, replay
 from ramify.hierarchy import IntArray
 
 _Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -24,18 +24,22 @@ def unchanged(then: Families, steps: list[Step], cut: tuple[str, float], now: In
     known = clusters_of(then, cut)
     same = np.zeros(len(now), bool)
     same[places(now, known)[0]] = True
-    spoken_of = touched(steps)
-    before = part(then, spoken_of)
-    old, new = Shape(before), Shape(replay(before, steps))
-    here, at = places(now, np.sort(new.ids))
+    before = part(then, touched(steps))
+    (old, had), (new, has) = in_full(before, replay(before, steps), steps)
+    same[np.isin(now, list(had))] = False  # leaves that have lost points
+    here, at = places(_renamed(now, has), np.sort(new.ids))
     if len(here) == 0:
         return same
     at = np.argsort(new.ids)[at]
     begin, end = (side[at] for side in new.sets(old.places(new.units)))
-    were = np.isin(old.ids, known)
+    were = np.isin(old.ids, _renamed(known, had))
     stretches = set(zip(old.first[were].tolist(), old.end[were].tolist(), strict=True))
     same[here] = [pair in stretches for pair in zip(begin.tolist(), end.tolist(), strict=True)]
     return same
+
+
+def _renamed(ids: IntArray, names: dict[int, int]) -> IntArray:
+    return np.array([names.get(id, id) for id in ids.tolist()], np.int64) if names else ids
 
 
 def clusters_of(tree: Families, cut: tuple[str, float]) -> IntArray:

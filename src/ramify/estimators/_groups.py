@@ -73,7 +73,7 @@ class GroupReader:
         options = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
         given = require_one_cut({**options, "min_size": min_size})
         still, rows = tree.still()
-        return still._clusters_of(given, small, rows, words)
+        return _named(still._clusters_of(given, small, rows, words), tree)
 
     @live
     def levels(
@@ -106,9 +106,12 @@ class GroupReader:
         """
         tree, rows = self._fitted().still()
         by = self._rows_by
-        return tree.levels(
+        found = tree.levels(
             *n_clusters, X=rows, min_size=min_size, small=small, metric=by, texts=texts
         )
+        for level in found:
+            _named(level, self._fitted())
+        return found
 
     @live
     def leaves(self, node: "SupportsIndex | str | Cluster") -> IntArray:
@@ -184,7 +187,14 @@ class GroupReader:
             labels = still.cut(**options)  # type: ignore[arg-type]
             return Ground(still, labels, still._cut_nodes(labels, options), rows, texts)
 
-        return Clusters(*arrays, look)
+        return _named(Clusters(*arrays, look), tree)
+
+
+def _named(clusters: Clusters, tree: Live) -> Clusters:
+    """The same, with what people call their nodes."""
+    names = [tree.names.get(id) for id in clusters.node_ids.tolist()] if tree.names else []
+    clusters.names = names if any(name is not None for name in names) else None
+    return clusters
 
 
 def _place(tree: Hierarchy, node: object) -> int:

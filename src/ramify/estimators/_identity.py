@@ -6,7 +6,7 @@ there still, a cluster of now and one of then may share some. If these are more 
 of the one's and more than half of the other's, the cluster of now has the id of the one
 of then. Otherwise it has a new one. Two clusters of then cannot both have more than half
 of one of now, nor the other way round, so nobody has to choose, and no id is given twice.
-Points that have come or gone since then have no say.
+Points that have come or gone since then have no say. A point of weight w counts as w.
 
 What is kept of each cut is the id of every point's cluster. Ids are counted per model and
 never used again.
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ramify.hierarchy import IntArray
+from ramify.hierarchy import FloatArray, IntArray
 
 #: A cut: "n_clusters", "height" or "max_size", and its value.
 _Cut: TypeAlias = tuple[str, float]
@@ -42,14 +42,20 @@ class Identity:
         self.next_id = next_id
         self._cuts: dict[_Cut, Seen] = dict(cuts or {})
 
-    def name(self, cut: _Cut, points: IntArray, labels: IntArray) -> IntArray:
-        """The id of each point's cluster, given their labels: dense, from 0. O(n log n)."""
+    def name(
+        self, cut: _Cut, points: IntArray, labels: IntArray, weights: FloatArray | None = None
+    ) -> IntArray:
+        """The id of each point's cluster, given their labels: dense, from 0. O(n log n).
+
+        ``weights`` say how much each point counts; None: once.
+        """
         ids = np.full(int(labels.max()) + 1, -1)
         if (seen := self._cuts.get(cut)) is not None:
             _, then, now = np.intersect1d(
                 seen.points, points, assume_unique=True, return_indices=True
             )
-            kept, clusters = carried_over(seen.ids[then], labels[now])
+            counts = None if weights is None else weights[now]
+            kept, clusters = carried_over(seen.ids[then], labels[now], counts)
             ids[clusters] = kept
         new = np.flatnonzero(ids < 0)
         ids[new] = self.next_id + np.arange(len(new))
@@ -82,10 +88,13 @@ class Identity:
         return Identity(plain["next_id"], cuts)
 
 
-def carried_over(then: IntArray, now: IntArray) -> tuple[IntArray, IntArray]:
+def carried_over(
+    then: IntArray, now: IntArray, weights: FloatArray | None = None
+) -> tuple[IntArray, IntArray]:
     """Ids that stay, and the clusters that have them, by the rule in the file's head.
 
-    ``then`` and ``now`` are an id and a label for each of the points that count.
+    ``then`` and ``now`` are an id and a label for each of the points that count, and
+    ``weights`` how much each does.
 
     Examples
     --------
@@ -93,9 +102,11 @@ def carried_over(then: IntArray, now: IntArray) -> tuple[IntArray, IntArray]:
     >>> carried_over(np.array([7, 7, 7, 8, 8]), np.array([1, 1, 0, 2, 3]))
     (array([7]), array([1]))
     """
-    ids, place, sizes_then = np.unique(then, return_inverse=True, return_counts=True)
-    sizes_now = np.bincount(now, minlength=1)
-    pairs, shared = np.unique(place * len(sizes_now) + now, return_counts=True)
+    ids, place = np.unique(then, return_inverse=True)
+    sizes_then = np.bincount(place, weights, minlength=len(ids))
+    sizes_now = np.bincount(now, weights, minlength=1)
+    pairs, pair = np.unique(place * len(sizes_now) + now, return_inverse=True)
+    shared = np.bincount(pair, weights, minlength=len(pairs))
     old, new = np.divmod(pairs, len(sizes_now))
     most = (2 * shared > sizes_then[old]) & (2 * shared > sizes_now[new])
     return ids[old[most]], new[most]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.checks import whole_number
+from ramify.checks import is_whole, whole_number
 from ramify.estimators._changes import Past
 from ramify.estimators._depth import DepthWatch
 from ramify.estimators._identity import Identity
@@ -53,6 +53,8 @@ class State(TypedDict):
     times: Any
     versions: tuple[int, int]  # when it was begun, and now; absent from old pickles
     identity: dict[str, Any]  # absent, too
+    edits: tuple[dict[int, str], IntArray]  # names, pairs apart; absent, too
+    late: int  # rows that came too late; absent, too
 
 
 class _Core(Protocol):
@@ -65,6 +67,8 @@ class _Core(Protocol):
     def has(self, number: int) -> bool: ...
     def numbers(self) -> Any: ...
     def leaf_of(self, numbers: Any) -> Any: ...
+    def marked(self) -> tuple[Any, Any]: ...
+    def weights(self) -> Any: ...
     @property
     def n_points(self) -> int: ...
     @property
@@ -99,6 +103,7 @@ class Live:
     """
 
     __slots__ = (
+        "_apart",
         "_clock",
         "_core",
         "_depth_watch",
@@ -111,6 +116,7 @@ class Live:
         "identity",
         "ids",
         "late",
+        "names",
         "offset",
         "past",
         "row_shape",
@@ -135,6 +141,9 @@ class Live:
         self.begun = self.offset = 0
         self.past: Past | None = None
         self.identity = Identity()
+        # What people say: names of nodes by id, and pairs of points that must be apart.
+        self.names: dict[int, str] = {}
+        self._apart: IntArray = np.empty((0, 2), np.int64)
         # Which rows of the latest batch came too late; None for none of them.
         self.late: npt.NDArray[np.bool_] | None = None
 
@@ -209,6 +218,13 @@ class Live:
             done = stop
             self._look_at_depth()
 
+    def set_budget(self, wanted: Settings) -> None:
+        """Keep to the number of leaves that these settings, which fit otherwise, have."""
+        wanted = wanted._replace(width=self.settings.width)
+        if wanted != self.settings:
+            cast(Any, self._core).set_max_leaves(wanted.by_name()["max_leaves"])
+            self.settings = wanted
+
     def plan(self, rows: int, along: Along) -> Plan | None:
         """Who leaves when so many rows come."""
         if along.max_age is None:
@@ -237,9 +253,71 @@ class Live:
         self._hierarchy = self._labels = None  # what is forgotten is gone
         self.known_ids()
 
+    def wanted(self, points: object) -> IntArray:
+        """The arrival numbers of points that users speak of: by ids if there are any."""
+        if isinstance(points, str) or is_whole(points) or not isinstance(points, Iterable):
+            wanted: list[Any] = [points]
+        else:
+            wanted = points.tolist() if isinstance(points, np.ndarray) else list(points)
+        known = self.known_ids()
+        numbers = []
+        for one in wanted:
+            number = known.index_of(one) if known is not None else _number(one)
+            if number is None or not self.has(number):
+                what = "no point has the id" if known is not None else "there is no point"
+                raise KeyError(f"{what} {one!r}")
+            numbers.append(number)
+        if len(set(numbers)) < len(numbers):
+            raise ValueError("a point is named twice")
+        return np.array(numbers, dtype=np.int64)
+
+    # --- edits (_edits.py) --------------------------------------------------------------
+
+    def edit(self, what: str, *about: int) -> None:
+        """Have the core's tree changed as people say."""
+        getattr(self._core, what)(*about)
+
+    @property
+    def apart(self) -> IntArray:
+        """(m, 2): pairs of points that must be apart, of those that are there."""
+        there = [all(map(self.has, pair)) for pair in self._apart.tolist()]
+        pairs: IntArray = self._apart[np.array(there, dtype=bool)]
+        return pairs
+
+    def keep_apart(self, pairs: IntArray) -> None:
+        """These are the pairs of points that must be apart."""
+        self._apart = pairs
+
+    def held(self) -> IntArray:
+        """Ids of the nodes whose points stay below them."""
+        return self._marked()[0]
+
+    def linked(self) -> list[IntArray]:
+        """Groups of points that must be together: their numbers. O(n) if there are any."""
+        ids = self._marked()[1]
+        if len(ids) == 0:
+            return []
+        tree, points = self.hierarchy(), self.numbers()
+        leaves = self.leaf_of(points)
+        below = (tree.point_numbers[tree.leaves(tree.node_of(id))] for id in ids.tolist())
+        return sorted((points[np.isin(leaves, some)] for some in below), key=lambda of: int(of[0]))
+
+    def _marked(self) -> tuple[IntArray, IntArray]:
+        if self.settings.algorithm != "ohac" or len(self) == 0:
+            return (np.empty(0, np.int64),) * 2
+        held, linked = self._core.marked()
+        return _plain(held), _plain(linked)
+
     def numbers(self) -> IntArray:
         """Arrival numbers of the points, in order."""
         return _plain(self._core.numbers())
+
+    def weights(self) -> FloatArray | None:
+        """How much each point counts, in their order; None if each counts once."""
+        if self.settings.options.unchangeable is not None:
+            return None
+        weights: FloatArray = getattr(self._core, "_store", self._core).weights()
+        return None if (weights == 1).all() else weights
 
     def has(self, number: int) -> bool:
         """Whether there is such a point."""
@@ -449,6 +527,8 @@ class Live:
             "times": self._times(),
             "versions": (self.begun, self.offset + _stored_version(self._core)),
             "identity": self.lasting_identity().plain(),
+            "edits": (dict(self.names), self.apart),
+            "late": self.n_late,
         }
 
     def _times(self) -> Any:
@@ -484,9 +564,11 @@ class Live:
         times = state.get("times")
         if times is not None:
             live._clock = Clock.from_state(times, live.numbers(), live.next_arrival)
+            live._clock.n_late = state.get("late", 0)
         live.begun, live.offset = state.get("versions", (0, 0))
         if "identity" in state:
             live.identity = Identity.from_plain(state["identity"])
+        live.names, live._apart = state.get("edits", (live.names, live._apart))
         return live
 
 
@@ -538,6 +620,12 @@ class _NotBegun:
 def _plain(numbers: IntArray) -> IntArray:
     """The core's numbers in NumPy's own int64, which shows itself without its type."""
     return numbers.view(np.int64)
+
+
+def _number(one: object) -> int | None:
+    if not is_whole(one):
+        raise TypeError(f"{one!r}: this stream has no ids, so points have numbers")
+    return int(one) if one >= 0 else None  # type: ignore[operator]
 
 
 def whole(weights: FloatArray) -> IntArray:

@@ -291,13 +291,16 @@ class OnlineClusterer(HierarchicalClusterer):
         asked = _shaping(type(self))(self)
         if live.accepted == asked:
             return
-        then = live.settings.by_name()
-        for name, new in self._settings().by_name().items():
+        then, wanted = live.settings.by_name(), self._settings()
+        if then.get("max_leaves") is not None and wanted.by_name()["max_leaves"] is not None:
+            then["max_leaves"] = wanted.by_name()["max_leaves"]  # another budget will do
+        for name, new in wanted.by_name().items():
             if new != (old := then[name]):
                 raise ValueError(
                     f"{name} was {old!r} when the first point arrived and is now {new!r}; "
                     f"set it back, or call fit to start anew"
                 )
+        live.set_budget(wanted)
         live.accepted = asked
 
 

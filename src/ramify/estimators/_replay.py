@@ -9,7 +9,7 @@ ids stay, and a step is small: the families that are new or have changed, and th
 that have gone. Taking steps is sorting and never a loop over nodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,25 +26,31 @@ class Families(NamedTuple):
     ids: IntArray
     children: IntArray  #: (m, 2), ids
     values: FloatArray  #: (m, c): the columns of VALUES, or the first one
-    points: IntArray  #: arrival numbers, ascending
+    points: IntArray  #: arrival numbers of the leaves, ascending
+    weights: FloatArray | None = None  #: what they stand for; None: a point each
 
 
 class Step(NamedTuple):
     """What became of a tree between two versions; see core/tree/change.hpp."""
 
     version: int  #: after it
-    inserted: IntArray  #: arrival numbers
+    inserted: IntArray  #: arrival numbers of leaves
     forgotten: IntArray
     retired: IntArray  #: ids; some may be of nodes that the tree before lacked, too
     families: IntArray  #: (m, 3): id and two children
     values: FloatArray  #: of these
+    weighed: IntArray  #: leaves that are new or stand for something else than they did
+    weights: FloatArray | None  #: theirs; None: a point each
+    came: IntArray  #: points that came; ``inserted``, unless leaves may be of several
+    left: IntArray  #: (m, 2): points that have gone, and the leaves that they were in
+    absorbed: IntArray  #: (m, 2): points that came into a leaf, leaves that joined another
 
 
 #: What is told of an inner node beside its children: the height of its merge, the largest
 #: at or below it, leaves below, points that they stand for, and the earliest of them.
 VALUES = "height", "monotone", "count", "weight", "first"
 
-#: The fields of a step that speak of points.
+#: The fields of a step that speak of leaves.
 POINTS = "inserted", "forgotten"
 
 
@@ -60,7 +66,8 @@ def families_of(tree: Hierarchy) -> Families:
     order = np.argsort(tree.node_ids)
     children = public[tree.children[order]]
     heights = tree.heights[order, np.newaxis]
-    return Families(tree.node_ids[order], children, heights, tree.point_numbers)
+    weights = tree.leaf_weights
+    return Families(tree.node_ids[order], children, heights, tree.point_numbers, weights)
 
 
 def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) -> Families:
@@ -81,7 +88,9 @@ def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) 
     order = np.argsort(ids, kind="stable")  # two runs, which it merges
     children = np.concatenate([tree.children[stays], told.children[there]])[order]
     values = np.concatenate([tree.values[stays], told.values[there]])[order]
-    return Families(ids[order], children, values, _points_after(tree.points, steps))
+    points = _points_after(tree.points, steps)
+    weights = None if only is not None else _weights_after(tree, points, steps)
+    return Families(ids[order], children, values, points, weights)
 
 
 def _points_after(points: IntArray, steps: Sequence[Step]) -> IntArray:
@@ -89,6 +98,21 @@ def _points_after(points: IntArray, steps: Sequence[Step]) -> IntArray:
     came, gone = (concatenated([getattr(step, name) for step in steps]) for name in POINTS)
     stayed = np.delete(points, places(gone, points)[1])
     return np.append(stayed, np.delete(came, places(came, np.sort(gone))[0]))
+
+
+def _weights_after(tree: Families, points: IntArray, steps: Sequence[Step]) -> FloatArray | None:
+    """What the leaves stand for after some steps; who was not spoken of, as before."""
+    if tree.weights is None and all(step.weights is None for step in steps):
+        return None
+    weights = np.ones(len(points))
+    if tree.weights is not None:
+        here, there = places(points, tree.points)
+        weights[here] = tree.weights[there]
+    for step in steps:
+        if step.weights is not None:
+            said, at = places(step.weighed, points)
+            weights[at] = step.weights[said]
+    return weights
 
 
 class _Told(NamedTuple):
@@ -151,7 +175,8 @@ def hierarchy_of(tree: Families, names: Any = None) -> Hierarchy:
     children, order = ordered(tree.ids, tree.children, -1 - tree.points)
     heights = tree.values[order, 0]
     merges, rows = canonical_order(children, heights)
-    return Hierarchy(merges, heights[rows], tree.ids[order[rows]], names, tree.points)
+    ids = tree.ids[order[rows]]
+    return Hierarchy(merges, heights[rows], ids, names, tree.points, tree.weights)
 
 
 def ordered(ids: IntArray, children: IntArray, leaves: IntArray) -> tuple[IntArray, IntArray]:
@@ -173,6 +198,44 @@ def ordered(ids: IntArray, children: IntArray, leaves: IntArray) -> tuple[IntArr
     place = np.arange(len(known))
     place[len(leaves) + order] = np.arange(len(leaves), len(known))
     return np.ascontiguousarray(place[numbers[order]]), order
+
+
+#: Ids of nodes and leaves that are made up below, beyond all that are given.
+_MADE_UP = 2**60
+
+
+def with_members(tree: Families, leaf_of: Mapping[int, int]) -> tuple[Families, dict[int, int]]:
+    """A tree with further leaves below some of its leaves, by their ids: key below value.
+
+    Returns also the node that has become of each such leaf, itself among the leaves below.
+    """
+    below: dict[int, list[int]] = {}
+    for member, leaf in leaf_of.items():
+        below.setdefault(leaf, []).append(member)
+    there = np.isin(np.fromiter(below, np.int64, len(below)), tree.children).tolist()
+    tops: dict[int, int] = {}
+    rows: list[tuple[int, int]] = []
+    for (leaf, members), is_there in zip(below.items(), there, strict=True):
+        if not is_there:
+            continue
+        for member in members:
+            rows.append((tops.get(leaf, leaf), member))
+            tops[leaf] = _MADE_UP + len(rows)
+    if not rows:
+        return tree, {}
+    ids = _MADE_UP + 1 + np.arange(len(rows))
+    old = np.fromiter(tops, np.int64, len(tops))
+    order = np.argsort(old)
+    found, at = places(tree.children.ravel(), old[order])
+    children = tree.children.ravel().copy()
+    children[found] = np.fromiter(tops.values(), np.int64, len(tops))[order][at]
+    values = np.zeros((len(rows), tree.values.shape[1]))
+    more = tree._replace(
+        ids=np.append(tree.ids, ids),
+        children=np.concatenate([children.reshape(-1, 2), np.array(rows, np.int64)]),
+        values=np.concatenate([tree.values, values]),
+    )
+    return more, tops
 
 
 #: Behind the end of every line.
@@ -231,4 +294,5 @@ def has_others(one: Shape, other: Shape) -> IntArray:
     least, most = one.reach(other.places(one.units))
     ids, here, there = np.intersect1d(one.ids, other.ids, return_indices=True)
     outside = (least[here] < other.first[there]) | (most[here] >= other.end[there])
-    return ids[outside]
+    found: IntArray = ids[outside]
+    return found[found < _MADE_UP]

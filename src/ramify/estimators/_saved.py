@@ -63,6 +63,9 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         "versions": [0, 0],
         "stable_ids": 0,
         "stable_cuts": [],
+        "node_names": [],
+        "apart": [],
+        "late": 0,
     }
     if live is None:
         return content, {}
@@ -81,6 +84,9 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     if ids is not None and len(ids) > 0:
         content["ids"] = kind_of(ids)
         arrays |= pack(ids)
+    content["node_names"] = [list(one) for one in sorted(live.names.items())]
+    content["apart"] = live.apart.tolist()
+    content["late"] = live.n_late
     known = live.lasting_identity()
     content["stable_ids"] = known.next_id
     content["stable_cuts"] = [[*cut, len(seen.ids)] for cut, seen in known.cuts()]
@@ -182,6 +188,8 @@ def _live(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) ->
             "times": arrays.get("times"),
             "versions": _versions(content.get("versions", [0, 0])),
             "identity": _identity(content, arrays).plain(),
+            "edits": _edits(content),
+            "late": _late(content.get("late", 0)),
         },
         kind._Options,
     )
@@ -217,6 +225,25 @@ def _identity(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Identi
         begin += count
     _require(len(cuts) == len(listed), "it remembers a cut twice")
     return Identity(next_id, cuts)
+
+
+def _late(found: object) -> int:
+    """How many rows came too late; files did not say once."""
+    _require(type(found) is int and 0 <= found <= _LARGEST_ID, "rows that came late are no number")
+    assert isinstance(found, int)
+    return found
+
+
+def _edits(content: Mapping[str, Any]) -> tuple[dict[int, str], Any]:
+    """Names of nodes, and pairs of points that must be apart; files had none once."""
+    names, apart = content.get("node_names", []), content.get("apart", [])
+    for id, text in names:
+        possible = type(id) is int and abs(id) <= _LARGEST_ID and isinstance(text, str)
+        _require(possible, "it has a name of no node")
+    for one, other in apart:
+        possible = type(one) is int and type(other) is int and 0 <= one < other <= _LARGEST_ID
+        _require(possible, "it keeps points apart that there cannot be")
+    return dict(names), np.array(apart, np.int64).reshape(-1, 2)
 
 
 def _settings(kind: Any, found: Mapping[str, Any]) -> Settings:

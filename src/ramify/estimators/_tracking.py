@@ -194,10 +194,10 @@ class TreeTracker(TreeReader):
         """Ids of the clusters of all points that stay while the tree goes on.
 
         A cluster has the id that a cluster of the same cut had when this was last asked, if
-        they share more than half of the points of both; points that have come or gone
-        since then have no say. Otherwise its id is a new one. No two clusters of a cut have
-        the same, none is used again, and none is negative. They are kept in files and
-        pickles, for the 16 cuts that were last asked for. O(n log n).
+        they share more than half of the points of both, by their weights; points that have
+        come or gone since then have no say. Otherwise its id is a new one. No two clusters of
+        a cut have the same, none is used again, and none is negative. They are kept in files
+        and pickles, for the 16 cuts that were last asked for. O(n log n).
 
         Parameters
         ----------
@@ -219,7 +219,8 @@ class TreeTracker(TreeReader):
         """
         tree = self._fitted()
         cut = self._cut(tree, n_clusters, height, max_size)
-        return tree.identity.name(cut, tree.numbers(), tree.labels(cut)).copy()
+        labels = tree.labels(cut)
+        return tree.identity.name(cut, tree.numbers(), labels, tree.weights()).copy()
 
     # --- the log ----------------------------------------------------------------------
 
@@ -259,12 +260,19 @@ class TreeTracker(TreeReader):
         families = np.column_stack([whole.ids, whole.children])
         none = np.empty(0, np.int64)
         version = tree.settle(self._history())
-        step = Step(version, whole.points, none, none, families, whole.values)
+        numbers = tree.numbers()
+        members = np.column_stack([numbers, tree.leaf_of(numbers)])
+        absorbed = members[members[:, 0] != members[:, 1]]
+        told = whole.points, none, none, families, whole.values, whole.points, whole.weights
+        step = Step(version, *told, numbers, none.reshape(0, 2), absorbed)
         return self._with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
 
     def _with_ids(self, tree: Live, changes: Changes) -> Changes:
-        names = tree.hierarchy().names if tree.ids is not None else None
-        if names is None:
+        still, ids = tree.hierarchy(), tree.id_array()
+        if ids is None or still.names is None:
             return changes
-        at = np.searchsorted(tree.numbers(), changes.inserted)
-        return replace(changes, ids=names[at])
+        return replace(
+            changes,
+            ids=ids[np.searchsorted(tree.numbers(), changes.inserted)],
+            leaf_ids=still.names[np.searchsorted(still.point_numbers, changes.leaves)],
+        )

@@ -8,7 +8,15 @@ from typing import Any, ClassVar, Self
 from ramify.checks import one_of, whole_number, yes_or_no
 from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._hnsw import HnswTree, require_usearch
-from ramify.estimators._settings import Arrays, CountingOptions, Options, Settings, checked
+from ramify.estimators._settings import (
+    Arrays,
+    CountingOptions,
+    Options,
+    Settings,
+    Shape,
+    checked,
+    remembered,
+)
 from ramify.metric import Metric
 
 
@@ -45,6 +53,10 @@ class OHACOptions(CountingOptions):
             raise ValueError("max_leaves: leaves of several points cannot grow old; set no window")
         found.require_changeable("max_leaves")
         return found
+
+    def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
+        """The nodes that people have marked; the core looks whether there are such."""
+        return remembered(marks=min(len(arrays["marks"]), slots))
 
     @property
     def unchangeable(self) -> str | None:
@@ -110,7 +122,8 @@ class OHAC(ChangingClusterer):
         A budget: beyond so many leaves, the two closest that are siblings become one, which
         keeps their number, mean and spread. Later points may join it. Memory stays as it is
         then, and all counts, means and linkages are those of the points seen; equally close
-        ones: as for merges.
+        ones: as for merges. May be another one at any time, but not begin or end: a budget
+        that is larger than the stream is none.
     track_members : bool, default=True
         Remember which point is in which leaf, at 32 bytes a point. Without, points are known
         by their leaves alone: ``labels_`` has an entry for each leaf.

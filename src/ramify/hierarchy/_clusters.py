@@ -66,14 +66,21 @@ class Cluster:
         return int(self._clusters.node_ids[self.label])
 
     @property
+    def name(self) -> str | None:
+        """What people call the node (``model.rename``), if they have said so."""
+        names = self._clusters.names
+        return None if names is None else names[self.label]
+
+    @property
     def node(self) -> int:
         """Number of the node in the tree."""
         return int(self._clusters.nodes[self.label])
 
     @property
-    def size(self) -> int:
-        """Number of points."""
-        return int(self._clusters.sizes[self.label])
+    def size(self) -> float:
+        """Number of points; no whole number only where weights are none."""
+        size: float = self._clusters.sizes[self.label].item()
+        return size
 
     @property
     def height(self) -> float:
@@ -134,13 +141,14 @@ class Cluster:
         return self.node
 
     def __repr__(self) -> str:
+        label = f"{self.label}" if self.name is None else f"{self.label} {self.name!r}"
         about = f"{self.size:,} point{'s' if self.size > 1 else ''}, height {self.height:.4g}"
         ground = self._clusters._seen
         if ground is not None and ground.texts is not None:
             about += f", about {' '.join(self.keywords or [])}"
         elif ground is not None and ground.rows is not None:
             about += f", such as {', '.join(map(str, self.representative_names))}"
-        return f"<Cluster {self.label}: {about}>"
+        return f"<Cluster {label}: {about}>"
 
 
 class Clusters(Sequence[Cluster]):
@@ -162,6 +170,8 @@ class Clusters(Sequence[Cluster]):
         Number of the earliest point.
     parents : array of shape (k,), or None
         Label at the next coarser level of :class:`Levels`.
+    names : list of k texts and None, or None
+        What people call the nodes (``model.rename``), if they have named any.
 
     Examples
     --------
@@ -185,6 +195,7 @@ class Clusters(Sequence[Cluster]):
         first_points: IntArray,
         look: Ground | Callable[[], Ground] | None = None,
         parents: IntArray | None = None,
+        names: list[str | None] | None = None,
     ) -> None:
         self.node_ids = node_ids
         self.sizes = sizes
@@ -192,6 +203,7 @@ class Clusters(Sequence[Cluster]):
         self.heights = heights
         self.first_points = first_points
         self.parents = parents
+        self.names = names
         self._look = look
         self._seen = look if isinstance(look, Ground) else None
         self._order: IntArray | None = None
@@ -224,7 +236,7 @@ class Clusters(Sequence[Cluster]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = self.node_ids, self.sizes, self.means, self.heights, self.first_points
-        return Clusters, (*arrays, None, self.parents)  # a copy cannot look at the tree
+        return Clusters, (*arrays, None, self.parents, self.names)  # a copy cannot look at the tree
 
     # --- what looks at all points -----------------------------------------------------
 
@@ -247,7 +259,7 @@ class Clusters(Sequence[Cluster]):
         return self._spreads
 
     def members(self, label: int) -> IntArray:
-        """The points of a cluster, in order of arrival.
+        """The points of a cluster, in order of arrival; leaves, where these are of several.
 
         Examples
         --------
@@ -260,9 +272,9 @@ class Clusters(Sequence[Cluster]):
         place = whole_number("label", label, least=0, most=most, why="the labels of the cut")
         if self._order is None:
             self._order = np.argsort(self.labels, kind="stable")
-        noise = len(self._order) - int(self.sizes.sum())
-        ends = noise + np.cumsum(self.sizes)
-        return self._order[ends[place] - self.sizes[place] : ends[place]].copy()
+        leaves = sizes_of(self.labels, len(self))
+        end = len(self._order) - int(leaves[place + 1 :].sum())
+        return self._order[end - int(leaves[place]) : end].copy()
 
     def representatives(self, k: int = 3) -> list[IntArray]:
         """A few points that show what each cluster holds, the most central one first.
@@ -328,9 +340,9 @@ class Clusters(Sequence[Cluster]):
     def to_frame(self) -> "pd.DataFrame":
         """A pandas frame with a row for each cluster. Needs the extra ``export``.
 
-        Columns: label, node, node_id, size, height and first_point; with rows spread and
-        representatives, by name if points have names; with texts keywords; and parent at a
-        level of :class:`Levels`.
+        Columns: label, node, node_id, size, height and first_point; name if a node has one;
+        with rows spread and representatives, by name if points have names; with texts
+        keywords; and parent at a level of :class:`Levels`.
 
         Examples
         --------
@@ -350,6 +362,8 @@ class Clusters(Sequence[Cluster]):
             "height": self.heights,
             "first_point": self.first_points,
         }
+        if self.names is not None:
+            columns["name"] = self.names
         if self.parents is not None:
             columns["parent"] = self.parents
         if self.spreads is not None:
@@ -462,7 +476,7 @@ class Levels(Sequence[Clusters]):
         for place, level in enumerate(self._levels):
             frame = level.to_frame()
             if "parent" not in frame:
-                frame.insert(6, "parent", -1)
+                frame.insert(6 + ("name" in frame), "parent", -1)
             frame.insert(0, "level", place)
             frames.append(frame)
         return pandas.concat(frames, ignore_index=True)
@@ -471,19 +485,42 @@ class Levels(Sequence[Clusters]):
 def _spreads(ground: Ground, count: int) -> FloatArray:
     assert ground.rows is not None
     rows, labels = ground.rows, ground.labels
-    means, sizes = means_of(rows, labels, count), np.bincount(labels[labels >= 0], minlength=count)
+    weights = ground.tree.leaf_weights
+    means, sizes = means_of(rows, labels, count, weights), sizes_of(labels, count, weights)
     total = np.zeros(count)
     for start in range(0, len(rows), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         label = labels[part]
         kept = label >= 0
         apart = ((rows[part][kept] - means[label[kept]]) ** 2).sum(axis=1)
+        if weights is not None:
+            apart = apart * weights[part][kept]
         total += np.bincount(label[kept], weights=apart, minlength=count)
-    return total / sizes
+    spreads: FloatArray = total / sizes
+    return spreads
 
 
-def means_of(rows: Rows, labels: IntArray, count: int) -> FloatArray:
-    """Mean of the rows of each label from 0 to count - 1.
+def sizes_of(labels: IntArray, count: int, weights: FloatArray | None = None) -> Any:
+    """Number of points of each label from 0 to count - 1, of leaves with these weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sizes_of(np.array([0, -1, 0]), 1), sizes_of(np.array([0, 1]), 2, np.array([3.0, 1.5]))
+    (array([2]), array([3. , 1.5]))
+    """
+    kept = labels >= 0
+    if weights is None:
+        return np.bincount(labels[kept], minlength=count)
+    sums = np.bincount(labels[kept], weights=weights[kept], minlength=count)
+    counts = sums.astype(np.int64)
+    return counts if (counts == sums).all() else sums
+
+
+def means_of(
+    rows: Rows, labels: IntArray, count: int, weights: FloatArray | None = None
+) -> FloatArray:
+    """Mean of the rows of each label from 0 to count - 1, of leaves with these weights.
 
     Examples
     --------
@@ -496,6 +533,8 @@ def means_of(rows: Rows, labels: IntArray, count: int) -> FloatArray:
     sums = np.zeros((count, rows.shape[1]))
     for start in range(0, len(rows), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        np.add.at(sums, labels[part][kept[part]], rows[part][kept[part]] - centre)
-    sizes = np.bincount(labels[kept], minlength=count)
-    return np.asarray(centre + sums / sizes[:, np.newaxis])
+        apart = rows[part][kept[part]] - centre
+        if weights is not None:
+            apart = apart * weights[part][kept[part], np.newaxis]
+        np.add.at(sums, labels[part][kept[part]], apart)
+    return np.asarray(centre + sums / sizes_of(labels, count, weights)[:, np.newaxis])

@@ -218,6 +218,11 @@ class Condensing(Tree):
         """
         if self.n_leaves == 1:
             raise ValueError("a tree of one point has no clusters to condense")
+        if self.leaf_weights is not None and (self.leaf_weights != 1).any():
+            raise ValueError(
+                "leaves of this tree stand for several points, which condense() would have to "
+                "take apart; use tree.expanded().condense(...)"
+            )
         least = read_least(self, min_size, lowest=2)
         if scale not in ("inverse", "linear"):
             raise ValueError(f"scale={scale!r}: expected 'inverse' or 'linear'")

@@ -2,7 +2,7 @@
 """_cuts.py: flat clusters out of a tree."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ class Cuts(Tree):
         max_size: int | None = None,
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
+        apart: npt.ArrayLike | None = None,
     ) -> IntArray:
         """Label every point with its cluster.
 
@@ -61,6 +62,10 @@ class Cuts(Tree):
             it joins the cluster that is found by going down from where it
             branched off, to the larger side at every split (to the first, if
             equal); or its points are labelled -1.
+        apart : array-like of shape (m, 2), optional
+            Pairs of leaves that may not be in one cluster. The nodes that hold both of a
+            pair are split, and then, up to ``n_clusters``, the highest of the others. Not
+            with ``min_size``.
 
         Returns
         -------
@@ -92,6 +97,9 @@ class Cuts(Tree):
         array([0, 0, 0, 0, 1])
         >>> tree.cut(n_clusters=2, min_size=2)
         array([0, 0, 1, 1, 0])
+
+        >>> tree.cut(n_clusters=4, apart=[(0, 1)])
+        array([0, 1, 2, 2, 3])
         """
         options = {
             "n_clusters": n_clusters,
@@ -104,6 +112,10 @@ class Cuts(Tree):
             raise ValueError(f"small={small!r}: expected 'join' or 'noise'")
         if small == "noise" and min_size is None:
             raise ValueError("small='noise' goes with min_size; other cuts put no branch aside")
+        if apart is not None and np.size(apart) > 0:
+            if min_size is not None:
+                raise ValueError("apart goes with n_clusters, height or max_size, not min_size")
+            return self._cut_apart(apart, n_clusters, height, max_size)
         if max_size is not None:
             return self._cut_by_max_size(max_size)
         if min_size is not None:
@@ -199,6 +211,42 @@ class Cuts(Tree):
         too_large_above = ~fits[self.parents]
         too_large_above[self.root] = True
         return np.flatnonzero(fits & too_large_above)
+
+    def _cut_apart(
+        self,
+        apart: npt.ArrayLike,
+        n_clusters: int | None,
+        height: float | None,
+        max_size: int | None,
+    ) -> IntArray:
+        """A cut in which nobody is together who must not be; see :meth:`cut`."""
+        n = self.n_leaves
+        split = np.append(np.zeros(self.n_nodes, bool), True)  # the last: what is above the root
+        for i, j in np.asarray(apart).tolist():
+            v = cast(Any, self).lca(i, j)  # another mixin's
+            if v < n:
+                raise ValueError(f"apart: {i} and {j} are one leaf, which no cut can split")
+            while not split[v]:
+                split[v] = True
+                v = int(self.parents[v])
+        forced = int(split.sum()) - 1
+        if max_size is not None:
+            split[n:-1] |= self.weights[n:] > whole_number("max_size", max_size)
+        else:
+            more = self._count(n_clusters, height) - 1
+            if n_clusters is not None and forced > more:
+                raise ValueError(
+                    f"n_clusters={n_clusters}: to keep these apart takes {forced + 1} clusters"
+                )
+            if height is not None:
+                split[self.n_nodes - more : -1] = True
+            else:
+                others = n + np.flatnonzero(~split[n:-1])
+                split[others[len(others) - (more - forced) :]] = True
+        tops = np.flatnonzero(~split[:-1] & split[self.parents])
+        leaves, start = self._leaf_ordering()
+        tops = tops[np.argsort(start[tops])]
+        return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
 
     def _cut_by_max_size(self, max_size: int) -> IntArray:
         tops = self._tops_by_max_size(max_size)

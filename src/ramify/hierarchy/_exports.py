@@ -60,7 +60,7 @@ class Exports(Tree):
         "((ash,elm)node3,'red oak')node4;"
         """
         n = self.n_leaves
-        points = self.names if names is None else read_names(names, n)
+        points = self._called() if names is None else read_names(names, n)
         labels: list[str | None] = [str(i) for i in (range(n) if points is None else points)]
         return newick(self, labels + self._inner_labels(node_names), lengths=lengths)
 

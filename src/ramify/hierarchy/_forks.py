@@ -41,7 +41,7 @@ class Forks(NamedTuple):
     def of(cls, tree: Tree, least: int, rows: IntArray | None = None) -> "Forks":
         """Look at a tree with a least size of 1 to n; ``rows`` are the forks that count."""
         n = tree.n_leaves
-        big = tree.sizes >= least
+        big = tree.weights >= least
         forks = np.zeros(n - 1, dtype=np.bool_)
         forks[fork_rows(tree, least) if rows is None else rows] = True
         no_leaf = np.zeros(n, dtype=np.bool_)
@@ -67,12 +67,12 @@ class Forks(NamedTuple):
 
 def fork_rows(tree: Tree, least: int) -> IntArray:
     """Rows of all forks, the highest last. O(n)."""
-    big = tree.sizes >= least
+    big = tree.weights >= least
     return np.flatnonzero(big[tree.children].all(axis=1))
 
 
 def _larger_first(tree: Tree) -> tuple[IntArray, IntArray]:
-    sizes = tree.sizes[tree.children]
+    sizes = tree.weights[tree.children]
     swap = sizes[:, 1] > sizes[:, 0]
     children = np.where(swap[:, np.newaxis], tree.children[:, ::-1], tree.children)
     leaves, start = _core.leaf_layout(np.ascontiguousarray(children))
@@ -81,4 +81,5 @@ def _larger_first(tree: Tree) -> tuple[IntArray, IntArray]:
 
 def read_least(tree: Tree, min_size: int, lowest: int) -> int:
     """Check a least size of clusters."""
-    return whole_number("min_size", min_size, lowest, tree.n_leaves, why="the number of points")
+    most = int(tree.weights[tree.root])
+    return whole_number("min_size", min_size, lowest, most, why="the number of points")

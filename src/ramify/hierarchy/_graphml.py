@@ -21,7 +21,7 @@ _HEAD = """\
 <?xml version="1.0" encoding="utf-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="height" for="node" attr.name="height" attr.type="double"/>
-<key id="size" for="node" attr.name="size" attr.type="long"/>
+<key id="size" for="node" attr.name="size" attr.type="{size}"/>
 <key id="is_leaf" for="node" attr.name="is_leaf" attr.type="boolean"/>
 <key id="name" for="node" attr.name="name" attr.type="{kind}"/>
 <key id="length" for="edge" attr.name="length" attr.type="double"/>
@@ -44,17 +44,19 @@ def write_graphml(tree: Tree, path: str | PathLike[str] | IO[bytes]) -> None:
 
 def _write(tree: Tree, file: IO[bytes]) -> None:
     names = _name_elements(tree)  # refuses some, before anything is written
-    of_int = tree.names is not None and tree.names.dtype == np.int64
-    file.write(_HEAD.format(kind="long" if of_int else "string").encode())
+    called = tree._called()
+    of_int = called is not None and called.dtype == np.int64
+    size = "long" if tree.weights.dtype == np.int64 else "double"
+    file.write(_HEAD.format(kind="long" if of_int else "string", size=size).encode())
     for text in chain(_nodes(tree, names), _edges(tree)):
         file.write(text.encode())
     file.write(b"</graph>\n</graphml>\n")
 
 
 def _name_elements(tree: Tree) -> list[str]:
-    if tree.names is None:
+    if (names := tree._called()) is None:
         return [""] * tree.n_leaves
-    texts = [str(name) for name in tree.names]
+    texts = [str(name) for name in names]
     for text in texts:
         if _NOT_XML.search(text):
             raise ValueError(f"the name {text!r} holds a character that XML cannot; rename it")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.hierarchy._clusters import Clusters, Ground, Levels, means_of
+from ramify.hierarchy._clusters import Clusters, Ground, Levels, means_of, sizes_of
 from ramify.hierarchy._cuts import Cuts
 from ramify.hierarchy._keywords import check_texts
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
@@ -133,8 +133,8 @@ class Groups(Cuts):
         first[labels[kept[::-1]]] = kept[::-1]  # of several values the last one stays
         return Clusters(
             self._public_ids(nodes),
-            np.bincount(labels[kept], minlength=k),
-            None if rows is None else means_of(rows, labels, k),
+            sizes_of(labels, k, self.leaf_weights),
+            None if rows is None else means_of(rows, labels, k, self.leaf_weights),
             heights,
             self.point_numbers[first],
             Ground(self, _frozen(labels), nodes, rows, texts),

@@ -3,7 +3,8 @@
 
 node      0 .. 2n-2, leaves first       size      points below it
 parent    nothing for the root          is_leaf   whether it is a point
-height    monotone                      name      of the point, if points have names
+height    monotone                      name      of the point, if points have names, or
+                                                  its number, if some have left
 """
 
 from importlib import import_module
@@ -52,9 +53,9 @@ def arrow_table(tree: Tree) -> "pa.Table":
     plain = columns(tree)
     parent = pa.array(tree.parents, mask=tree.parents < 0)
     table = {"node": plain.pop("node"), "parent": parent, **plain}
-    if tree.names is not None:
-        kind = pa.string() if tree.names.dtype == object else pa.int64()
-        table["name"] = pa.array(_with_gaps(tree), type=kind)
+    if (names := tree._called()) is not None:
+        kind = pa.string() if names.dtype == object else pa.int64()
+        table["name"] = pa.array(_with_gaps(names), type=kind)
     return pa.table(table)
 
 
@@ -64,16 +65,15 @@ def pandas_frame(tree: Tree) -> "pd.DataFrame":
     plain = columns(tree)
     parent = pd.arrays.IntegerArray(tree.parents.copy(), tree.parents < 0)
     table = {"node": plain.pop("node"), "parent": parent, **plain}
-    if tree.names is not None:
-        kind = None if tree.names.dtype == object else "Int64"
-        table["name"] = pd.Series(_with_gaps(tree), dtype=kind)
+    if (names := tree._called()) is not None:
+        kind = None if names.dtype == object else "Int64"
+        table["name"] = pd.Series(_with_gaps(names), dtype=kind)
     return pd.DataFrame(table)
 
 
-def _with_gaps(tree: Tree) -> list[Any]:
+def _with_gaps(names: Any) -> list[Any]:
     """Names of all nodes: inner ones have none."""
-    assert tree.names is not None
-    return [*tree.names.tolist(), *[None] * (tree.n_leaves - 1)]
+    return [*names.tolist(), *[None] * (len(names) - 1)]
 
 
 def networkx_graph(tree: Tree) -> "nx.DiGraph[int]":
@@ -86,8 +86,8 @@ def networkx_graph(tree: Tree) -> "nx.DiGraph[int]":
         (v, {"height": h, "size": size, "is_leaf": is_leaf})
         for v, h, size, is_leaf in zip(*facts, strict=True)
     )
-    if tree.names is not None:
-        for v, name in enumerate(tree.names.tolist()):
+    if (names := tree._called()) is not None:
+        for v, name in enumerate(names.tolist()):
             graph.nodes[v]["name"] = name
     lower = tree.children[::-1].ravel()
     upper = tree.parents[lower]

@@ -42,9 +42,9 @@ def top(tree: Tree, max_depth: int | None) -> Iterator[tuple[dict[str, Any], lis
     depth = _core.depths(tree.children)
     shown = np.flatnonzero(depth <= deepest)
     is_leaf = shown < tree.n_leaves
-    weights = tree.weights
+    weights, names = tree.weights, tree._called()
     for v in shown[is_leaf].tolist():
-        name = {} if tree.names is None else {"name": tree.names.item(v)}
+        name = {} if names is None else {"name": names.item(v)}
         yield {"node": v, "size": weights.item(v), **name}, []
     inner = shown[~is_leaf]
     rows = inner - tree.n_leaves

@@ -161,6 +161,12 @@ class Tree:
             raise KeyError(f"the tree has no node with the id {wanted}")
         return int(found[0]) + (0 if wanted < 0 else self.n_leaves)
 
+    def _called(self) -> npt.NDArray[Any] | None:
+        """What leaves are called: their names; or else numbers of points that are no places."""
+        if self.names is not None or int(self.point_numbers[-1]) < self.n_leaves:
+            return self.names
+        return self.point_numbers
+
     def _public_ids(self, nodes: IntArray) -> IntArray:
         """Stable ids of nodes; a point's is -1 - its arrival number."""
         is_leaf = nodes < self.n_leaves

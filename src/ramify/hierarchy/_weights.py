@@ -18,8 +18,8 @@ class Weights(Tree):
     def expanded(self) -> Self:
         """The tree with a leaf for every point: leaf i becomes ``weights[i]`` equal leaves.
 
-        They are merged at height 0. Measures and programs that know nothing of weights
-        can be given this tree, and rows repeated by ``numpy.repeat`` in the same way.
+        They are merged at height 0. Programs that know nothing of weights can be given this
+        tree, and rows repeated by ``numpy.repeat`` in the same way; measures do just that.
         Names, node ids and arrival numbers are lost.
 
         Returns
@@ -43,6 +43,8 @@ class Weights(Tree):
         if (counts != self.weights[:n]).any():
             leaf = int(np.argmax(counts != self.weights[:n]))
             raise ValueError(f"leaf {leaf} has the weight {self.weights[leaf]:g}: no whole number")
+        if counts.sum() >= 2**31:
+            raise ValueError(f"the leaves stand for {counts.sum():,} points: too many for a tree")
         low, tops = _merge_copies(counts)
         total = int(counts.sum())
         number = np.concatenate([tops, np.arange(total + len(low), 2 * total - 1)])

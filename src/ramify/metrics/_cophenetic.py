@@ -14,7 +14,13 @@ from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.metric import COSINE, DOT, METRICS, SQEUCLIDEAN
 from ramify.metrics._measure import Measure, RandomState, check_sample, draw_pairs, generator
 from ramify.metrics._pairs import blocks_of_pairs
-from ramify.metrics._trees import Tree, gaps_between_leaves, read_tree_with_heights, require_leaves
+from ramify.metrics._trees import (
+    Tree,
+    gaps_between_leaves,
+    read_tree_with_heights,
+    repeats_of,
+    require_leaves,
+)
 from ramify.points import Expected, read_rows
 from ramify.progress import Progress, watch
 
@@ -84,6 +90,9 @@ def cophenetic_correlation(
     checked = read_tree_with_heights(tree)
     distances = _Distances(X, metric)
     require_leaves(checked, distances.n, "rows in X")
+    if (counts := repeats_of(checked)) is not None:
+        checked = checked.expanded()
+        distances.repeat(np.repeat(np.arange(len(counts)), counts))
     if sample is None and checked.n_leaves > EXACT_UP_TO:
         sample = DEFAULT_SAMPLE
     if sample is None or checked.n_leaves < 2:
@@ -118,6 +127,14 @@ class _Distances:
             checked = COSINE if of_directions else SQEUCLIDEAN
             self._rows = read_rows(X, Expected("cophenetic_correlation", checked))
         self.n = len(self._matrix if metric == "precomputed" else self._rows)
+
+    def repeat(self, leaves: IntArray) -> None:
+        """Have a row for each point that leaves stand for."""
+        if self._metric == "precomputed":
+            self._matrix = self._matrix[np.ix_(leaves, leaves)]
+        else:
+            self._rows = self._rows[leaves]
+        self.n = len(leaves)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         if self._metric == "precomputed":

@@ -3,11 +3,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import adjusted_rand_score, homogeneity_completeness_v_measure
 
 from ramify.metrics._purity import read_labels
-from ramify.metrics._trees import Tree, read_tree, read_tree_with_heights
+from ramify.metrics._trees import Tree, read_tree, read_tree_with_heights, repeats_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def cut_scores(
     checked = read_tree(tree) if height is None else read_tree_with_heights(tree)
     classes = read_labels(labels, checked)
     clusters = checked.cut(n_clusters=n_clusters, height=height)
+    if (counts := repeats_of(checked)) is not None:
+        classes, clusters = np.repeat(classes, counts), np.repeat(clusters, counts)
     homogeneity, completeness, v_measure = homogeneity_completeness_v_measure(classes, clusters)
     return CutScores(
         n_clusters=int(clusters.max()) + 1,

@@ -13,7 +13,7 @@ from ramify.metrics._measure import (
     generator,
     mean_and_error,
 )
-from ramify.metrics._trees import Tree, read_tree, require_leaves
+from ramify.metrics._trees import Tree, read_tree, repeats_of, require_leaves
 from ramify.progress import Progress, watch
 
 
@@ -60,6 +60,8 @@ def dendrogram_purity(
     """
     checked = read_tree(tree)
     classes = read_labels(labels, checked)
+    if (counts := repeats_of(checked)) is not None:
+        checked, classes = checked.expanded(), np.repeat(classes, counts)
     if sample is not None:
         return _sampled(checked, classes, check_sample(sample), random_state)
     with watch(progress, checked.n_leaves, "measuring") as pulse:

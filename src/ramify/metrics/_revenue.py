@@ -26,7 +26,7 @@ from ramify.metrics._measure import (
 )
 from ramify.metrics._pairs import blocks_of_pairs
 from ramify.metrics._similarity import MOMENTS, Similarities, Similarity
-from ramify.metrics._trees import Tree, gaps_between_leaves, read_tree, require_leaves
+from ramify.metrics._trees import Tree, expanded, gaps_between_leaves, read_tree
 from ramify.progress import Progress, check_progress, watch
 
 
@@ -235,9 +235,8 @@ def _read(
 ) -> tuple[Hierarchy, Similarities]:
     check_progress(progress)
     checked = read_tree(tree)
-    w = Similarities(X, similarity, gamma, owner)
-    require_leaves(checked, w.n, "rows in X")
-    return checked, w
+    w = Similarities(X, similarity, gamma, owner, checked)
+    return expanded(checked), w
 
 
 def _sum_up(tree: Hierarchy, w: Similarities, n_jobs: int | None, progress: Progress) -> _Sums:

@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from ramify.checks import listed, number
 from ramify.errors import FlatKernelWarning
-from ramify.hierarchy import FloatArray, IntArray
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.metric import METRICS, SQEUCLIDEAN
+from ramify.metrics._trees import repeats_of, require_leaves
 from ramify.points import Expected, Rows, read_rows
 
 #: What ``similarity=`` takes.
@@ -46,25 +47,42 @@ class Similarities:
         None: :func:`fitting_gamma` of the rows.
     owner : str
         Name of the measure, for messages.
+    tree : Hierarchy
+        A row for each of its leaves, which count as often as their weights say.
     """
 
     def __init__(
-        self, X: npt.ArrayLike, similarity: Similarity, gamma: float | None, owner: str
+        self,
+        X: npt.ArrayLike,
+        similarity: Similarity,
+        gamma: float | None,
+        owner: str,
+        tree: Hierarchy,
     ) -> None:
         self.name = _check_similarity(similarity)
         given = None if gamma is None else _check_gamma(gamma)
         self._function = similarity if callable(similarity) else None
         if self.name == "precomputed":
             self._matrix = _read_matrix(X)
-            self.n = len(self._matrix)
+            require_leaves(tree, len(self._matrix), "rows in X")
         else:
             self._metric = METRICS.get(self.name, SQEUCLIDEAN)
             self.rows: Rows = read_rows(X, Expected(owner, self._metric))
-            self.n = len(self.rows)
+            require_leaves(tree, len(self.rows), "rows in X")
+        if (counts := repeats_of(tree)) is not None:
+            self._repeat(np.repeat(np.arange(len(counts)), counts))
+        self.n = len(self._matrix if self.name == "precomputed" else self.rows)
         #: Of rbf only.
         self.gamma: float | None = None
         if self.name == "rbf":
             self.gamma = _fitting(self.rows) if given is None else given
+
+    def _repeat(self, leaves: IntArray) -> None:
+        """Have a row for each point that leaves stand for."""
+        if self.name == "precomputed":
+            self._matrix = self._matrix[np.ix_(leaves, leaves)]
+        else:
+            self.rows = self.rows[leaves]
 
     def warn_if_flat(self, mean: float) -> None:
         """Warn if a mean similarity of two points says that gamma does not fit.

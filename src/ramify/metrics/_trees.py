@@ -75,6 +75,40 @@ def require_leaves(tree: Hierarchy, found: int, what: str) -> None:
         raise ValueError(f"the tree has {tree.n_leaves} leaves, but there are {found} {what}")
 
 
+def repeats_of(tree: Hierarchy) -> IntArray | None:
+    """How often each leaf counts; None if all count once. ValueError if that is no number.
+
+    A measure of a tree whose leaves stand for several points is that of the tree with a
+    leaf for each of them.
+
+    Examples
+    --------
+    >>> repeats_of(Hierarchy([[0, 1]], [1.0], leaf_weights=[2, 1]))
+    array([2, 1])
+    """
+    if tree.leaf_weights is None or (tree.leaf_weights == 1).all():
+        return None
+    counts = tree.leaf_weights.astype(np.int64)
+    if (counts != tree.leaf_weights).any():
+        leaf = int(np.argmax(counts != tree.leaf_weights))
+        raise ValueError(
+            f"leaf {leaf} has the weight {tree.leaf_weights[leaf]:g}, and measures count whole "
+            f"points; Hierarchy(tree.children, tree.heights) is the tree without weights"
+        )
+    return counts
+
+
+def expanded(tree: Hierarchy) -> Hierarchy:
+    """The tree with a leaf for every point that its leaves stand for.
+
+    Examples
+    --------
+    >>> expanded(Hierarchy([[0, 1]], [1.0], leaf_weights=[2, 1])).n_leaves
+    3
+    """
+    return tree if repeats_of(tree) is None else tree.expanded()
+
+
 def gaps_between_leaves(tree: Hierarchy, values: npt.NDArray[Any]) -> tuple[IntArray, FloatArray]:
     """Leaves from left to right, and the value of the inner node between neighbours.
 

@@ -14,7 +14,7 @@ import numpy as np
 from ramify import _core
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.metrics._measure import Measure, RandomState, check_sample, draw_triples, generator
-from ramify.metrics._trees import Tree, read_tree
+from ramify.metrics._trees import Tree, read_tree, repeats_of
 from ramify.progress import Progress, watch
 
 
@@ -31,7 +31,7 @@ def triplet_distance(
     Parameters
     ----------
     first, second : Hierarchy, SciPy linkage matrix, or scikit-learn ``children_`` array
-        Leaf i of both is the same point. Heights do not matter.
+        Leaf i of both is the same point, or the same points. Heights do not matter.
     sample : int, optional
         Estimate from this many triples, drawn with replacement. By default exact, in
         O(n log² n), for up to 2²² points.
@@ -59,6 +59,8 @@ def triplet_distance(
     n = one.n_leaves
     if n != other.n_leaves:
         raise ValueError(f"the first tree has {n} leaves, the second {other.n_leaves}")
+    one, other = _weighed_alike(one, other)
+    n = one.n_leaves
     if n < 3:
         return Measure(0.0)
     if sample is not None:
@@ -71,6 +73,20 @@ def triplet_distance(
     with watch(progress, n, "comparing") as pulse:
         agreeing = _core.agreeing_triplets(one.children, other.children, pulse)
     return Measure((comb(n, 3) - agreeing) / comb(n, 3))
+
+
+def _weighed_alike(one: Hierarchy, other: Hierarchy) -> tuple[Hierarchy, Hierarchy]:
+    """Both with a leaf for every point. Where only one has weights, its leaves are the other's."""
+    counts = [repeats_of(tree) for tree in (one, other)]
+    if all(found is None for found in counts):
+        return one, other
+    if one.leaf_weights is not None and other.leaf_weights is not None:
+        if not np.array_equal(one.leaf_weights, other.leaf_weights):
+            raise ValueError("the leaves of the two trees stand for different numbers of points")
+        return one.expanded(), other.expanded()
+    weights = one.leaf_weights if one.leaf_weights is not None else other.leaf_weights
+    both = (Hierarchy(tree.children, tree.heights, leaf_weights=weights) for tree in (one, other))
+    return tuple(tree.expanded() for tree in both)  # type: ignore[return-value]
 
 
 def _sampled(one: Hierarchy, other: Hierarchy, sample: int, random_state: RandomState) -> Measure:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ramify.errors import BrokenTreeError, HistoryError, NoLabelsError, UnreadableFileError
     from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
     from ramify.hierarchy import Hierarchy
+    from ramify.journal import open
     from ramify.saving import load
 
     __version__: str
@@ -34,6 +35,7 @@ __all__ = [
     "UnreadableFileError",
     "__version__",
     "load",
+    "open",
     "recommend",
 ]
 
@@ -43,12 +45,16 @@ _HOMES = {
     "errors": ("BrokenTreeError", "HistoryError", "NoLabelsError", "UnreadableFileError"),
     "estimators": ("BIRCH", "GRINCH", "HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"),
     "hierarchy": ("Hierarchy",),
+    "journal": ("open",),
     "saving": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 #: Modules that a user may reach for without an import of their own.
-_MODULES = ("datasets", "errors", "estimators", "files", "hierarchy", "metrics", "plot", "saving")
+_MODULES = (
+    *("datasets", "errors", "estimators", "files", "hierarchy", "journal", "metrics"),
+    *("plot", "saving"),
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from ramify.cli import (
     fit,
     forget,
     info,
+    journal,
     paper,
     plot,
     recommend,
@@ -51,6 +52,7 @@ def make_app(command: str) -> typer.Typer:
     app.callback()(_common)
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, assign, cut, export, plot, evaluate, info),
+        "Trees that stay": (journal,),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

@@ -385,6 +385,19 @@ def test_a_folder_that_was_never_finished_is_begun_again(tmp_path):
         assert len(tree.partial_fit([[0.0]])) == 1
 
 
+def test_a_log_without_tables_was_taken_for_damage(tmp_path):
+    """As a process leaves it that is killed before its first commit is complete."""
+    script = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "c.execute('PRAGMA journal_mode = WAL'); c.execute('BEGIN'); "
+        "c.execute('CREATE TABLE t (x)'); os._exit(0)"
+    )
+    place = str(tmp_path / "journal.sqlite")
+    subprocess.run([sys.executable, "-c", script, place], check=True)
+    with ramify.open(tmp_path, ramify.OHAC()) as tree:
+        assert len(tree.partial_fit([[0.0]])) == 1
+
+
 def test_snapshots_are_few_and_operations_behind_them_are_dropped(tmp_path):
     with ramify.open(tmp_path, ramify.OHAC(), snapshot_every=10) as tree:
         for i in range(60):

@@ -12,7 +12,7 @@ from ramify.journal import _model
 from ramify.journal._errors import JournalError
 from ramify.journal._folder import DATABASE, FolderLock, sync_folder
 from ramify.journal._records import NO_CHAIN
-from ramify.journal._recover import Recovered, Report, is_new, recover
+from ramify.journal._recover import Recovered, Report, is_new, look_at_end, recover
 from ramify.journal._snapshots import write_snapshot
 from ramify.journal._store import Store
 from ramify.journal._tree import DurableTree
@@ -94,11 +94,12 @@ def open(
 
 
 def _opened(folder: Path, lock: FolderLock, asked: Any, policy: Policy) -> DurableTree:
+    notes = look_at_end(folder)
     if is_new(folder):
         if asked is None:
             raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
         return DurableTree(folder, lock, _begun(folder, asked), policy)
-    recovered = recover(folder)
+    recovered = recover(folder, notes)
     try:
         wanted = _differences(recovered.model, asked)
         tree = DurableTree(folder, lock, recovered, policy)

@@ -60,12 +60,15 @@ class Recovered(NamedTuple):
 
 
 def is_new(folder: Path) -> bool:
-    """Whether no tree has been begun here. A begun one that never ended its first step is new."""
+    """Whether no tree has been begun here. A begun one that never ended its first step is new.
+
+    To be asked after :func:`look_at_end`: SQLite may tidy up the log.
+    """
     path = folder / DATABASE
     if not path.exists():
         return _no_tree(folder)
     try:
-        connection = connect(path, read_only=path.stat().st_size > 0)
+        connection = connect(path)  # to read only would not do: its log may be all there is
         try:
             ask = "SELECT count(*) FROM sqlite_master WHERE name = 'facts'"
             return connection.execute(ask).fetchone() == (0,) and _no_tree(folder)
@@ -85,10 +88,12 @@ def _no_tree(folder: Path) -> bool:
     return True
 
 
-def recover(folder: Path) -> Recovered:
-    """Open the database, load the latest snapshot, and take all operations since."""
+def recover(folder: Path, notes: list[str]) -> Recovered:
+    """Open the database, load the latest snapshot, and take all operations since.
+
+    ``notes`` are what :func:`look_at_end` had to say.
+    """
     begin = time.perf_counter()
-    notes = _look_at_log(folder)
     try:
         store = Store(folder)
         try:
@@ -114,7 +119,8 @@ def _recovered(folder: Path, store: Store, notes: list[str], begin: float) -> Re
     return Recovered(store, model, replay.seq, replay.chain, report)
 
 
-def _look_at_log(folder: Path) -> list[str]:
+def look_at_end(folder: Path) -> list[str]:
+    """Whether the end of the journal is whole; before SQLite has seen it."""
     found = look_at_log(folder / f"{DATABASE}-wal")
     if found.damaged is not None:
         raise _damaged(folder, f"frame {found.damaged} of {DATABASE}-wal is not what was written")

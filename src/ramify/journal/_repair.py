@@ -22,7 +22,7 @@ from ramify.journal._folder import (
 )
 from ramify.journal._open import open as open_tree
 from ramify.journal._records import NO_CHAIN
-from ramify.journal._recover import Replay, believed, recover
+from ramify.journal._recover import Replay, believed, look_at_end, recover
 from ramify.journal._snapshots import write_snapshot
 from ramify.journal._store import Snapshot, Store
 from ramify.saving import load
@@ -64,7 +64,7 @@ def check(folder: Path) -> Findings:
 
 
 def _checked(folder: Path, draft: Path) -> Findings:
-    recovered = recover(draft)
+    recovered = recover(draft, look_at_end(draft))
     store = recovered.store
     try:
         wrong = store.integrity()
@@ -134,7 +134,7 @@ def repair(folder: Path) -> Findings:
 def _salvaged(folder: Path) -> tuple[Any, int, tuple[str, ...]]:
     """The tree before the damage, and after which operation that was."""
     try:
-        found = recover(folder)
+        found = recover(folder, look_at_end(folder))
         found.store.abandon()
         return found.model, found.seq, found.report.notes
     except DamagedJournalError as error:

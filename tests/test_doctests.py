@@ -27,6 +27,9 @@ PUBLIC = {
     "ramify.plot": None,
     "ramify.files": None,
     "ramify.estimators": None,
+    "ramify.journal": None,
+    "ramify.serve": None,
+    "ramify.client": None,
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],
     "ramify.saving": ["load", "describe"],
@@ -39,7 +42,12 @@ PUBLIC = {
 }
 
 #: The extra's library, for modules that cannot be imported without it.
-NEEDS = {"ramify.river": "river", "ramify.cli": "typer"}
+NEEDS = {
+    "ramify.river": "river",
+    "ramify.cli": "typer",
+    "ramify.serve": "fastapi",
+    "ramify.client": "httpx",
+}
 
 
 def module_names() -> list[str]:

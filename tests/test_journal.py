@@ -240,6 +240,25 @@ def test_what_a_tree_refuses_changes_nothing_then_and_later(tmp_path):
         assert again.digest() == wanted
 
 
+def test_verbs_that_reshape_a_tree_are_replayed(tmp_path, monkeypatch):
+    def polish(model, m):
+        return model.forget(model.ids_[:m].tolist()) > 0  # any change that can be made again
+
+    monkeypatch.setattr(ramify.OHAC, "polish", polish, raising=False)
+    tree = ramify.open(tmp_path / "a", ramify.OHAC())
+    tree.partial_fit(np.random.default_rng(0).normal(size=(20, 2)), ids=range(20))
+    assert tree.polish(3) is True
+    tree.partial_fit([[0.0, 0.0]], ids=[20])
+    wanted = tree.digest()
+    new = crashed(tree, tmp_path / "b")
+    tree.close()
+    with ramify.open(new) as again:
+        assert again.digest() == wanted
+        assert len(again) == 18
+        with pytest.raises(TypeError, match="OHAC cannot delete"):
+            again.submit_call("delete", {})
+
+
 @pytest.mark.threads
 def test_many_callers_share_commits_and_each_gets_its_answer(tmp_path):
     with ramify.open(tmp_path, ramify.OHAC()) as tree:

@@ -28,7 +28,9 @@ from ramify.cli import (
     journal,
     paper,
     plot,
+    push,
     recommend,
+    serve,
     update,
 )
 from ramify.cli._console import WrongCallError
@@ -52,7 +54,7 @@ def make_app(command: str) -> typer.Typer:
     app.callback()(_common)
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, assign, cut, export, plot, evaluate, info),
-        "Trees that stay": (journal,),
+        "Trees that stay": (serve, push, journal),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

@@ -34,7 +34,7 @@ class Receipt(NamedTuple):
     version: int  #: of the tree; the first one of all, if all points were there already
     repeated: int = 0  #: rows that had been taken before
     forgotten: int = 0  #: points
-    labels: Any = None
+    value: Any = None  #: what the estimator returned
 
 
 def receipt(operation: Operation, answer: Answer, version: int) -> Receipt:
@@ -46,7 +46,7 @@ def receipt(operation: Operation, answer: Answer, version: int) -> Receipt:
         fresh = iter(numbers)
         total = len(numbers) + len(known)
         numbers = [known[at] if at in known else next(fresh) for at in range(total)]
-    return Receipt(numbers, version, len(repeats), answer.forgotten, answer.labels)
+    return Receipt(numbers, version, len(repeats), answer.forgotten, answer.value)
 
 
 def outcome(stored: Stored, answer: Answer | None, version: int) -> Outcome:

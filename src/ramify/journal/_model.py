@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,9 @@ from ramify.points import Expected, Rows, feature_names, read_rows
 
 #: Options that may change while a tree lives; the others shape it.
 FREE = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age", "history")
+
+#: Verbs that reshape a tree, of estimators that have them; their options are plain values.
+CALLS = ("polish",)
 
 #: The core's "no node".
 _NO_NODE = 2**32 - 1
@@ -101,7 +104,7 @@ class Answer(NamedTuple):
     numbers: list[int]  #: of the points inserted, -1 for a row that came too late
     forgotten: int = 0
     gone_numbers: tuple[int, ...] = ()  #: of points that were told to go
-    labels: Any = None
+    value: Any = None  #: what the model returned
 
 
 #: How a model says no. It says so again when it is asked again, and is then in the same state.
@@ -161,15 +164,23 @@ def _settings(model: Any, operation: Operation) -> Answer:
     return Answer([])
 
 
+def _call(model: Any, operation: Operation) -> Answer:
+    verb = operation.head["verb"]
+    if verb not in CALLS:
+        raise ValueError(f"a journal does not know the verb {verb!r}")
+    return Answer([], value=getattr(model, verb)(**operation.head["options"]))
+
+
 def _name(model: Any, operation: Operation) -> Answer:
     by, value = operation.head["cut"]
-    return Answer([], labels=model.stable_labels(**({} if by is None else {by: value})))
+    return Answer([], value=model.stable_labels(**({} if by is None else {by: value})))
 
 
 _APPLY: Mapping[str, Callable[[Any, Operation], Answer]] = {
     "insert": _insert,
     "forget": _forget,
     "settings": _settings,
+    "call": _call,
     "mark": lambda model, operation: Answer([]),
     "name": _name,
 }
@@ -221,6 +232,28 @@ def is_there(model: Any, point: Any) -> bool:
         return known.index_of(point) is not None
     whole = isinstance(point, int) and not isinstance(point, bool)
     return whole and point >= 0 and live.has(point)
+
+
+def knows_names(model: Any) -> bool:
+    """Whether ids can be found by numbers at once, or there are none."""
+    return model._live is None or model._live.ids is None or model._live.ids._name is not None
+
+
+def learn_names(model: Any) -> None:
+    """From now on keep ids by numbers, too. O(n), once."""
+    if not knows_names(model):
+        model._live.ids.expect_to_leave([])
+
+
+def names_of(model: Any, numbers: Sequence[int]) -> list[Any]:
+    """Ids of points, while others may come and go."""
+    live = model._live
+    if live is None or live.ids is None:
+        return [None] * len(numbers)
+    ids = live.ids
+    begin, coming, known = ids._next, ids._coming, ids._name
+    late = {begin + at: one for at, one in enumerate(coming)}
+    return [known.get(number, late.get(number)) if live.has(number) else None for number in numbers]
 
 
 # --- states ---------------------------------------------------------------------------------

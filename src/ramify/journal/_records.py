@@ -9,6 +9,7 @@ lost or exchanged is noticed, and is noticed where it is.
     insert    rows with ids, weights, times, payloads; points that make way for them
     forget    points
     settings  options that do not shape the tree: its cut, its window
+    call      a verb of the estimator that reshapes the tree, and its options
     mark      how far a source was read, where all rows up to there were known
     name      ids for the clusters of a cut that stay (``stable_labels``)
 
@@ -29,7 +30,7 @@ import numpy.typing as npt
 
 from ramify.points import Rows
 
-KINDS = ("insert", "forget", "settings", "mark", "name")
+KINDS = ("insert", "forget", "settings", "call", "mark", "name")
 
 #: The digest before the first operation.
 NO_CHAIN = bytes(16)

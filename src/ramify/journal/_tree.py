@@ -356,6 +356,72 @@ class DurableTree:
         self._writer.submit(Request(lambda: operation, frozenset(), alone=True)).result()
         return self
 
+    def polish(self, m: int = 1000) -> bool:
+        """Let the estimator polish its tree; for those that can. Whether it has changed.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OTD()) as tree:
+        ...     _ = tree.partial_fit([[0.0], [1.0], [5.0]])
+        ...     try:
+        ...         tree.polish(3) in (True, False)
+        ...     except TypeError:  # as of an estimator that cannot
+        ...         True
+        True
+        """
+        return bool(self.submit_call("polish", {"m": m}).result().value)
+
+    def submit_call(
+        self, verb: str, options: Mapping[str, Any], *, block: bool = True
+    ) -> Future[Receipt]:
+        """Have a verb of the estimator that reshapes the tree carried out, without waiting.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     try:
+        ...         tree.submit_call("sing", {})
+        ...     except TypeError as error:
+        ...         print(error)
+        OHAC cannot sing
+        """
+        if verb not in _model.CALLS or not hasattr(self.model, verb):
+            raise TypeError(f"{type(self.model).__name__} cannot {verb}")
+        operation = Operation("call", {"verb": verb, "options": dict(options)})
+        return self._writer.submit(Request(lambda: operation, frozenset(), alone=True), block=block)
+
+    def between(self, work: Callable[[], Any]) -> Any:
+        """Have something done between two changes of the tree, and return what it returns.
+
+        For several readings that must be of one version.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     _ = tree.partial_fit([[0.0], [1.0]])
+        ...     tree.between(lambda: (tree.version, tree.hierarchy()))
+        (2, <Hierarchy: 2 points, root height 1, split 1 | 1>)
+        """
+        return self._writer.do(work).result()
+
+    def listen(self, told: Callable[[int], None]) -> None:
+        """Have a function called with each new version, by the writer: it must be quick.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> seen = []
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.listen(seen.append)
+        ...     _ = tree.partial_fit([[0.0], [1.0]])
+        >>> seen
+        [2]
+        """
+        self._writer.on_commit = told
+
     def stable_labels(
         self,
         *,
@@ -380,7 +446,7 @@ class DurableTree:
             raise ValueError("give one of n_clusters, height, max_size, or none")
         operation = Operation("name", {"cut": given[0] if given else [None, None]})
         request = Request(lambda: operation, frozenset(), alone=True)
-        labels: IntArray = self._writer.submit(request).result().labels
+        labels: IntArray = self._writer.submit(request).result().value
         return labels
 
     # --- reading --------------------------------------------------------------------------
@@ -454,6 +520,21 @@ class DurableTree:
             raise KeyError(f"there is no point {point!r}")
         number: Any = point if self.model._live.ids is None else self.model.number_of(point)
         return self._payloads.of([number]).get(number)
+
+    def ids_of(self, numbers: Sequence[int]) -> list[Id | None]:
+        """The ids of points by their numbers; None for one that has none, or is gone.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     _ = tree.add([[0.0], [1.0]], ids=["ash", "elm"])
+        ...     tree.ids_of([1, 7])
+        ['elm', None]
+        """
+        if not _model.knows_names(self.model):
+            self.between(lambda: _model.learn_names(self.model))
+        return _model.names_of(self.model, numbers)
 
     def payloads(self, numbers: Sequence[int]) -> dict[int, Any]:
         """The payloads of points, by their numbers; those that have one.

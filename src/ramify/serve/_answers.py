@@ -51,7 +51,9 @@ def cut_of(k: int | None, height: float | None, max_size: int | None) -> dict[st
     return given
 
 
-def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int, limit: int) -> Any:
+def clusters(
+    tree: DurableTree, cut: dict[str, Any], representatives: int, limit: int
+) -> dict[str, Any]:
     """The clusters of a cut: ids that stay, sizes, heights and points that show what they are."""
     cut = _possible(tree, cut)
     found = tree.clusters(**cut)

@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from ramify.journal import BusyError, JournalError, NotWrittenError
 from ramify.serve import _answers, _feed, _writing
 from ramify.serve._bodies import JSON, KINDS, BodyError, read_json
+from ramify.serve._docs import docs_page
 from ramify.serve._door import Door, TooLargeError
 from ramify.serve._figures import metrics
 from ramify.serve._settings import Settings
@@ -144,7 +145,7 @@ def make_app(settings: Settings) -> Any:
         version="1",
         lifespan=life,
         responses=_PROBLEMS,
-        docs_url="/docs",
+        docs_url=None,
         redoc_url=None,
     )
     app.state.trees = trees
@@ -457,6 +458,10 @@ def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
     @app.get("/metrics", summary="For Prometheus", response_class=PlainTextResponse)
     def figures() -> str:
         return metrics(trees.all(), door, trees.waiting)
+
+    @app.get("/docs", include_in_schema=False)
+    def docs() -> Response:
+        return Response(docs_page(app.openapi()), media_type="text/html; charset=utf-8")
 
     for address, name, kind in (
         ("/", "live.html", "text/html; charset=utf-8"),

@@ -11,7 +11,7 @@ import numpy as np
 
 from ramify.journal import DurableTree
 from ramify.serve._trees import Served
-from ramify.serve._view import Still, blocks, node_facts
+from ramify.serve._view import Still, blocks, heads, node_facts
 
 FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
 
@@ -151,8 +151,7 @@ def assigned(tree: DurableTree, X: Any, cut: dict[str, Any]) -> dict[str, Any]:
 
 def node(served: Served, wanted: int, members: int, offset: int) -> dict[str, Any]:
     """A node: its parts, its neighbours, and points below it."""
-    still = served.view.still()
-    place = _place(still, wanted)
+    still, place = _place(served, wanted)
     below = still.numbers_below(place, members, offset)
     shown = still.spread(place, 5)
     known = describe(served.tree, [*below, *shown])
@@ -166,19 +165,27 @@ def node(served: Served, wanted: int, members: int, offset: int) -> dict[str, An
     }
 
 
-def _place(still: Still, wanted: int) -> int:
-    try:
-        return still.tree.node_of(wanted)
-    except (KeyError, ValueError, IndexError):
-        raise LookupError(f"there is no node {wanted} in version {still.version}") from None
-
-
-def outline(served: Served, wanted: int | None, most: int) -> dict[str, Any]:
-    """The part of a tree that can be seen, for the page."""
+def _place(served: Served, wanted: int) -> tuple[Still, int]:
+    """A tree at rest that has this node, and where; a node may be younger than the one at hand."""
     still = served.view.still()
-    root = still.tree.root if wanted is None else _place(still, wanted)
+    for _ in range(2):
+        try:
+            return still, still.tree.node_of(wanted)
+        except (KeyError, ValueError, IndexError):
+            still = served.view.still(at_least=served.versions[-1])
+    raise LookupError(f"there is no node {wanted} in version {still.version}")
+
+
+def outline(served: Served, wanted: int | None, most: int, k: int) -> dict[str, Any]:
+    """The part of a tree that can be seen, for the page."""
+    if wanted is None:
+        still = served.view.still()
+        root = still.tree.root
+    else:
+        still, root = _place(served, wanted)
     found = blocks(still, root, most)
-    shown = [still.spread(block.node, 1)[0] for block in found]
+    shown = [still.middle(block.node) for block in found]
+    clusters_of = heads(still, found, k)
     known = describe(served.tree, shown)
     return {
         "version": still.version,
@@ -194,8 +201,9 @@ def outline(served: Served, wanted: int | None, most: int) -> dict[str, Any]:
                 "height": still.height(block.node),
                 "split": still.height(block.last),
                 "title": title(known[number]),
+                "cluster": None if head is None else still.public(head),
             }
-            for block, number in zip(found, shown, strict=True)
+            for block, number, head in zip(found, shown, clusters_of, strict=True)
         ],
     }
 

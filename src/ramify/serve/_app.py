@@ -373,8 +373,9 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
         name: Name,
         node: Annotated[int | None, Query(ge=-_BIGGEST, le=_BIGGEST)] = None,
         blocks: Annotated[int, Query(ge=1, le=5000)] = 600,
+        k: Annotated[int, Query(ge=1, le=100_000, description="Clusters to colour")] = 8,
     ) -> dict[str, Any]:
-        return _answers.outline(_found(trees, name), node, blocks)
+        return _answers.outline(_found(trees, name), node, blocks, k)
 
     @app.get("/trees/{name}/search", summary="Points by words of their payloads")
     def search(

@@ -53,6 +53,11 @@ class Still(NamedTuple):
         places = np.arange(size) if size <= count else np.arange(count) * size // count
         return [int(one) for one in self.tree.point_numbers[self.order.leaves[begin + places]]]
 
+    def middle(self, node: int) -> int:
+        """Number of a point in the middle of those below a node."""
+        at = int(self.order.start[node]) + self.count(node) // 2
+        return int(self.tree.point_numbers[self.order.leaves[at]])
+
     def count(self, node: int) -> int:
         """Leaves below a node."""
         return int(self.tree.sizes[node])
@@ -72,12 +77,13 @@ class View:
         self._still: Still | None = None
         self._until = 0.0
 
-    def still(self) -> Still:
-        """A tree at rest; NotFittedError if it is empty."""
+    def still(self, at_least: int = 0) -> Still:
+        """A tree at rest, of this version or a later one; NotFittedError if it is empty."""
         with self._lock:
             now = time.monotonic()
-            if self._still is not None and now < self._until:
-                return self._still
+            kept = self._still
+            if kept is not None and now < self._until and kept.version >= at_least:
+                return kept
             version, tree = self._tree.between(lambda: (self._tree.version, self._tree.hierarchy()))
             if self._still is None or version != self._still.version:
                 self._still = Still(version, tree, leaf_order(tree))
@@ -128,6 +134,36 @@ def _end(tree: Hierarchy, node: int, least: float) -> int:
         if sizes[large] < least:
             return node
         node = large
+    return node
+
+
+def heads(still: Still, found: list[Block], k: int) -> list[int | None]:
+    """The node of the cluster that each block lies in, when cut into k; None above the cut.
+
+    The k - 1 highest merges, which the cut undoes, are the nodes from 2n - k on.
+    """
+    tree = still.tree
+    n = tree.n_leaves
+    first_undone = 2 * n - min(k, n)
+    told: list[int | None] = []
+    for block in found:
+        above = told[block.parent] if block.parent >= 0 else None
+        if block.last >= first_undone:
+            told.append(None)
+        elif above is not None:
+            told.append(above)
+        else:
+            told.append(_head(tree, block.node, first_undone))
+    return told
+
+
+def _head(tree: Hierarchy, node: int, first_undone: int) -> int:
+    """The head of the cluster around a node, or of the branch that goes down from it."""
+    n, sizes = tree.n_leaves, tree.sizes
+    while node >= first_undone:
+        node = max(tree.children[node - n].tolist(), key=sizes.item)
+    while node != tree.root and (parent := int(tree.parents[node])) < first_undone:
+        node = parent
     return node
 
 

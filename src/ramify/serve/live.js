@@ -31,11 +31,10 @@
   let chosen = null; // node whose details are shown
   let hovered = null;
   let k = 8;
-  let cutHeight = -Infinity; // merges above it are undone
   let clusters = [];
   let shown = []; // {block, x, w, row, head}
   let rowHeight = ROW.least;
-  const glow = new Map(); // node id -> time
+  const glow = new Map(); // node id -> {time, times}: when it last changed, and how often
   let samples = []; // {time, points, p50, p99}
   let following = 0; // grows when another tree is followed
 
@@ -84,12 +83,12 @@
     try {
       const at = focus === null ? "" : `&node=${focus}`;
       const [picture, cut] = await Promise.all([
-        ask(here(`/outline?blocks=${BLOCKS}${at}`)),
+        ask(here(`/outline?blocks=${BLOCKS}&k=${k}${at}`)),
         ask(here(`/clusters?k=${k}&limit=60&representatives=1`)),
       ]);
       outline = picture;
       clusters = cut.clusters;
-      cutHeight = Math.max(...clusters.map((one) => one.height));
+      giveColors();
       show();
       writeClusters();
       writeCrumbs();
@@ -156,8 +155,8 @@
     const data = JSON.parse(/^data: (.*)$/m.exec(event)[1]);
     if (!/^event: change$/m.test(event)) return;
     const now = performance.now();
-    for (const id of [...data.grown, ...data.born]) glow.set(id, now);
-    for (const point of data.inserted) glow.set(-1 - point, now);
+    for (const id of [...data.grown, ...data.born]) mark(id, now);
+    for (const point of data.inserted) mark(-1 - point, now);
     refreshSoon();
     animate();
   }
@@ -179,19 +178,18 @@
       if (block.parent >= 0) below[block.parent].push(i);
     });
     const placed = [];
-    const todo = [{ i: 0, x: 0, row: 0, head: null }];
+    const todo = [{ i: 0, x: 0, row: 0 }];
     let deepest = 0;
     while (todo.length > 0) {
-      const { i, x, row, head } = todo.pop();
+      const { i, x, row } = todo.pop();
       const block = blocks[i];
-      const inside = head ?? (block.split <= cutHeight ? block.id : null);
-      placed.push({ block, x, w: block.size * perPoint, row, head: inside });
+      placed.push({ block, x, w: block.size * perPoint, row });
       deepest = Math.max(deepest, row);
       if (row === rows - 1) continue;
       let at = x;
       for (const j of below[i].sort((a, b) => blocks[b].size - blocks[a].size)) {
         const w = blocks[j].size * perPoint;
-        if (w >= NARROWEST) todo.push({ i: j, x: at, row: row + 1, head: inside });
+        if (w >= NARROWEST) todo.push({ i: j, x: at, row: row + 1 });
         at += w;
       }
     }
@@ -199,7 +197,24 @@
     return placed;
   }
 
-  const color = (id) => COLORS[((id % COLORS.length) + COLORS.length) % COLORS.length];
+  const given = new Map(); // node id of a cluster -> its colour, for as long as it is shown
+
+  /** Clusters keep their colours; a new one gets the colour that is used least. */
+  function giveColors() {
+    const now = new Set([...clusters.map((one) => one.node), ...outline.blocks.map((one) => one.cluster)]);
+    now.delete(null);
+    for (const id of given.keys()) if (!now.has(id)) given.delete(id);
+    const used = COLORS.map(() => 0);
+    for (const which of given.values()) used[which] += 1;
+    for (const id of now) {
+      if (given.has(id)) continue;
+      const which = used.indexOf(Math.min(...used));
+      used[which] += 1;
+      given.set(id, which);
+    }
+  }
+
+  const color = (id) => COLORS[given.get(id) ?? 0];
 
   function inkOn(background) {
     const value = (at) => parseInt(background.slice(at, at + 2), 16);
@@ -253,28 +268,36 @@
 
   function drawBlock(one, style, now) {
     const { left, top, wide, high } = place(one);
-    const paint = one.head === null ? style.trunk : color(one.head);
+    const paint = one.block.cluster === null ? style.trunk : color(one.block.cluster);
     pen.fillStyle = paint;
     pen.fillRect(left, top, wide, high);
     const fresh = freshness(one.block, now);
     if (fresh > 0) {
-      pen.globalAlpha = 0.25 + 0.6 * fresh;
+      pen.globalAlpha = fresh;
       pen.strokeStyle = "#ffd21f";
       pen.lineWidth = 3;
       pen.strokeRect(left + 1.5, top + 1.5, Math.max(wide - 3, 1), high - 3);
       pen.globalAlpha = 1;
     }
     if (wide > 30) {
-      const text = fitting([`${one.block.title} · ${count(one.block.size)}`, count(one.block.size)], wide - 10);
+      const text = fitting(one.block, wide - 10);
       pen.fillStyle = inkOn(paint);
       if (text !== null) pen.fillText(text, left + 5, top + high / 2);
     }
   }
 
-  /** How new the last change of a block is: 1 now, 0 a minute ago. */
+  /** How much of a block is new: strong where a few points came into a small one just now. */
   function freshness(block, now) {
-    const then = Math.max(glow.get(block.id) ?? -Infinity, glow.get(block.last) ?? -Infinity);
-    return Math.max(0, 1 - (now - then) / GLOW);
+    const found = glow.get(block.id) ?? glow.get(block.last);
+    if (found === undefined) return 0;
+    const age = Math.max(0, 1 - (now - found.time) / GLOW);
+    return age * Math.min(1, 0.12 + (5 * found.times) / block.size);
+  }
+
+  function mark(id, now) {
+    const before = glow.get(id);
+    const times = before === undefined || now - before.time > GLOW ? 1 : before.times + 1;
+    glow.set(id, { time: now, times });
   }
 
   function drawMark(one, style, strong) {
@@ -284,12 +307,17 @@
     pen.strokeRect(left + 1, top + 1, Math.max(wide - 2, 1), high - 2);
   }
 
-  /** The first text that fits; of the first one a part, rather than none. */
-  function fitting(texts, room) {
-    for (const text of texts) if (pen.measureText(text).width <= room) return text;
-    let part = texts[0];
-    while (part.length > 6 && pen.measureText(`${part}…`).width > room) part = part.slice(0, -3);
-    return part.length > 6 ? `${part}…` : null;
+  /** Title and size, or a part of the title, or the size, whatever fits. */
+  function fitting(block, room) {
+    const fits = (text) => pen.measureText(text).width <= room;
+    const whole = `${block.title} · ${count(block.size)}`;
+    if (fits(whole)) return whole;
+    if (room > 90 || block.size === 1) {
+      let part = block.title;
+      while (part.length > 6 && !fits(`${part}…`)) part = part.slice(0, -2);
+      if (part.length > 6) return `${part}…`;
+    }
+    return fits(count(block.size)) ? count(block.size) : null;
   }
 
   function show() {
@@ -306,7 +334,7 @@
     moving = true;
     const step = () => {
       const now = performance.now();
-      for (const [id, then] of glow) if (now - then > GLOW) glow.delete(id);
+      for (const [id, found] of glow) if (now - found.time > GLOW) glow.delete(id);
       draw();
       moving = glow.size > 0;
       if (moving) setTimeout(() => requestAnimationFrame(step), 500);
@@ -361,8 +389,9 @@
       element("h3", "Examples", box);
       list(node.representatives, box);
       if (node.size > 5) {
-        element("h3", "Members", box);
-        list(node.members, box);
+        const more = element("details", undefined, box);
+        element("summary", "Members", more);
+        list(node.members, more);
       }
       byId("says").textContent = `${leaves(node.size)}, height ${number(node.height)}`;
     } catch (error) {
@@ -421,6 +450,7 @@
 
   function zoom(id) {
     focus = id;
+    byId("tip").hidden = true;
     choose(id ?? outline?.path[0]);
     keepView();
     return load();

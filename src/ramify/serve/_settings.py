@@ -47,7 +47,13 @@ class Settings:
     log: bool = True
 
     def check(self) -> Settings:
-        """Refuse what would not be safe."""
+        """Refuse what would not be safe.
+
+        Examples
+        --------
+        >>> Settings(Path("trees")).check().port
+        8750
+        """
         for name in ("token", "read_token"):
             found = getattr(self, name)
             if found is not None and (len(found) < _SHORTEST_TOKEN or not found.isprintable()):
@@ -67,7 +73,14 @@ class Settings:
         return self
 
     def may(self, given: str | None, *, write: bool) -> bool:
-        """Whether who gives this token may do so; in a time that tells nothing of the tokens."""
+        """Whether who gives this token may do so; in a time that tells nothing of the tokens.
+
+        Examples
+        --------
+        >>> settings = Settings(Path("trees"), token="a-long-secret-token")
+        >>> settings.may("a-long-secret-token", write=True), settings.may(None, write=False)
+        (True, False)
+        """
         if self.token is None:
             return True
         said = (given or "").encode()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ramify import archive
+from ramify import archive, saving
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._online import OnlineClusterer
 from ramify.frames import open_arrow
@@ -268,6 +268,11 @@ def saved(model: Any) -> Saved:
 def write_saved(path: Path, found: Saved) -> None:
     """Write a file, whole or not at all."""
     archive.write(path, *found)
+
+
+def from_file(found: Saved) -> Any:
+    """The model that a file holds."""
+    return saving._model(*found)
 
 
 def state_digest(found: Saved) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ramify import archive
 from ramify.errors import UnreadableFileError
 from ramify.journal import _model
 from ramify.journal._answers import outcome
@@ -22,7 +23,6 @@ from ramify.journal._folder import DATABASE, snapshot_files, snapshot_name
 from ramify.journal._records import KINDS, Operation, Stored, chained
 from ramify.journal._store import FORMAT, Outcome, Snapshot, Store, connect
 from ramify.journal._wal import look_at_log
-from ramify.saving import load
 
 #: Operations whose outcomes are written down together.
 _NOTED_AT_ONCE = 1000
@@ -134,9 +134,9 @@ def _snapshot(folder: Path, store: Store) -> tuple[Any, Snapshot, list[str]]:
     notes: list[str] = []
     for found in store.snapshots():
         try:
-            model = load(folder / snapshot_name(found.seq))
-            if _model.state_digest(_model.saved(model)) == found.state:
-                return model, found, notes
+            whole = archive.read(folder / snapshot_name(found.seq))
+            if _model.state_digest(whole) == found.state:
+                return _model.from_file(whole), found, notes
             notes.append(f"{snapshot_name(found.seq)} is another tree's, and was left aside")
         except (OSError, UnreadableFileError) as error:
             notes.append(f"{error}; it was left aside")

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ramify.serve._settings import Settings
+
 JSON, NDJSON = "application/json", "application/x-ndjson"
 ARROW, NPY = "application/vnd.apache.arrow.stream", "application/x-npy"
 KINDS = (JSON, NDJSON, ARROW, NPY)
@@ -123,8 +125,9 @@ def matrix(vectors: Any, first: int = 0) -> Any:
         raise BodyError("a number is too large") from None
 
 
-def read_lines(path: Path, rows: int) -> Iterator[Rows]:
+def read_lines(path: Path, settings: Settings) -> Iterator[Rows]:
     """Lines of JSON, a point each, some at a time."""
+    rows = settings.batch_rows
     points: list[Any] = []
     first = number = 0
     with path.open("rb") as file:
@@ -145,7 +148,7 @@ def read_lines(path: Path, rows: int) -> Iterator[Rows]:
         yield of_points(points, first)
 
 
-def read_npy(path: Path, rows: int) -> Iterator[Rows]:
+def read_npy(path: Path, settings: Settings) -> Iterator[Rows]:
     """An array, some rows at a time."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -153,17 +156,24 @@ def read_npy(path: Path, rows: int) -> Iterator[Rows]:
         raise BodyError(f"this is no .npy: {error}") from None
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiu":
         raise BodyError("expected one .npy array of numbers, rows by columns")
+    rows = _rows_at_once(settings, array.shape[1])
     for begin in range(0, len(array), rows):
         yield Rows(np.array(array[begin : begin + rows]))
 
 
-def read_arrow(path: Path, rows: int) -> Iterator[Rows]:
+def _rows_at_once(settings: Settings, width: int) -> int:
+    """Rows of numbers that are written together."""
+    return max(settings.batch_bytes // (8 * max(width, 1)), 1)
+
+
+def read_arrow(path: Path, settings: Settings) -> Iterator[Rows]:
     """An Arrow stream: a column "vector" of lists, or columns of numbers; "id", "payload", ..."""
     import pyarrow as pa
 
     try:
         with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
             for batch in reader:
+                rows = max(settings.batch_bytes * batch.num_rows // max(batch.nbytes, 1), 1)
                 for begin in range(0, batch.num_rows, rows):
                     yield _of_batch(batch.slice(begin, rows))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OSError) as error:

@@ -36,7 +36,8 @@ class Settings:
     cors: tuple[str, ...] = ()  #: other pages' addresses that may ask
     body_bytes: int = 64 << 20  #: of JSON, which is held in memory
     stream_bytes: int = 4 << 30  #: of Arrow, .npy and NDJSON, which are read piece by piece
-    batch_rows: int = 1000  #: rows of a stream that are written together
+    batch_rows: int = 1000  #: lines of NDJSON that are written together
+    batch_bytes: int = 4 << 20  #: of Arrow and .npy, at most, that are
     queue_rows: int = 200_000
     rate: float = 2000.0  #: requests a second of one client
     write_seconds: float = 120.0  #: until a request that waits for the disk gives up

@@ -2,7 +2,7 @@
 """_view.py: a snapshot of a tree that readers share, so that each does not take its own.
 
 A snapshot of a large tree takes a part of a second, and under inserts every reader would need
-a new one. So one is kept for a while: at least a second, and many times what it took to
+a new one. So one is kept for a while: at least a second, and five times what it took to
 make. Answers say of which version they are.
 """
 
@@ -21,7 +21,7 @@ from ramify.outline import LeafOrder, leaf_order
 
 _LEAST_SECONDS = 1.0
 #: A snapshot may take this share of the time.
-_SHARE = 0.05
+_SHARE = 0.2
 #: Steps down a branch that only loses points here and there.
 _MOST_STEPS = 100_000
 

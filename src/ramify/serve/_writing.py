@@ -119,7 +119,8 @@ async def insert_body(request: Request, served: Served, settings: Settings) -> d
         told = await insert(served, rows, settings, key)
         return {"numbers": told.numbers, "version": told.version, "repeated": told.repeated}
     async with body_file(request, settings) as path:
-        return await _insert_stream(served, READERS[kind](path, settings.batch_rows), settings, key)
+        batches = READERS[kind](path, settings)
+        return await _insert_stream(served, batches, settings, key)
 
 
 async def run_if_large(work: Any, body: bytes) -> Any:

@@ -37,12 +37,18 @@ def run(
     field: Annotated[
         str | None, typer.Option(metavar="NAME", help="Column of arrays that has the vectors.")
     ] = None,
-    batch: Annotated[int, typer.Option(min=1, max=100_000, help="Rows of a request.")] = 1000,
+    batch: Annotated[
+        int, typer.Option(metavar="N", min=1, max=100_000, help="Rows of a request.")
+    ] = 1000,
     create: Annotated[
         bool, typer.Option("--create", help="Begin the tree if it is not there.")
     ] = False,
-    metric: Annotated[str | None, typer.Option(help="Of a tree that is begun.")] = None,
-    linkage: Annotated[str | None, typer.Option(help="Of a tree that is begun.")] = None,
+    metric: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a tree that is begun.")
+    ] = None,
+    linkage: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a tree that is begun.")
+    ] = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:

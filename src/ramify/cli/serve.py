@@ -24,9 +24,14 @@ def run(
     ],
     host: Annotated[
         str,
-        typer.Option(help="Address to listen on. Any but this machine's own needs a token."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on. Any but this machine's own needs a token.",
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 for any that is free.", min=0)] = 8750,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="Port; 0 for any that is free.", min=0)
+    ] = 8750,
     token_file: Annotated[
         Path | None,
         typer.Option(

@@ -12,11 +12,15 @@ CPP_FILES := $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp
 PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
 	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
-.PHONY: demo test check format stub bench bench-full asan tsan fuzz docs wheel clean
+.PHONY: demo demo-serve test check format stub bench bench-full asan tsan chaos fuzz docs wheel clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
 	$(BIN)/python -m ramify.demo
+
+demo-serve: $(VENV)/.installed ## a server with a tree that grows, and a page to watch it
+	$(PIP) install "ramify[serve]"
+	$(BIN)/python -m ramify.serve.demo
 
 test: $(VENV)/.installed $(VENV)/.test build/test-extension/.built ## build and run the whole test suite
 	$(BIN)/python -m pytest -n 2
@@ -75,6 +79,11 @@ tsan: $(VENV)/.installed $(VENV)/.test ## whatever runs in threads under ThreadS
 		LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libtsan.so)" \
 		$(BIN)/python -m pytest -n 2 -m threads $$(grep -l pytest.mark.threads tests/test_*.py)
 	@! cat build/tsan-reports/* 2> /dev/null
+
+KILLS ?= 1000
+chaos: $(VENV)/.installed $(VENV)/.test ## kill -9, full disks and failing syncs, some ten minutes
+	$(BIN)/python -m tests.chaos --kills $(KILLS) --trees 40 --large 50
+	CHAOS=long $(BIN)/python -m pytest tests/test_journal_crash.py
 
 FUZZ_SECONDS ?= 300
 fuzz: $(VENV)/.installed $(VENV)/.test ## new examples and damaged files, for FUZZ_SECONDS

@@ -1,6 +1,8 @@
 """Every script in examples/ runs in an empty folder, and says and writes what it promises."""
 
 import runpy
+import shutil
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -24,6 +26,12 @@ PROMISES = {
         ["hour 8: 4,500 questions", "302 questions about car oil tires", "agreement 0.73"],
         ["queries.ramify", "queries.html"],
     ),
+    "redis_feeder": (
+        ["after the crash: 140 tickets", "at the end: 300 tickets, 300 different ones"]
+        if shutil.which("redis-server")
+        else ["there is no redis-server here"],
+        [],
+    ),
     "topics": (
         ["day 1: 60 texts in topics [0, 1, 2]", "topics [0, 1, 2, 3]", "a new text: [1]"],
         [],
@@ -45,9 +53,12 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", scripts())
-def test_example(name, tmp_path, capsys):
+def test_example(name, tmp_path, capsys, monkeypatch):
     if name == "with_river":
         pytest.importorskip("river")
+    monkeypatch.setattr(sys, "argv", [name])
+    if name == "redis_feeder":
+        pytest.importorskip("redis")
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     said, files = PROMISES[name]  # a new script must promise something
     printed = capsys.readouterr().out

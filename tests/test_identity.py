@@ -168,3 +168,12 @@ def test_birch_has_versions_and_remembers_none():
     model = BIRCH().fit([[0.0], [1.0]])
     before = model.version
     assert model.partial_fit([[2.0]]).version > before
+
+
+def test_a_single_insert_with_a_window_forgot_versions_and_ids_of_clusters():
+    model = OHAC(window=5, history=5).partial_fit([[9.0], [0.0], [8.0]])
+    night, ids = model.version, model.stable_labels(n_clusters=2)
+    model.insert([1.0])
+    assert model.version == night + 1
+    assert model.changes(since=night).inserted.tolist() == [3]
+    assert model.stable_labels(n_clusters=2)[:3].tolist() == ids.tolist()

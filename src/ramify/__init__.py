@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ramify.advice import Recommendation, recommend
+    from ramify.client import AsyncClient, Client
     from ramify.errors import BrokenTreeError, HistoryError, NoLabelsError, UnreadableFileError
     from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
     from ramify.hierarchy import Hierarchy
+    from ramify.journal import open
     from ramify.saving import load
 
     __version__: str
@@ -24,7 +26,9 @@ __all__ = [
     "OHAC",
     "OTD",
     "PERCH",
+    "AsyncClient",
     "BrokenTreeError",
+    "Client",
     "Hierarchy",
     "HistoryError",
     "NaiveHAC",
@@ -34,21 +38,27 @@ __all__ = [
     "UnreadableFileError",
     "__version__",
     "load",
+    "open",
     "recommend",
 ]
 
 #: Who has which of these names.
 _HOMES = {
     "advice": ("Recommendation", "recommend"),
+    "client": ("AsyncClient", "Client"),
     "errors": ("BrokenTreeError", "HistoryError", "NoLabelsError", "UnreadableFileError"),
     "estimators": ("BIRCH", "GRINCH", "HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"),
     "hierarchy": ("Hierarchy",),
+    "journal": ("open",),
     "saving": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 #: Modules that a user may reach for without an import of their own.
-_MODULES = ("datasets", "errors", "estimators", "files", "hierarchy", "metrics", "plot", "saving")
+_MODULES = (
+    *("client", "datasets", "errors", "estimators", "files", "hierarchy", "journal"),
+    *("metrics", "plot", "saving", "serve"),
+)
 
 
 def __getattr__(name: str) -> Any:

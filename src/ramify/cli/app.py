@@ -27,9 +27,12 @@ from ramify.cli import (
     fit,
     forget,
     info,
+    journal,
     paper,
     plot,
+    push,
     recommend,
+    serve,
     update,
 )
 from ramify.cli._console import WrongCallError
@@ -54,6 +57,7 @@ def make_app(command: str) -> typer.Typer:
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, edit, changes),
         "What is in them": (assign, cut, export, plot, evaluate, info),
+        "Trees that stay": (serve, push, journal),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

@@ -311,7 +311,8 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
                 self._forget_id(tree, id)
         before = tree.next_arrival
         self._grow(tree, row, tree.read_ids(ids, 1), False, 1, along)
-        self._adopt(tree, names)
+        if tree is not self._live:
+            self._adopt(tree, names)
         return before if tree.next_arrival > before else -1
 
     def _forget_id(self, tree: Live, id: Id | None) -> None:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""serve.py: `ramify serve`: trees for many programs, and a page to watch them."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ramify.cli._console import note, verb
+
+NAME = "serve"
+EXAMPLES = (
+    "ramify serve ./trees",
+    "RAMIFY_TOKEN=... ramify serve ./trees --host 0.0.0.0 --port 8080",
+    "ramify serve ./trees --token-file token.txt --read-token-file readers.txt",
+)
+
+
+@verb(NAME)
+def run(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where the trees are, or will be.")
+    ],
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on. Any but this machine's own needs a token.",
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="N", help="Port; 0 for any that is free.", min=0)
+    ] = 8750,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File with the token that callers need; or set RAMIFY_TOKEN."
+        ),
+    ] = None,
+    read_token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File with a token that may read and not write; or set RAMIFY_READ_TOKEN.",
+        ),
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="A page of another address that may ask; repeatable."),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No line in the log for each request.")
+    ] = False,
+) -> None:
+    """Serve the trees below a folder over HTTP: JSON, NDJSON, Arrow and .npy in, JSON out.
+
+    What is acknowledged is on the disk. The page at the address shows a tree as it grows;
+    /docs describes every call. SIGTERM and Ctrl-C finish what waits, take snapshots and end.
+    """
+    from ramify import serve
+    from ramify.serve._settings import Settings, read_token
+
+    serve.require()
+    settings = Settings(
+        folder,
+        host=host,
+        port=port,
+        token=_token(token_file, "RAMIFY_TOKEN", read_token),
+        read_token=_token(read_token_file, "RAMIFY_READ_TOKEN", read_token),
+        cors=tuple(cors or ()),
+        log=not quiet,
+    ).check()
+    serve.run(settings, announce=lambda address: note(f"ramify serves {folder} at {address}"))
+
+
+def _token(path: Path | None, name: str, read: object) -> str | None:
+    if path is not None:
+        return str(read(path))  # type: ignore[operator]
+    return os.environ.get(name) or None

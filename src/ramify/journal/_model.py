@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_model.py: the one place where a journal knows what a model is.
+
+A journal asks four things of any online estimator: to check rows before they are written
+down, to take an operation, to say what state it is in, and to become a file. No algorithm is
+named here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify import archive, saving
+from ramify.estimators._leaving import read_times, read_weights
+from ramify.estimators._online import OnlineClusterer
+from ramify.frames import open_arrow
+from ramify.ids import Ids
+from ramify.journal._records import Insert, Operation
+from ramify.points import Expected, Rows, feature_names, read_rows
+
+#: Options that may change while a tree lives; the others shape it.
+FREE = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age", "history")
+
+#: Verbs that reshape a tree, of estimators that have them; their options are plain values.
+CALLS = ("polish",)
+
+#: The core's "no node".
+_NO_NODE = 2**32 - 1
+
+Saved = tuple[dict[str, Any], dict[str, archive.Array]]
+
+
+def require_online(model: object) -> Any:
+    """Refuse what cannot grow."""
+    if not isinstance(model, OnlineClusterer):
+        raise TypeError(
+            f"{type(model).__name__} cannot be opened in a folder: expected one of Ramify's online "
+            f"estimators, such as ramify.OHAC()"
+        )
+    model._check_parameters()
+    return model
+
+
+# --- rows on their way in -----------------------------------------------------------------
+
+
+def expected(model: Any) -> Expected:
+    """What rows must be like."""
+    if model._live is not None:
+        found: Expected = model._expected(model._live)
+        return found
+    return Expected(type(model).__name__, model._settings().metric)
+
+
+def begun(model: Any) -> bool:
+    """Whether type and width of the rows are settled."""
+    return model._live is not None
+
+
+def check_rows(model: Any, X: object, columns: list[str] | None) -> tuple[Rows, list[str] | None]:
+    """Rows as they will be written down, and their column names if they brought any."""
+    X = open_arrow(X)
+    found = feature_names(X)
+    names = None if found is None else [str(name) for name in found]
+    if begun(model) and names is not None and columns is not None and names != columns:
+        raise ValueError(
+            f"the columns are {_some(names)}, and those of this tree are {_some(columns)}; give "
+            f"them in that order"
+        )
+    rows = read_rows(X, expected(model))
+    live = model._live
+    (live.settings if live is not None else model._settings()).options.check_rows(rows)
+    return rows, names if not begun(model) else None
+
+
+def check_along(
+    model: Any, n: int, ids: object, weights: object, times: object
+) -> tuple[list[Any] | None, npt.NDArray[np.float64] | None, npt.NDArray[Any] | None]:
+    """Ids, weights and times of n rows, as plain values."""
+    live = model._live
+    named = None if ids is None else Ids().read(ids, n)
+    if live is not None and len(live) > 0 and (named is None) != (live.ids is None):
+        live.read_ids(named, n)  # which has the words for it
+    return (
+        named,
+        None if weights is None else read_weights(weights, n),
+        None if times is None else read_times(times, n),
+    )
+
+
+# --- operations -----------------------------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    """What a model did with an operation."""
+
+    numbers: list[int]  #: of the points inserted, -1 for a row that came too late
+    forgotten: int = 0
+    gone_numbers: tuple[int, ...] = ()  #: of points that were told to go
+    value: Any = None  #: what the model returned
+
+
+#: How a model says no. It says so again when it is asked again, and is then in the same state.
+REFUSALS = (ValueError, TypeError, LookupError)
+
+
+def apply(model: Any, operation: Operation) -> Answer:
+    """Let a model take an operation."""
+    return _APPLY[operation.kind](model, operation)
+
+
+def _insert(model: Any, operation: Operation) -> Answer:
+    found = Insert.read(operation)
+    gone = _forget_points(model, found.forget)
+    rows, ids = found.rows, found.ids
+    if len(rows) == 1 and found.weights is None and found.times is None:
+        number = model.insert(rows[0], id=None if ids is None else ids[0])
+        return Answer([number], gone_numbers=gone)
+    more: dict[str, Any] = {}
+    if found.weights is not None:
+        more["sample_weight"] = found.weights
+    if found.times is not None:
+        dates = found.times.dtype.kind == "i"
+        more["times"] = found.times.astype("datetime64[ns]") if dates else found.times
+    before = 0 if model._live is None else model._live.next_arrival
+    model.partial_fit(rows, ids=ids, **more)
+    late = model._live.late
+    numbers = np.arange(before, before + len(rows))
+    if late is not None:
+        numbers = np.where(late, -1, before + np.cumsum(~late) - 1)
+    return Answer(numbers.tolist(), gone_numbers=gone)
+
+
+def _forget(model: Any, operation: Operation) -> Answer:
+    points = operation.head["points"]
+    return Answer([], len(points), _forget_points(model, points))
+
+
+def _forget_points(model: Any, points: list[Any]) -> tuple[int, ...]:
+    if not points:
+        return ()
+    known = model._live.known_ids()
+    numbers = tuple(points if known is None else map(known.index_of, points))
+    model.forget(points)
+    return numbers
+
+
+def _settings(model: Any, operation: Operation) -> Answer:
+    options = archive_options(type(model), operation.head["options"])
+    before = {name: getattr(model, name) for name in options}
+    try:
+        model.set_params(**options)
+        model._check_parameters()
+    except BaseException:
+        model.set_params(**before)
+        raise
+    return Answer([])
+
+
+def _call(model: Any, operation: Operation) -> Answer:
+    verb = operation.head["verb"]
+    if verb not in CALLS:
+        raise ValueError(f"a journal does not know the verb {verb!r}")
+    return Answer([], value=getattr(model, verb)(**operation.head["options"]))
+
+
+def _name(model: Any, operation: Operation) -> Answer:
+    by, value = operation.head["cut"]
+    return Answer([], value=model.stable_labels(**({} if by is None else {by: value})))
+
+
+_APPLY: Mapping[str, Callable[[Any, Operation], Answer]] = {
+    "insert": _insert,
+    "forget": _forget,
+    "settings": _settings,
+    "call": _call,
+    "mark": lambda model, operation: Answer([]),
+    "name": _name,
+}
+
+
+def archive_options(kind: Any, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as a file has them, as an estimator takes them."""
+    from ramify.estimators._saved import _parameters
+
+    return _parameters(kind, dict(found))
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as a file can hold them."""
+    from ramify.estimators._saved import _plain
+
+    return {name: _plain(name, value) for name, value in options.items()}
+
+
+def version(model: Any) -> int:
+    """Number of changes so far; with ``history`` set, one that can be asked about later."""
+    found: int = model.version
+    return found
+
+
+def next_number(model: Any) -> int:
+    """The number of the next point to come."""
+    return 0 if model._live is None else int(model._live.next_arrival)
+
+
+def numbers_there(model: Any) -> list[int]:
+    """The numbers of all points."""
+    return [] if model._live is None else model._live.numbers().tolist()
+
+
+def has_left(model: Any) -> bool:
+    """Whether points have left the tree, by themselves or not."""
+    live = model._live
+    return live is not None and live.n_points < live.next_arrival
+
+
+def is_there(model: Any, point: Any) -> bool:
+    """Whether there is a point of this id, or of this number where points have no ids."""
+    live = model._live
+    if live is None:
+        return False
+    known = live.known_ids()
+    if known is not None:
+        return known.index_of(point) is not None
+    whole = isinstance(point, int) and not isinstance(point, bool)
+    return whole and point >= 0 and live.has(point)
+
+
+def knows_names(model: Any) -> bool:
+    """Whether ids can be found by numbers at once, or there are none."""
+    return model._live is None or model._live.ids is None or model._live.ids._name is not None
+
+
+def learn_names(model: Any) -> None:
+    """From now on keep ids by numbers, too. O(n), once."""
+    if not knows_names(model):
+        model._live.ids.expect_to_leave([])
+
+
+def names_of(model: Any, numbers: Sequence[int]) -> list[Any]:
+    """Ids of points, while others may come and go."""
+    live = model._live
+    if live is None or live.ids is None:
+        return [None] * len(numbers)
+    ids = live.ids
+    begin, coming, known = ids._next, ids._coming, ids._name
+    late = {begin + at: one for at, one in enumerate(coming)}
+    return [known.get(number, late.get(number)) if live.has(number) else None for number in numbers]
+
+
+# --- states ---------------------------------------------------------------------------------
+
+
+def saved(model: Any) -> Saved:
+    """Content and arrays of a file; copies, so that the model may go on."""
+    found: Saved = model._to_saved()
+    return found
+
+
+def write_saved(path: Path, found: Saved) -> None:
+    """Write a file, whole or not at all."""
+    archive.write(path, *found)
+
+
+def from_file(found: Saved) -> Any:
+    """The model that a file holds."""
+    return saving._model(*found)
+
+
+def state_digest(found: Saved) -> str:
+    """A digest of all that a model is, equal for models that are equal to the bit.
+
+    Where in its arena the core keeps a node depends on which places were free, and those are
+    others in a tree that comes out of a file. So nodes are put in the order of their ids.
+    """
+    content, arrays = found
+    said = {name: value for name, value in content.items() if name not in ("library", "sha256")}
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    for name, array in sorted(_in_order_of_ids(arrays).items()):
+        digest.update(f"{name} {array.dtype.newbyteorder('<').str} {array.shape}".encode())
+        plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        digest.update(plain.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _in_order_of_ids(arrays: Mapping[str, archive.Array]) -> dict[str, archive.Array]:
+    ids = arrays.get("names")
+    if ids is None or (ids[1:] > ids[:-1]).all():
+        return dict(arrays)
+    order = np.argsort(ids)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    links = arrays["links"].astype(np.int64)
+    inner = ((links & 1) == 1) & (links != _NO_NODE)
+    links[inner] = 2 * place[links[inner] >> 1] + 1
+    moved = {name: arrays[name][order] for name in ("names", "mean", "ssd")}
+    return {**arrays, **moved, "links": links[order].astype(arrays["links"].dtype)}
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

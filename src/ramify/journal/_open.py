@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_open.py: ``ramify.open``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ramify.checks import whole_number
+from ramify.journal import _model
+from ramify.journal._errors import JournalError
+from ramify.journal._folder import DATABASE, FolderLock, sync_folder
+from ramify.journal._records import NO_CHAIN
+from ramify.journal._recover import Recovered, Report, is_new, look_at_end, recover
+from ramify.journal._snapshots import write_snapshot
+from ramify.journal._store import Store
+from ramify.journal._tree import DurableTree
+from ramify.journal._writer import Policy
+
+
+def open(
+    path: str | os.PathLike[str],
+    model: Any = None,
+    *,
+    snapshot_every: int = 10_000,
+    hash_every: int = 1024,
+    payload_bytes: int = 65_536,
+    queue_rows: int = 200_000,
+) -> DurableTree:
+    """Open a tree in a folder, or begin one: it survives crashes, to the bit.
+
+    Every change is written to a journal in the folder before the call that asked for it
+    returns. Snapshots are taken in the background; opening loads the latest one and takes
+    the operations since.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder; made if it is not there.
+    model : estimator, optional
+        An online estimator, such as ``OHAC(metric="cosine")``: how to begin. It may hold
+        points, as one from :func:`ramify.load` does. For a tree that is there, give one
+        without; options that shape it must be the same; the others (the
+        cut, ``window``, ``max_age``, ``n_jobs``, ``history``) become those given here.
+    snapshot_every : int
+        Operations between two snapshots.
+    hash_every : int
+        Operations between two digests of the tree in the journal, which opening checks. They
+        are fewer where they would take more than 5 % of the time.
+    payload_bytes : int
+        The largest payload.
+    queue_rows : int
+        Rows that may wait to be written; callers beyond that wait.
+
+    Returns
+    -------
+    DurableTree
+
+    Raises
+    ------
+    FolderInUseError
+        If a process has it open.
+    DamagedJournalError
+        If what was written cannot be read; says what, where, and how to go on.
+
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> folder = tempfile.mkdtemp()
+    >>> with ramify.open(folder, ramify.OHAC(n_clusters=2)) as tree:
+    ...     tree = tree.partial_fit([[0.0], [1.0], [9.0]])
+    >>> with ramify.open(folder) as tree:
+    ...     tree.partial_fit([[8.0]]).labels_
+    array([0, 0, 1, 1])
+    """
+    policy = Policy(
+        snapshot_every=whole_number("snapshot_every", snapshot_every),
+        hash_every=whole_number("hash_every", hash_every),
+        payload_bytes=whole_number("payload_bytes", payload_bytes),
+        queue_rows=whole_number("queue_rows", queue_rows),
+    )
+    asked = None if model is None else _model.require_online(model)
+    folder = Path(path)
+    if asked is None and not (folder / DATABASE).exists():
+        raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock(folder)
+    try:
+        return _opened(folder, lock, asked, policy)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _opened(folder: Path, lock: FolderLock, asked: Any, policy: Policy) -> DurableTree:
+    notes = look_at_end(folder)
+    if is_new(folder):
+        if asked is None:
+            raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
+        return DurableTree(folder, lock, _begun(folder, asked), policy)
+    recovered = recover(folder, notes)
+    try:
+        wanted = _differences(recovered.model, asked)
+        tree = DurableTree(folder, lock, recovered, policy)
+    except BaseException:
+        recovered.store.abandon()
+        raise
+    if wanted:
+        try:
+            tree.set_params(**wanted)
+        except BaseException:
+            tree.close()
+            raise
+    return tree
+
+
+def _begun(folder: Path, model: Any) -> Recovered:
+    """A folder with an empty tree in it; its first snapshot has the options."""
+    (folder / DATABASE).unlink(missing_ok=True)  # of a process that did not come far
+    for name in ("-wal", "-shm", "-journal"):
+        (folder / f"{DATABASE}{name}").unlink(missing_ok=True)
+    first = write_snapshot(folder, 0, NO_CHAIN, _model.saved(model))
+    store = Store.create(folder, first)
+    sync_folder(folder)
+    return Recovered(store, model, 0, NO_CHAIN, Report(0, 0, 0, 0.0, ()))
+
+
+def _differences(model: Any, asked: Any) -> dict[str, Any]:
+    """Options that are to change; those that cannot are refused."""
+    if asked is None:
+        return {}
+    if len(asked) > 0:
+        raise ValueError(
+            f"there is a tree here already, and this {type(asked).__name__} holds {len(asked):,} "
+            f"points; open it with one without, and insert them"
+        )
+    if type(asked) is not type(model):
+        raise ValueError(
+            f"the tree here is of {type(model).__name__}, and {type(asked).__name__} was asked for"
+        )
+    now, then = asked.get_params(deep=False), model.get_params(deep=False)
+    other = {name: value for name, value in now.items() if value != then[name]}
+    for name, value in other.items():
+        if name not in _model.FREE:
+            raise ValueError(
+                f"{name} of the tree here is {then[name]!r}, and {value!r} was asked for; it "
+                f"shapes the tree, and cannot change"
+            )
+    return other

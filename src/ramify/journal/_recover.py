@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_recover.py: from a folder to the tree that was there.
+
+The latest snapshot that can be read, then every operation since. What the tree was after
+some of them is in the journal as a digest, and must come out again: recovery proves itself.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ramify import archive
+from ramify.errors import UnreadableFileError
+from ramify.journal import _model
+from ramify.journal._answers import outcome
+from ramify.journal._errors import DamagedJournalError
+from ramify.journal._folder import DATABASE, snapshot_files, snapshot_name
+from ramify.journal._records import KINDS, Operation, Stored, chained
+from ramify.journal._store import FORMAT, Outcome, Snapshot, Store, connect
+from ramify.journal._wal import look_at_log
+
+#: Operations whose outcomes are written down together.
+_NOTED_AT_ONCE = 1000
+
+
+class Report(NamedTuple):
+    """What opening a folder found.
+
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> folder = tempfile.mkdtemp()
+    >>> with ramify.open(folder, ramify.OHAC()) as tree:
+    ...     _ = tree.partial_fit([[0.0], [1.0]])
+    >>> with ramify.open(folder) as tree:
+    ...     tree.report.snapshot, tree.report.replayed, tree.report.notes
+    (1, 0, ())
+    """
+
+    snapshot: int  #: the operation after which the snapshot was taken
+    replayed: int  #: operations since then
+    proven: int  #: digests in the journal that came out again
+    seconds: float
+    notes: tuple[str, ...]  #: what was cut off or left aside, in words
+
+
+class Recovered(NamedTuple):
+    """A tree, and where its journal stands."""
+
+    store: Store
+    model: Any
+    seq: int
+    chain: bytes
+    report: Report
+
+
+def is_new(folder: Path) -> bool:
+    """Whether no tree has been begun here. A begun one that never ended its first step is new.
+
+    To be asked after :func:`look_at_end`: SQLite may tidy up the log.
+    """
+    path = folder / DATABASE
+    if not path.exists():
+        return _no_tree(folder)
+    try:
+        connection = connect(path)  # to read only would not do: its log may be all there is
+        try:
+            ask = "SELECT count(*) FROM sqlite_master WHERE name = 'facts'"
+            return connection.execute(ask).fetchone() == (0,) and _no_tree(folder)
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return False
+
+
+def _no_tree(folder: Path) -> bool:
+    """No snapshot but that of an empty tree."""
+    if max(snapshot_files(folder), default=0) > 0:
+        raise DamagedJournalError(
+            f"{folder} has snapshots and no journal; put {DATABASE} back, or load the latest "
+            f"snapshot, {snapshot_name(max(snapshot_files(folder)))}, by ramify.load"
+        )
+    return True
+
+
+def recover(folder: Path, notes: list[str]) -> Recovered:
+    """Open the database, load the latest snapshot, and take all operations since.
+
+    ``notes`` are what :func:`look_at_end` had to say.
+    """
+    begin = time.perf_counter()
+    try:
+        store = Store(folder)
+        try:
+            return _recovered(folder, store, notes, begin)
+        except BaseException:
+            store.abandon()
+            raise
+    except sqlite3.DatabaseError as error:
+        raise _damaged(folder, f"SQLite says: {error}") from error
+
+
+def _recovered(folder: Path, store: Store, notes: list[str], begin: float) -> Recovered:
+    if (found := store.fact("format")) != FORMAT:
+        raise DamagedJournalError(f"{folder} has format {found}; this Ramify reads {FORMAT}")
+    model, snapshot, more = _snapshot(folder, store)
+    notes += more
+    replay = Replay(folder, store, model, snapshot)
+    replay.run()
+    notes += replay.notes
+    _clear(folder, store)
+    seconds = time.perf_counter() - begin
+    report = Report(snapshot.seq, replay.count, replay.proven, seconds, tuple(notes))
+    return Recovered(store, model, replay.seq, replay.chain, report)
+
+
+def look_at_end(folder: Path) -> list[str]:
+    """Whether the end of the journal is whole; before SQLite has seen it."""
+    found = look_at_log(folder / f"{DATABASE}-wal")
+    if found.damaged is not None:
+        raise _damaged(folder, f"frame {found.damaged} of {DATABASE}-wal is not what was written")
+    if found.unfinished:
+        return [f"a commit that was never finished was cut off ({found.unfinished} pages)"]
+    return []
+
+
+def _snapshot(folder: Path, store: Store) -> tuple[Any, Snapshot, list[str]]:
+    """The latest snapshot that can be read."""
+    notes: list[str] = []
+    for found in store.snapshots():
+        try:
+            whole = archive.read(folder / snapshot_name(found.seq))
+            if _model.state_digest(whole) == found.state:
+                return _model.from_file(whole), found, notes
+            notes.append(f"{snapshot_name(found.seq)} is another tree's, and was left aside")
+        except (OSError, UnreadableFileError) as error:
+            notes.append(f"{error}; it was left aside")
+    raise _damaged(folder, f"no snapshot can be read: {'; '.join(notes)}")
+
+
+class Replay:
+    """Operations after a snapshot, checked and taken."""
+
+    def __init__(self, folder: Path, store: Store, model: Any, snapshot: Snapshot) -> None:
+        self._folder, self._store, self._model = folder, store, model
+        self.seq, self.chain = snapshot.seq, snapshot.chain
+        self.count = self.proven = 0
+        self.notes: list[str] = []
+        self._done = store.fact("done")
+        self._outcomes: list[Outcome] = []
+        self._torn: int | None = None
+
+    def run(self) -> None:
+        """Take them all."""
+        hashes = self._store.hashes(self.seq)
+        group: list[Stored] = []
+        try:
+            for one in self._believed():
+                group.append(one)
+                if one.seq == one.group:
+                    self._take(group)
+                    group = []
+                    if (wanted := hashes.get(self.seq)) is not None:
+                        self._prove(wanted)
+        finally:
+            if group:  # what is left of a commit whose end is damaged
+                self._take(group)
+            if self._torn is not None:
+                self._cut_off(self._torn)
+            self._note()
+
+    def _take(self, group: list[Stored]) -> None:
+        answers: list[_model.Answer | None] = []
+        for one in group:
+            try:
+                answers.append(_model.apply(self._model, one.operation))
+            except _model.REFUSALS:  # it was refused when it came, too
+                answers.append(None)
+        version = _model.version(self._model)
+        for one, answer in zip(group, answers, strict=True):
+            if one.seq > self._done:
+                self._outcomes.append(outcome(one, answer, version))
+        self.seq, self.chain = group[-1].seq, group[-1].digest
+        self.count += len(group)
+        if len(self._outcomes) >= _NOTED_AT_ONCE:
+            self._note()
+
+    def _note(self) -> None:
+        if self._outcomes:
+            self._store.note(self._outcomes)
+            self._outcomes = []
+
+    def _prove(self, wanted: str) -> None:
+        if _model.state_digest(_model.saved(self._model)) != wanted:
+            raise DamagedJournalError(
+                f"{self._folder}: the tree after operation {self.seq} is not the one that was "
+                f"there; was the journal written by another version of Ramify, or on another "
+                f"processor? {_how(self._folder)}"
+            )
+        self.proven += 1
+
+    def _believed(self) -> Iterator[Stored]:
+        """Operations in order; a torn tail is cut off, and damage before the end refused."""
+        chain, seq = self.chain, self.seq
+        for row in self._rows():
+            if row[0] != seq + 1 or (found := believed(chain, row)) is None:
+                self._cut_or_refuse(seq + 1)
+                return
+            yield found
+            chain, seq = found.digest, found.seq
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        after = self.seq
+        try:
+            for row in self._store.operations(after):
+                after = row[0]
+                yield row
+        except sqlite3.DatabaseError as error:
+            raise _damaged(
+                self._folder, f"operation {after + 1} cannot be read ({error})"
+            ) from error
+
+    def _cut_or_refuse(self, first: int) -> None:
+        before: bytes | None = None
+        for row in self._store.operations(first - 1):
+            if before is not None and believed(before, row) is not None:
+                raise _damaged(
+                    self._folder, f"operation {first} is not what was written, and later ones are"
+                )
+            before = row[5]
+        self._torn = first
+
+    def _cut_off(self, first: int) -> None:
+        """Drop operations that are no more, and what is written of them."""
+        version, number = _model.version(self._model), _model.next_number(self._model)
+        lost = self._store.cut_off(first, version, number)
+        self.notes.append(
+            f"the end of the journal was torn: {lost} operations from number {first} on were cut "
+            f"off"
+        )
+
+
+def believed(before: bytes, row: tuple[Any, ...]) -> Stored | None:
+    """An operation if it is what was written behind this digest."""
+    seq, group, kind, head, body, digest = row
+    try:
+        if chained(before, seq, group, kind, head, body) != digest or kind not in KINDS:
+            return None
+        return Stored(seq, group, Operation(kind, json.loads(head), body), digest)
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _clear(folder: Path, store: Store) -> None:
+    """Files of snapshots that never counted, or do not any more."""
+    known = {found.seq for found in store.snapshots()}
+    for seq, path in snapshot_files(folder).items():
+        if seq not in known:
+            path.unlink()
+
+
+def _damaged(folder: Path, what: str) -> DamagedJournalError:
+    return DamagedJournalError(f"{folder} is damaged: {what}. {_how(folder)}")
+
+
+def _how(folder: Path) -> str:
+    return (
+        f"Nothing was changed. `ramify journal check {folder}` says more; `ramify journal repair "
+        f"{folder}` keeps all before the damage, and a copy of the rest"
+    )

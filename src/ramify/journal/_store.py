@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_store.py: the database of a folder: SQLite, write-ahead log, every commit on the disk.
+
+Two kinds of tables:
+
+    operations               the truth: appended, never changed, dropped behind a snapshot
+    points, requests, marks, what operations came to: which number a point got, what a request
+    payloads, words, hashes  was answered. Made again from the operations where it is missing
+
+Only a commit of operations has to reach the disk before a caller is told. What they came to
+is known after the tree took them, and goes into a second commit that nobody waits for:
+``done`` in ``facts`` is the last operation that it covers, and replay goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ramify.journal._folder import DATABASE
+from ramify.journal._records import NO_CHAIN, Operation, Stored, chained
+
+#: Raised when the tables below change.
+FORMAT = 1
+
+_TABLES = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE operations (seq INTEGER PRIMARY KEY, grp INTEGER NOT NULL, kind TEXT NOT NULL,
+                         head TEXT NOT NULL, body BLOB NOT NULL, digest BLOB NOT NULL);
+CREATE TABLE snapshots (seq INTEGER PRIMARY KEY, state TEXT NOT NULL, chain BLOB NOT NULL,
+                        bytes INTEGER NOT NULL);
+CREATE TABLE hashes (seq INTEGER PRIMARY KEY, state TEXT NOT NULL);
+CREATE TABLE points (id PRIMARY KEY, number INTEGER NOT NULL, version INTEGER NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE requests (key TEXT PRIMARY KEY, seq INTEGER NOT NULL, content TEXT NOT NULL,
+                       answer TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE marks (source TEXT PRIMARY KEY, position TEXT NOT NULL, seq INTEGER NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE payloads (number INTEGER PRIMARY KEY, id, body TEXT NOT NULL, text TEXT NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5 (text, content=payloads, content_rowid=number,
+                                       tokenize="unicode61 remove_diacritics 2");
+CREATE TRIGGER payload_comes AFTER INSERT ON payloads BEGIN
+  INSERT INTO words (rowid, text) VALUES (new.number, new.text); END;
+CREATE TRIGGER payload_goes AFTER DELETE ON payloads BEGIN
+  INSERT INTO words (words, rowid, text) VALUES ('delete', old.number, old.text); END;
+"""
+
+#: Ids that one question names.
+_AT_ONCE = 500
+
+
+class Snapshot(NamedTuple):
+    """A file with the tree after an operation, and what the journal says of it."""
+
+    seq: int
+    state: str  #: digest of the tree
+    chain: bytes  #: digest of the operation
+    bytes: int
+
+
+class Outcome(NamedTuple):
+    """What an operation came to, for the tables that nobody waits for."""
+
+    seq: int
+    points: Sequence[tuple[Any, int, int]] = ()  #: id, number, version
+    gone: Sequence[Any] = ()  #: ids whose points were forgotten
+    gone_numbers: Sequence[int] = ()
+    request: tuple[str, int, str, str] | None = None  #: key, seq, content, answer
+    marks: Sequence[tuple[str, str]] = ()
+    payloads: Sequence[tuple[int, Any, str, str]] = ()  #: number, id, body, text
+    columns: Sequence[str] | None = None
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection for one thread at a time, without transactions of its own."""
+    mode = "ro" if read_only else "rwc"
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    found = sqlite3.connect(
+        address, uri=True, isolation_level=None, check_same_thread=False, timeout=30
+    )
+    if not read_only:
+        found.execute("PRAGMA synchronous = FULL")
+        found.execute("PRAGMA wal_autocheckpoint = 0")  # a thread of its own does it
+    return found
+
+
+class Store:
+    """The tables, by one writer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / DATABASE
+        self._connection = connect(self.path)
+
+    @classmethod
+    def create(cls, folder: Path, first: Snapshot) -> Store:
+        """A new database, complete with its first snapshot or not there at all."""
+        store = cls(folder)
+        store._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        store._connection.execute("PRAGMA journal_mode = WAL")
+        with store.transaction() as write:
+            for statement in _statements(_TABLES):
+                write.execute(statement)
+            facts = [("format", FORMAT), ("done", 0)]
+            write.executemany("INSERT INTO facts VALUES (?, ?)", facts)
+            write.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", first)
+        return store
+
+    def close(self) -> None:
+        """Write the log into the database, and leave no log."""
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self._connection.close()
+
+    def abandon(self) -> None:
+        """Close without another word to the disk."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self, *, wait: bool = True) -> Iterator[sqlite3.Connection]:
+        """All or nothing; on the disk at the end, unless nobody waits for it."""
+        write = self._connection
+        write.execute(f"PRAGMA synchronous = {'FULL' if wait else 'NORMAL'}")
+        write.execute("BEGIN IMMEDIATE")
+        try:
+            yield write
+            write.execute("COMMIT")
+        except BaseException:
+            if write.in_transaction:
+                write.execute("ROLLBACK")
+            raise
+
+    # --- the truth ------------------------------------------------------------------
+
+    def append(self, operations: Sequence[Operation], seq: int, chain: bytes) -> list[Stored]:
+        """Append operations after number ``seq``, together, and return when they are safe."""
+        group, stored = seq + len(operations), []
+        with self.transaction() as write:
+            for number, operation in enumerate(operations, seq + 1):
+                head = operation.text()
+                chain = chained(chain, number, group, operation.kind, head, operation.body)
+                write.execute(
+                    "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?)",
+                    (number, group, operation.kind, head, operation.body, chain),
+                )
+                stored.append(Stored(number, group, operation, chain))
+        return stored
+
+    def operations(self, after: int) -> Iterator[tuple[int, int, str, str, bytes, bytes]]:
+        """Rows of operations in order, not believed yet."""
+        yield from self._connection.execute(
+            "SELECT seq, grp, kind, head, body, digest FROM operations WHERE seq > ? ORDER BY seq",
+            (after,),
+        )
+
+    def last(self) -> tuple[int, bytes]:
+        """Number and digest of the last operation."""
+        ask = self._connection.execute
+        found = ask("SELECT seq, digest FROM operations ORDER BY seq DESC LIMIT 1").fetchone()
+        if found is None:
+            found = ask("SELECT seq, chain FROM snapshots ORDER BY seq DESC LIMIT 1").fetchone()
+        return found or (0, NO_CHAIN)
+
+    def cut_off(self, first: int, version: int, number: int) -> int:
+        """Drop operations from this number on, and what they came to; how many there were.
+
+        ``version`` is that of the tree without them, ``number`` that of its next point.
+        """
+        with self.transaction() as write:
+            for table in ("hashes", "requests", "marks"):
+                write.execute(f"DELETE FROM {table} WHERE seq >= ?", (first,))
+            write.execute("DELETE FROM points WHERE version > ?", (version,))
+            write.execute("DELETE FROM payloads WHERE number >= ?", (number,))
+            write.execute(
+                "UPDATE facts SET value = min(value, ?) WHERE name = 'done'", (first - 1,)
+            )
+            return write.execute("DELETE FROM operations WHERE seq >= ?", (first,)).rowcount
+
+    def drop(self, up_to: int, most: int = 256) -> bool:
+        """Drop some operations that a snapshot covers; whether there are more."""
+        with self.transaction() as write:
+            chosen = "SELECT seq FROM operations WHERE seq <= ? ORDER BY seq LIMIT ?"
+            dropped = write.execute(
+                f"DELETE FROM operations WHERE seq IN ({chosen})", (up_to, most)
+            )
+            write.execute("DELETE FROM hashes WHERE seq <= ?", (up_to,))
+            return dropped.rowcount == most
+
+    # --- snapshots --------------------------------------------------------------------
+
+    def snapshots(self) -> list[Snapshot]:
+        """The latest first."""
+        ask = "SELECT seq, state, chain, bytes FROM snapshots ORDER BY seq DESC"
+        return [Snapshot(*row) for row in self._connection.execute(ask)]
+
+    def add_snapshot(self, new: Snapshot, keep: int) -> list[int]:
+        """Write down a snapshot whose file has been read back; which older ones can go."""
+        with self.transaction() as write:
+            write.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", new)
+            old = [found.seq for found in self.snapshots()[keep:]]
+            write.executemany("DELETE FROM snapshots WHERE seq = ?", [(seq,) for seq in old])
+        return old
+
+    # --- what operations came to ----------------------------------------------------------
+
+    def fact(self, name: str) -> Any:
+        """A single value."""
+        found = self._connection.execute(
+            "SELECT value FROM facts WHERE name = ?", (name,)
+        ).fetchone()
+        return None if found is None else found[0]
+
+    def note(self, outcomes: Sequence[Outcome], hashes: Sequence[tuple[int, str]] = ()) -> None:
+        """Write down what operations came to, without waiting for the disk."""
+        with self.transaction(wait=False) as write:
+            for found in outcomes:
+                _note(write, found)
+            write.executemany("INSERT OR REPLACE INTO hashes VALUES (?, ?)", hashes)
+            if outcomes:
+                write.execute("UPDATE facts SET value = ? WHERE name = 'done'", (outcomes[-1].seq,))
+
+    def sync(self) -> None:
+        """Have all that was written on the disk."""
+        with self.transaction() as write:
+            write.execute("INSERT OR REPLACE INTO facts VALUES ('synced', ?)", (self.fact("done"),))
+
+    def hashes(self, after: int) -> dict[int, str]:
+        """Digests of the tree after some of the operations."""
+        ask = "SELECT seq, state FROM hashes WHERE seq > ?"
+        return dict(self._connection.execute(ask, (after,)).fetchall())
+
+    def answered(self, ids: Iterable[Any]) -> dict[Any, tuple[int, int]]:
+        """Number and version of those of the ids that have been taken before."""
+        return known_points(self._connection, ids)
+
+    def request(self, key: str) -> tuple[str, str] | None:
+        """Digest of what was asked under a key, and the answer."""
+        found: tuple[str, str] | None = self._connection.execute(
+            "SELECT content, answer FROM requests WHERE key = ?", (key,)
+        ).fetchone()
+        return found
+
+    def tidy(self, keep_requests: int, gone_before: int, there: Iterable[int] | None) -> None:
+        """Forget answers to old requests, and points that have left long ago."""
+        with self.transaction(wait=False) as write:
+            oldest = "SELECT seq FROM requests ORDER BY seq DESC LIMIT 1 OFFSET ?"
+            write.execute(f"DELETE FROM requests WHERE seq < ({oldest})", (keep_requests,))
+            if there is None:
+                return
+            write.execute("CREATE TEMP TABLE there (number INTEGER PRIMARY KEY)")
+            write.executemany("INSERT INTO there VALUES (?)", ((number,) for number in there))
+            left = "number NOT IN (SELECT number FROM there)"
+            write.execute(f"DELETE FROM payloads WHERE {left}")
+            write.execute(f"DELETE FROM points WHERE number < ? AND {left}", (gone_before,))
+            write.execute("DROP TABLE there")
+
+    def shrink(self) -> None:
+        """Give the room of what was dropped back to the disk."""
+        self._connection.execute("VACUUM")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def integrity(self) -> list[str]:
+        """What SQLite itself finds wrong."""
+        found = [row[0] for row in self._connection.execute("PRAGMA integrity_check(20)")]
+        return [] if found == ["ok"] else found
+
+
+def _note(write: sqlite3.Connection, found: Outcome) -> None:
+    write.executemany("DELETE FROM points WHERE id = ?", [(one,) for one in found.gone])
+    numbers = [(number,) for number in found.gone_numbers]
+    write.executemany("DELETE FROM payloads WHERE number = ?", numbers)
+    write.executemany("INSERT OR REPLACE INTO points VALUES (?, ?, ?)", found.points)
+    if found.request is not None:
+        write.execute("INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?)", found.request)
+    marks = [(*mark, found.seq) for mark in found.marks]
+    write.executemany("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", marks)
+    write.executemany("INSERT INTO payloads VALUES (?, ?, ?, ?)", found.payloads)
+    if found.columns is not None:
+        text = json.dumps(list(found.columns))
+        write.execute("INSERT OR REPLACE INTO facts VALUES ('columns', ?)", (text,))
+
+
+def known_points(connection: sqlite3.Connection, ids: Iterable[Any]) -> dict[Any, tuple[int, int]]:
+    """Number and version of those of the ids that have been taken."""
+    wanted, found = list(ids), {}
+    for begin in range(0, len(wanted), _AT_ONCE):
+        some = wanted[begin : begin + _AT_ONCE]
+        ask = f"SELECT id, number, version FROM points WHERE id IN ({','.join('?' * len(some))})"
+        for one, number, version in connection.execute(ask, some):
+            found[one] = number, version
+    return found
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Statements one by one: executescript would commit before the first."""
+    part = ""
+    for line in text.splitlines():
+        part += line + "\n"
+        if sqlite3.complete_statement(part):
+            yield part
+            part = ""

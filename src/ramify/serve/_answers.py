@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_answers.py: what a tree says, as JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+from ramify.journal import DurableTree
+from ramify.serve._trees import Served
+from ramify.serve._view import Still, blocks, heads, node_facts
+
+FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
+
+_LONGEST_TITLE = 160
+
+#: Nodes and points that a brief account of changes names.
+_MOST_TOLD = 2000
+
+
+def facts(served: Served) -> dict[str, Any]:
+    """What is known of a tree without looking at its points."""
+    tree = served.tree
+    live = tree.model._live
+    return {
+        "name": served.name,
+        **served.about,
+        "dimension": served.dimension,
+        "points": 0 if live is None else int(live.n_points),
+        "leaves": len(tree),
+        "version": served.versions[-1],
+        "oldest_version": served.versions[0],
+        "ids": None if live is None or live.ids is None else _kind_of_ids(live),
+        "journal": tree.statistics(),
+    }
+
+
+def _kind_of_ids(live: Any) -> str:
+    return next((type(one).__name__ for one in live.ids), "str")
+
+
+def cut_of(k: int | None, height: float | None, max_size: int | None) -> dict[str, Any]:
+    """The options of a cut that were given; ValueError if it is not one."""
+    asked = {"n_clusters": k, "height": height, "max_size": max_size}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if len(given) != 1:
+        raise ValueError("give one of k, height and max_size")
+    return given
+
+
+def clusters(
+    tree: DurableTree, cut: dict[str, Any], representatives: int, limit: int
+) -> dict[str, Any]:
+    """The clusters of a cut: ids that stay, sizes, heights and points that show what they are."""
+    cut = _possible(tree, cut)
+    found = tree.clusters(**cut)
+    order = np.argsort(-np.asarray(found.sizes), kind="stable")[:limit]
+    examples = _examples(tree, found, order, cut, representatives)
+    shown = [one for some in examples for one in some]
+    known = describe(tree, shown)
+    return {
+        "total": len(found),
+        "clusters": [
+            {
+                "label": int(label),
+                "node": int(found.node_ids[label]),
+                "size": _plain(found.sizes[label]),
+                "height": float(found.heights[label]),
+                "first_point": int(found.first_points[label]),
+                "representatives": [known[one] for one in some],
+            }
+            for label, some in zip(order.tolist(), examples, strict=True)
+        ],
+    }
+
+
+def _possible(tree: DurableTree, cut: dict[str, Any]) -> dict[str, Any]:
+    """A cut into at most as many clusters as there are leaves."""
+    if "n_clusters" in cut:
+        return {"n_clusters": min(cut["n_clusters"], max(len(tree), 1))}
+    return cut
+
+
+def _examples(tree: DurableTree, found: Any, order: Any, cut: Any, count: int) -> list[list[int]]:
+    """The points nearest to each cluster's mean that are in it. The tree may grow meanwhile."""
+    if count == 0:
+        return [[] for _ in order]
+    means, live = np.asarray(found.means)[order], tree.model._live
+    wanted = min(2 * count, len(live))
+    examples: list[list[int]] = []
+    numbers, _ = live.nearest(_unit(means, live), wanted)
+    _, nodes = live.cluster_of(numbers.reshape(-1), _cut(cut))
+    nodes = nodes.reshape(numbers.shape)
+    for at, label in enumerate(order.tolist()):
+        inside = numbers[at][nodes[at] == found.node_ids[label]][:count].tolist()
+        examples.append(inside or [int(found.first_points[label])])
+    return examples
+
+
+def _unit(means: Any, live: Any) -> Any:
+    rows = np.ascontiguousarray(means, dtype=live.dtype)
+    if live.settings.metric.unit_rows:  # a mean of directions may be none
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = np.where(lengths > 0, rows, 1.0).astype(live.dtype)
+    return rows
+
+
+def _cut(cut: dict[str, Any]) -> tuple[str, float]:
+    ((name, value),) = cut.items()
+    return name, value
+
+
+def describe(tree: DurableTree, numbers: list[int]) -> dict[int, dict[str, Any]]:
+    """Number, id and payload of points."""
+    payloads = tree.payloads(numbers)
+    return {
+        number: {"number": number, "id": name, "payload": payloads.get(number)}
+        for number, name in zip(numbers, tree.ids_of(numbers), strict=True)
+    }
+
+
+def title(described: dict[str, Any]) -> str:
+    """A few words for a point: its payload's text, or its id."""
+    payload = described["payload"]
+    if isinstance(payload, dict):
+        words = (payload.get(name) for name in ("title", "name", "text", "subject"))
+        texts = [value for value in payload.values() if isinstance(value, str)]
+        payload = next((one for one in words if isinstance(one, str)), next(iter(texts), None))
+    if isinstance(payload, str) and payload.strip():
+        return " ".join(payload.split())[:_LONGEST_TITLE]
+    name = described["id"]
+    return f"point {described['number']}" if name is None else str(name)[:_LONGEST_TITLE]
+
+
+def assigned(tree: DurableTree, X: Any, cut: dict[str, Any]) -> dict[str, Any]:
+    """Where rows belong; nothing is inserted."""
+    found = tree.assign(X, **_possible(tree, cut))
+    points = [int(point) for point in found.points]
+    return {
+        "labels": found.labels.tolist(),
+        "nodes": found.node_ids.tolist(),
+        "nearest": points,
+        "nearest_ids": tree.ids_of(points),
+        "distances": found.distances.tolist(),
+        "paths": found.path_codes,
+    }
+
+
+def node(served: Served, wanted: int, members: int, offset: int) -> dict[str, Any]:
+    """A node: its parts, its neighbours, and points below it."""
+    still, place = _place(served, wanted)
+    below = still.numbers_below(place, members, offset)
+    shown = still.spread(place, 5)
+    known = describe(served.tree, [*below, *shown])
+    path = [still.public(one) for one in still.tree.path(place).tolist()]
+    return {
+        "version": still.version,
+        **node_facts(still, place),
+        "path": path,
+        "members": [known[one] for one in below],
+        "representatives": [known[one] for one in shown],
+    }
+
+
+def _place(served: Served, wanted: int) -> tuple[Still, int]:
+    """A tree at rest that has this node, and where; a node may be younger than the one at hand."""
+    still = served.view.still()
+    for _ in range(2):
+        try:
+            return still, still.tree.node_of(wanted)
+        except (KeyError, ValueError, IndexError):
+            still = served.view.still(at_least=served.versions[-1])
+    raise LookupError(f"there is no node {wanted} in version {still.version}")
+
+
+def outline(served: Served, wanted: int | None, most: int, k: int) -> dict[str, Any]:
+    """The part of a tree that can be seen, for the page."""
+    if wanted is None:
+        still = served.view.still()
+        root = still.tree.root
+    else:
+        still, root = _place(served, wanted)
+    found = blocks(still, root, most)
+    shown = [still.middle(block.node) for block in found]
+    clusters_of = heads(still, found, k)
+    known = describe(served.tree, shown)
+    return {
+        "version": still.version,
+        "leaves": still.tree.n_leaves,
+        "root": still.public(root),
+        "path": [still.public(one) for one in still.tree.path(root).tolist()],
+        "blocks": [
+            {
+                "id": still.public(block.node),
+                "last": still.public(block.last),
+                "parent": block.parent,
+                "size": block.size,
+                "height": still.height(block.node),
+                "split": still.height(block.last),
+                "title": title(known[number]),
+                "cluster": None if head is None else still.public(head),
+            }
+            for block, number, head in zip(found, shown, clusters_of, strict=True)
+        ],
+    }
+
+
+def changes(found: Any, brief: bool = False) -> dict[str, Any]:
+    """What became of a tree between two versions."""
+    told = {"since": found.since, "version": found.version}
+    names = ("inserted", "forgotten", "born", "retired", "grown", "shrunk")
+    if brief:
+        shown = ("inserted", "born", "grown")
+        some = {name: getattr(found, name)[:_MOST_TOLD].tolist() for name in shown}
+        return {**told, **some, "counts": {name: len(getattr(found, name)) for name in names}}
+    return {
+        **told,
+        **{name: getattr(found, name).tolist() for name in (*names, "rewired", "moved")},
+        "families": found.families.tolist(),
+        "heights": found.heights.tolist(),
+        "ids": None if found.ids is None else found.ids.tolist(),
+    }
+
+
+def export(version: int, tree: Any, format: str) -> tuple[bytes, str]:
+    """A tree as a file, and what kind of file it is."""
+    if format == "json":
+        from ramify.estimators._replay import families_of
+
+        whole = families_of(tree)
+        told = {
+            "version": version,
+            "points": whole.points.tolist(),
+            "ids": None if tree.names is None else tree.names.tolist(),
+            "families": np.column_stack([whole.ids, whole.children]).tolist(),
+            "heights": whole.values[:, 0].tolist(),
+        }
+        return json.dumps(told).encode(), "application/json"
+    if format == "newick":
+        return tree.to_newick().encode("utf-8", "replace"), "text/plain; charset=utf-8"
+    room = io.BytesIO()
+    if format == "linkage":
+        np.save(room, tree.to_linkage())
+        return room.getvalue(), "application/x-npy"
+    if format == "graphml":
+        tree.to_graphml(room)
+        return room.getvalue(), "application/xml"
+    if format == "arrow":
+        import pyarrow as pa
+
+        table = tree.to_arrow()
+        with pa.ipc.new_stream(room, table.schema) as out:
+            out.write_table(table)
+        return room.getvalue(), "application/vnd.apache.arrow.stream"
+    return _ramify_file(tree), "application/octet-stream"
+
+
+def _ramify_file(tree: Any) -> bytes:
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tree.ramify")
+        tree.save(path)
+        return path.read_bytes()
+
+
+def _plain(value: Any) -> int | float:
+    number = float(value)
+    return int(number) if number.is_integer() else number

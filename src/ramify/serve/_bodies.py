@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_bodies.py: rows out of the bodies of requests: JSON, lines of JSON, Arrow, .npy.
+
+JSON is held in memory and limited. The others are written to a temporary file as they come,
+and read from there some rows at a time. No pickle is ever read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ramify.serve._settings import Settings
+
+JSON, NDJSON = "application/json", "application/x-ndjson"
+ARROW, NPY = "application/vnd.apache.arrow.stream", "application/x-npy"
+KINDS = (JSON, NDJSON, ARROW, NPY)
+
+_LONGEST_LINE = 16 << 20
+_FIELDS = {"id", "vector", "payload", "weight", "time"}
+
+
+class BodyError(ValueError):
+    """A body that makes no sense; where, and what would be right."""
+
+
+@dataclass
+class Rows:
+    """Some rows of a body."""
+
+    vectors: Any
+    ids: list[Any] | None = None
+    payloads: list[Any] | None = None
+    weights: list[float] | None = None
+    times: Any = None
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def along(self) -> dict[str, Any]:
+        """What comes along, as a tree takes it."""
+        found = {"ids": self.ids, "payloads": self.payloads}
+        return found | {"sample_weight": self.weights, "times": self.times}
+
+
+def read_json(body: bytes) -> Rows:
+    """{"points": [{"id", "vector", "payload"}]}, {"vectors": [...], "ids": [...]}, or one point.
+
+    Examples
+    --------
+    >>> read_json(b'{"points": [{"id": "a", "vector": [1, 2]}]}').ids
+    ['a']
+    """
+    found = parse(body)
+    if isinstance(found, dict) and "vectors" in found:
+        names = {"vectors", "ids", "payloads", "weights", "times"}
+        if strange := set(found) - names:
+            raise BodyError(f"unknown fields: {', '.join(sorted(strange))}; known: {sorted(names)}")
+        parts = {name: found.get(name) for name in names - {"vectors"}}
+        for name, part in parts.items():
+            if part is not None and not isinstance(part, list):
+                raise BodyError(f"{name}: expected a list, one entry for each row")
+        return Rows(matrix(found["vectors"]), **parts)
+    points = found.get("points", [found]) if isinstance(found, dict) else None
+    if not isinstance(points, list) or not points:
+        raise BodyError('expected {"points": [{"id": ..., "vector": [...]}, ...]}')
+    return of_points(points)
+
+
+def parse(text: bytes | str) -> Any:
+    """JSON, without the words for what is no number."""
+
+    def refuse(word: str) -> None:
+        raise BodyError(f"{word} is no number in JSON")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except BodyError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise BodyError(f"this is no JSON: {error}") from None
+
+
+def of_points(points: list[Any], first: int = 0) -> Rows:
+    """Rows of points that are objects."""
+    for at, point in enumerate(points, first):
+        if not isinstance(point, dict) or "vector" not in point:
+            raise BodyError(f'point {at}: expected an object with "vector"')
+        if strange := set(point) - _FIELDS:
+            raise BodyError(f"point {at}: unknown field {sorted(strange)[0]!r}")
+
+    def column(name: str) -> list[Any] | None:
+        given = [name in point and point[name] is not None for point in points]
+        if name != "payload" and any(given) and not all(given):
+            raise BodyError(f"point {first + given.index(False)} has no {name!r}, and others have")
+        return [point.get(name) for point in points] if any(given) else None
+
+    return Rows(
+        matrix([point["vector"] for point in points], first),
+        column("id"),
+        column("payload"),
+        column("weight"),
+        column("time"),
+    )
+
+
+def matrix(vectors: Any, first: int = 0) -> Any:
+    """Lists of numbers as one array; whose row is not one is said."""
+    if not isinstance(vectors, list) or not vectors:
+        raise BodyError("expected a list of vectors")
+    width = len(vectors[0]) if isinstance(vectors[0], list) else 0
+    for at, vector in enumerate(vectors, first):
+        if not isinstance(vector, list) or len(vector) != width or width == 0:
+            raise BodyError(f"point {at}: expected a list of {width or 'd'} numbers")
+        if not set(map(type, vector)) <= {int, float}:
+            raise BodyError(f"point {at}: a vector has numbers only")
+    try:
+        return np.array(vectors, dtype=np.float64)
+    except OverflowError:
+        raise BodyError("a number is too large") from None
+
+
+def read_lines(path: Path, settings: Settings) -> Iterator[Rows]:
+    """Lines of JSON, a point each, some at a time."""
+    rows = settings.batch_rows
+    points: list[Any] = []
+    first = number = 0
+    with path.open("rb") as file:
+        while line := file.readline(_LONGEST_LINE + 1):
+            number += 1
+            if len(line) > _LONGEST_LINE:
+                raise BodyError(f"line {number} is longer than {_LONGEST_LINE:,} bytes")
+            if not line.strip():
+                continue
+            try:
+                points.append(parse(line))
+            except BodyError as error:
+                raise BodyError(f"line {number}: {error}") from None
+            if len(points) == rows:
+                yield of_points(points, first)
+                first, points = first + rows, []
+    if points:
+        yield of_points(points, first)
+
+
+def read_npy(path: Path, settings: Settings) -> Iterator[Rows]:
+    """An array, some rows at a time."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise BodyError(f"this is no .npy: {error}") from None
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiu":
+        raise BodyError("expected one .npy array of numbers, rows by columns")
+    rows = _rows_at_once(settings, array.shape[1])
+    for begin in range(0, len(array), rows):
+        yield Rows(np.array(array[begin : begin + rows]))
+
+
+def _rows_at_once(settings: Settings, width: int) -> int:
+    """Rows of numbers that are written together."""
+    return max(settings.batch_bytes // (8 * max(width, 1)), 1)
+
+
+def read_arrow(path: Path, settings: Settings) -> Iterator[Rows]:
+    """An Arrow stream: a column "vector" of lists, or columns of numbers; "id", "payload", ..."""
+    import pyarrow as pa
+
+    try:
+        with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+            for batch in reader:
+                rows = max(settings.batch_bytes * batch.num_rows // max(batch.nbytes, 1), 1)
+                for begin in range(0, batch.num_rows, rows):
+                    yield _of_batch(batch.slice(begin, rows))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OSError) as error:
+        raise BodyError(f"this is no Arrow stream that can be read: {error}") from None
+
+
+def _of_batch(batch: Any) -> Rows:
+    def column(name: str) -> Any:
+        return batch.column(name) if name in batch.schema.names else None
+
+    vector = column("vector")
+    if vector is not None:
+        flat = vector.flatten().to_numpy(zero_copy_only=False)
+        if vector.null_count or len(flat) % max(len(vector), 1):
+            raise BodyError('"vector": expected lists of one length in every row')
+        vectors = flat.reshape(len(vector), -1)
+    else:
+        names = [name for name in batch.schema.names if name not in _FIELDS]
+        if not names:
+            raise BodyError('expected a column "vector", or columns of numbers')
+        vectors = np.column_stack(
+            [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
+        )
+    if vectors.dtype.kind not in "fiu":
+        raise BodyError("expected numbers")
+    times = column("time")
+    ids, payloads, weights = (
+        None if found is None else found.to_pylist()
+        for found in map(column, ("id", "payload", "weight"))
+    )
+    dates = None if times is None else times.to_numpy(zero_copy_only=False)
+    return Rows(vectors, ids, payloads, weights, dates)
+
+
+READERS = {NDJSON: read_lines, NPY: read_npy, ARROW: read_arrow}

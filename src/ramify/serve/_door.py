@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_door.py: who may come in, how often and with how much; and a line in the log for each.
+
+One layer around the whole application, below all routes: no route can be reached past it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from ramify.serve._settings import Settings
+
+LOG = logging.getLogger("ramify.serve")
+
+#: May be asked without a token: they tell nothing of the trees.
+OPEN = ("/healthz", "/readyz", "/", "/live.js", "/live.css", "/favicon.ico")
+
+#: Reading, although it has a body.
+_READING_POSTS = ("/assign",)
+
+_MOST_CLIENTS = 10_000
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+#: What a page may do that this server sends: nothing but talk to it.
+_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "x-frame-options": "DENY",
+    "content-security-policy": "default-src 'self'; img-src 'self' data:; "
+    "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+}
+
+
+class TooLargeError(Exception):
+    """A body beyond its limit."""
+
+
+class Door:
+    """The layer."""
+
+    def __init__(self, app: Any, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+        self._rates = Rates(settings.rate)
+        self.requests: dict[tuple[str, int], int] = {}  #: by method and status, for /metrics
+        self.seconds = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        request_id = secrets.token_hex(8)
+        scope.setdefault("state", {})["request_id"] = request_id
+        begin, status = time.perf_counter(), 500
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                known = {name for name, _ in message["headers"]}
+                more = {**_HEADERS, "x-request-id": request_id}
+                message["headers"] = [
+                    *message["headers"],
+                    *((n.encode(), v.encode()) for n, v in more.items() if n.encode() not in known),
+                ]
+            await send(message)
+
+        try:
+            refusal = self._refusal(scope)
+            if refusal is not None:
+                await _say(sending, *refusal)
+            else:
+                await self._app(scope, receive, sending)
+        finally:
+            seconds = time.perf_counter() - begin
+            self._count(scope["method"], status, seconds)
+            if self._settings.log:
+                self._note(scope, request_id, status, seconds)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
+        host = (scope.get("client") or ("?", 0))[0]
+        wait = self._rates.wait(host)
+        if wait > 0:
+            return 429, "too many requests", {"retry-after": str(max(1, round(wait)))}
+        headers = dict(scope["headers"])
+        if not self._of_this_site(headers):
+            return 403, "the Host header names another site", {}
+        path, method = scope["path"], scope["method"]
+        if path in OPEN or (method == "OPTIONS" and self._settings.cors):
+            return None
+        write = method not in ("GET", "HEAD") and not path.endswith(_READING_POSTS)
+        given = _bearer(headers)
+        if self._settings.may(given, write=write):
+            return None
+        if write and self._settings.may(given, write=False):
+            return 403, "this token may read and not write", {}
+        return 401, "a token is needed: Authorization: Bearer ...", {"www-authenticate": "Bearer"}
+
+    def _of_this_site(self, headers: dict[bytes, bytes]) -> bool:
+        """Another site could have its name lead here; without a token, that must not do."""
+        if self._settings.token is not None:
+            return True
+        host = headers.get(b"host", b"").decode("latin-1").rsplit("@", 1)[-1]
+        name = host[: host.find("]") + 1] if host.startswith("[") else host.split(":")[0]
+        return name in ("127.0.0.1", "localhost", "[::1]", self._settings.host, "testserver")
+
+    def _count(self, method: str, status: int, seconds: float) -> None:
+        known = method if method in ("GET", "POST", "PUT", "DELETE") else "other"
+        self.requests[known, status] = self.requests.get((known, status), 0) + 1
+        self.seconds += seconds
+
+    def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
+        line = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "request": request_id,
+            "client": (scope.get("client") or ("?", 0))[0],
+            "method": scope["method"],
+            "path": scope["path"][:200],
+            "status": status,
+            "ms": round(seconds * 1000, 2),
+        }
+        LOG.info(json.dumps(line))
+
+
+def _bearer(headers: dict[bytes, bytes]) -> str | None:
+    kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
+
+
+async def _say(send: Send, status: int, error: str, headers: dict[str, str]) -> None:
+    body = json.dumps({"error": error}).encode()
+    lines = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    lines += [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": body})
+
+
+class Rates:
+    """A bucket for each client, which fills at the rate and empties with its requests.
+
+    Examples
+    --------
+    >>> rates = Rates(2)
+    >>> [rates.wait("here", now=0.0) > 0 for _ in range(5)]
+    [False, False, False, False, True]
+    >>> rates.wait("here", now=1.0)
+    0.0
+    """
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, client: str, now: float | None = None) -> float:
+        """Seconds until this client may ask; 0 lets it in."""
+        if self._rate <= 0:
+            return 0.0
+        now = time.monotonic() if now is None else now
+        most = 2 * self._rate
+        left, then = self._clients.get(client, (most, now))
+        left = min(most, left + (now - then) * self._rate)
+        allowed = left >= 1
+        self._clients[client] = (left - 1 if allowed else left, now)
+        self._clients.move_to_end(client)
+        if len(self._clients) > _MOST_CLIENTS:
+            self._clients.popitem(last=False)
+        return 0.0 if allowed else (1 - left) / self._rate

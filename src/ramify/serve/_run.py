@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_run.py: a server that runs until it is told to stop, or for as long as a block of Python."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from ramify.serve._app import make_app
+from ramify.serve._door import LOG
+from ramify.serve._settings import Settings
+
+
+def configure(settings: Settings) -> uvicorn.Server:
+    """A server that is not running yet."""
+    options = uvicorn.Config(
+        make_app(settings),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        limit_concurrency=settings.connections,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=5,
+        backlog=2048,
+        server_header=False,
+        ws="none",
+    )
+    return uvicorn.Server(options)
+
+
+def listening(settings: Settings) -> socket.socket:
+    """A socket that is bound, so that the port is known before anything runs."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # With its protocol named: otherwise asyncio does not know it for TCP, leaves Nagle's
+    # algorithm on, and every answer waits 40 ms for the reader's system.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    found.bind((settings.host, settings.port))
+    return found
+
+
+def address_of(bound: socket.socket) -> str:
+    """Where a browser finds it."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(settings: Settings, *, announce: Any = None) -> None:
+    """Serve until SIGTERM or Ctrl-C, then finish what waits and take snapshots.
+
+    Parameters
+    ----------
+    settings : Settings
+    announce : callable, optional
+        Called with the address, as soon as it can be reached.
+
+    Examples
+    --------
+    >>> run(Settings(Path("trees"), host="0.0.0.0"))
+    Traceback (most recent call last):
+    ...
+    ValueError: host 0.0.0.0 can be reached from other machines, and there is no token: ...
+    """
+    server = configure(settings)
+    if settings.log and not LOG.handlers:
+        LOG.addHandler(logging.StreamHandler(sys.stderr))
+        LOG.setLevel(logging.INFO)
+        LOG.propagate = False
+    with listening(settings) as bound:
+        if announce is not None:
+            announce(address_of(bound))
+        with _ended_by_signals():
+            server.run(sockets=[bound])
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """uvicorn raises a signal again when all is done; here, that it is done is enough."""
+    kinds = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(kind, lambda *_: None) for kind in kinds]
+    try:
+        yield
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
+
+
+@contextmanager
+def running(folder: str | os.PathLike[str], **options: Any) -> Iterator[str]:
+    """Serve in a thread while a block of Python runs: for tests, notebooks and examples.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Where the trees are, or will be.
+    **options
+        Of :class:`Settings`. The port is any that is free, unless it is given.
+
+    Yields
+    ------
+    str
+        The address.
+
+    Examples
+    --------
+    >>> import tempfile, httpx
+    >>> with running(tempfile.mkdtemp()) as address:
+    ...     httpx.get(f"{address}/healthz").json()
+    {'status': 'ok'}
+    """
+    settings = replace(Settings(Path(folder), port=0, log=False), **options)
+    server = configure(settings)
+    with listening(settings) as bound:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                threading.Event().wait(0.01)
+            server.config.app.app.state.trees.ready.wait()  # type: ignore[union-attr]
+            yield address_of(bound)
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_settings.py: how a server is set up, and what is refused at once."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Names of trees: they are names of folders, and part of addresses.
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+_SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a server is set up.
+
+    Examples
+    --------
+    >>> Settings(Path("trees"), host="0.0.0.0").check()
+    Traceback (most recent call last):
+    ...
+    ValueError: host 0.0.0.0 can be reached from other machines, and there is no token: ...
+    """
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8750
+    token: str | None = None  #: may do all
+    read_token: str | None = None  #: may look
+    cors: tuple[str, ...] = ()  #: other pages' addresses that may ask
+    body_bytes: int = 64 << 20  #: of JSON, which is held in memory
+    stream_bytes: int = 4 << 30  #: of Arrow, .npy and NDJSON, which are read piece by piece
+    batch_rows: int = 1000  #: lines of NDJSON that are written together
+    batch_bytes: int = 4 << 20  #: of Arrow and .npy, at most, that are
+    queue_rows: int = 200_000
+    rate: float = 2000.0  #: requests a second of one client
+    write_seconds: float = 120.0  #: until a request that waits for the disk gives up
+    idle_seconds: float = 20.0  #: until a body that does not come is given up
+    streams: int = 100  #: readers of change feeds
+    history: int = 1000  #: versions that new trees remember
+    connections: int = 1000
+    log: bool = True
+
+    def check(self) -> Settings:
+        """Refuse what would not be safe.
+
+        Examples
+        --------
+        >>> Settings(Path("trees")).check().port
+        8750
+        """
+        for name in ("token", "read_token"):
+            found = getattr(self, name)
+            if found is not None and (len(found) < _SHORTEST_TOKEN or not found.isprintable()):
+                raise ValueError(
+                    f"{name}: expected at least {_SHORTEST_TOKEN} printable characters, got "
+                    f"{len(found)}; `openssl rand -hex 32` makes one"
+                )
+        if not is_loopback(self.host) and self.token is None:
+            raise ValueError(
+                f"host {self.host} can be reached from other machines, and there is no token: set "
+                f"RAMIFY_TOKEN, or --token-file, or stay on 127.0.0.1"
+            )
+        if self.token is None and self.read_token is not None:
+            raise ValueError("a token for readers alone would let anybody write: set a token, too")
+        if "*" in self.cors:
+            raise ValueError("cors: name the pages that may ask; * would be all of them")
+        return self
+
+    def may(self, given: str | None, *, write: bool) -> bool:
+        """Whether who gives this token may do so; in a time that tells nothing of the tokens.
+
+        Examples
+        --------
+        >>> settings = Settings(Path("trees"), token="a-long-secret-token")
+        >>> settings.may("a-long-secret-token", write=True), settings.may(None, write=False)
+        (True, False)
+        """
+        if self.token is None:
+            return True
+        said = (given or "").encode()
+        full = hmac.compare_digest(said, self.token.encode())
+        reader = hmac.compare_digest(said, (self.read_token or self.token).encode())
+        return full or (reader and not write)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it.
+
+    Examples
+    --------
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def read_token(path: str | os.PathLike[str]) -> str:
+    """A token out of a file, without the end of its line."""
+    return Path(path).read_text(encoding="utf-8").strip()
+
+
+def check_name(name: str) -> str:
+    """A name that cannot leave the folder.
+
+    Examples
+    --------
+    >>> check_name("../etc")
+    Traceback (most recent call last):
+    ...
+    ValueError: the name of a tree is 1 to 64 of a-z, 0-9, _ and -, ...
+    """
+    if NAME.fullmatch(name) is None:
+        raise ValueError(
+            "the name of a tree is 1 to 64 of a-z, 0-9, _ and -, and begins with a letter or digit"
+        )
+    return name

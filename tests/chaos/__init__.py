@@ -1,0 +1,1 @@
+"""Kill -9, full disks and failing syncs: what was acknowledged stays, in the same tree."""

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The live page in a real browser, while others insert: it draws, zooms, searches and follows."""
+
+import threading
+import time
+from urllib.parse import urlparse
+
+import numpy as np
+import pytest
+
+import ramify
+from ramify.serve import running
+from tests.test_explore import Window, browser  # noqa: F401 - a fixture
+
+pytestmark = [pytest.mark.no_asan, pytest.mark.threads]
+
+NASTY = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+WORDS = ("sound", "screen", "login")
+
+
+def rows(begin, end):
+    rng = np.random.default_rng(begin)
+    return rng.normal(size=(end - begin, 2)) + 30 * (np.arange(begin, end) % 3)[:, np.newaxis]
+
+
+def add(tree, begin, end):
+    texts = [f"{WORDS[i % 3]} trouble {i}" for i in range(begin, end)]
+    tree.add(rows(begin, end), ids=[f"T{i}" for i in range(begin, end)], payloads=texts)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    with running(tmp_path) as address, ramify.Client(address) as client:
+        found = client.create("tickets")
+        add(found, 0, 900)
+        found.address = address
+        yield found
+
+
+@pytest.fixture
+def window(browser, tree):  # noqa: F811
+    """A window that complains about errors on the console and requests to anywhere else."""
+    view = LivePage(browser)
+    browser.set_window_size(1280, 900)
+    browser.get("data:,")
+    browser.get_log("browser")
+    view.requests()
+    browser.get(tree.address)
+    wait(lambda: "900 points" in view.text("#crumbs"))
+    yield view
+    assert browser.get_log("browser") == []
+    hosts = {urlparse(url).netloc for url in view.requests() if not url.startswith("data:")}
+    assert hosts <= {urlparse(tree.address).netloc}
+    browser.get("data:,")
+
+
+class LivePage(Window):
+    """A page that may be written anew between two looks: texts are read in one piece."""
+
+    def texts(self, css):
+        script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText)"
+        return self.driver.execute_script(script, css)
+
+    def text(self, css):
+        return "\n".join(self.texts(css))
+
+    def crumbs(self):
+        return self.texts("#crumbs button")
+
+
+def wait(ready, seconds=30):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if ready():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not come")
+
+
+def test_it_draws_and_zooms(window):
+    assert len(window.colors()) > 3
+    window.press("#icicle", "\ue015", "\ue007")  # down, Enter
+    wait(lambda: len(window.crumbs()) == 2)
+    assert window.crumbs()[1] in ("300 points", "600 points")
+    assert "in=" in window.driver.current_url
+    window.press("#icicle", "\ue00c")  # Escape
+    wait(lambda: len(window.crumbs()) == 1)
+
+
+def test_the_slider_changes_the_clusters(window):
+    wait(lambda: "8 clusters" in window.text("#clusters"))
+    window.driver.execute_script(
+        "const k = document.getElementById('k'); k.value = 3; k.dispatchEvent(new Event('input'))"
+    )
+    wait(lambda: "3 clusters" in window.text("#clusters"))
+    assert len(window.find("#clusters li")) == 3
+    titles = {one.split()[0] for one in window.texts("#clusters .label")}
+    assert titles == set(WORDS)
+
+
+def test_a_search_leads_to_the_point_and_its_path(window):
+    window.find("#search")[0].send_keys("login 77")
+    wait(lambda: len(window.find("#results li")) > 0)
+    assert "login trouble 77" in window.text("#results li")
+    window.find("#search")[0].send_keys("\ue007")
+    wait(lambda: "login trouble 77" in window.text("#details h2"))
+    assert len(window.crumbs()) > 1
+
+
+def test_it_follows_what_comes_while_many_insert(window, tree):
+    wait(lambda: "live" in window.text("#note"))
+    still = window.picture()
+    stop = threading.Event()
+
+    def feed(which):
+        at = 1000 + 10_000 * which
+        while not stop.is_set():
+            add(tree, at, at + 3)
+            at += 3
+
+    threads = [threading.Thread(target=feed, args=(which,)) for which in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        wait(lambda: "900 points" not in window.text("#crumbs"))
+        wait(lambda: [255, 210, 31] in glowing(window))
+        window.find("#search")[0].send_keys("sound 12")
+        wait(lambda: len(window.find("#results li")) > 0)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert (window.picture().shape != still.shape) or (window.picture() != still).any()
+
+
+def glowing(window):
+    """Colours near the glow's own."""
+    pixels = window.picture().reshape(-1, 3)
+    near = np.abs(pixels - [255, 210, 31]).sum(axis=1) < 120
+    return [[255, 210, 31]] if near.sum() > 20 else []
+
+
+def test_what_strangers_write_is_text(window, tree):
+    tree.add([[500.0, 500.0]], ids=["evil"], payloads=[{"title": NASTY}])
+    window.find("#search")[0].send_keys("onerror")
+    wait(lambda: NASTY in window.text("#results li"))
+    window.find("#search")[0].send_keys("\ue007")
+    wait(lambda: NASTY in window.text("#details h2"))
+    assert window.find("#details img") == []
+
+
+def test_it_fits_a_phone_and_the_dark(window):
+    window.driver.set_window_size(420, 900)
+    window.find("#theme")[0].click()
+    window.find("#theme")[0].click()
+    wait(lambda: "dark" in window.text("#theme"))
+    wide = window.driver.execute_script("return document.documentElement.scrollWidth")
+    assert wide <= 420
+    assert window.paper() == (0x14, 0x18, 0x1C)
+
+
+def test_a_token_is_asked_for(browser, tmp_path):  # noqa: F811
+    token = "a-long-secret-token"
+    with running(tmp_path, token=token) as address:
+        with ramify.Client(address, token=token) as client:
+            client.create("a").add([[0.0], [1.0]])
+        view = LivePage(browser)
+        browser.get(address)
+        wait(lambda: view.find("#door")[0].is_displayed())
+        view.find("#token")[0].send_keys(token + "\ue007")
+        wait(lambda: view.crumbs() == ["All 2 points"])
+        browser.get("data:,")
+        browser.get_log("browser")  # Chromium notes the 401

@@ -86,12 +86,13 @@ inline Options options_of(const std::string& algorithm, const std::string& metri
 /// A cut, by the name of its option in Python.
 inline CutRule rule_of(const std::string& by, double value, std::size_t points) {
   if (by == "height") return {CutBy::kHeight, 0, value};
-  if (by != "n_clusters" && by != "max_size") throw std::invalid_argument("unknown cut: " + by);
+  if (by != "n_clusters" && by != "max_size" && by != "variance")
+    throw std::invalid_argument("unknown cut: " + by);
   if (!(value >= 1)) throw std::invalid_argument(by + " must be at least 1");
   const auto number = static_cast<std::size_t>(std::min(value, 1e18));
   if (by == "max_size") return {CutBy::kMaxSize, number, 0};
   if (number > points) throw std::invalid_argument("n_clusters is more than there are points");
-  return {CutBy::kCount, number, 0};
+  return {by == "variance" ? CutBy::kVariance : CutBy::kCount, number, 0};
 }
 
 }  // namespace ramify::bindings

@@ -593,11 +593,33 @@ const Frontier<Real>& Live<Real>::frontier(const CutRule& rule) {
   if (!frontier_ || frontier_version_ != version_ || !(frontier_rule_ == rule)) {
     tree_.refresh(options_.rule.metric, options_.rule.linkage);
     frontier_.reset();
-    frontier_.emplace(tree_, rule);
+    if (rule.by == CutBy::kVariance) rank_splits();
+    frontier_.emplace(tree_, rule, split_rank_);
     frontier_rule_ = rule;
     frontier_version_ = version_;
   }
   return *frontier_;
+}
+
+/// In which order a cut by variance splits the nodes. O(n log n), and O(n dim).
+template <class Real>
+void Live<Real>::rank_splits() {
+  if (!split_rank_.empty() && split_rank_version_ == version_) return;
+  close_holes();  // so that rows are numbered as in a snapshot
+  const Snapshot snapshot = number(flatten(tree_));
+  const std::size_t n = size();
+  std::vector<double> gains;
+  gains.reserve(n - 1);
+  for (std::size_t v = n; v < snapshot.nodes.size(); ++v) {
+    const NodeId node = snapshot.nodes[v];
+    gains.push_back(linkage_of<WardGrowth>(tree_.summary(tree_.left(node)),
+                                           tree_.summary(tree_.right(node)), tree_.dim()));
+  }
+  const SplitOrder order = split_order(snapshot.children, gains);
+  split_rank_.assign(std::max<std::size_t>(tree_.slots(), 1), 0);
+  for (std::uint32_t i = 0; i < order.rows.size(); ++i)
+    split_rank_[snapshot.nodes[n + order.rows[i]].slot()] = i;
+  split_rank_version_ = version_;
 }
 
 template <class Real>

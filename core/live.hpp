@@ -25,6 +25,7 @@
 #include "tree/frontier.hpp"
 #include "tree/leaf_pairs.hpp"
 #include "tree/members.hpp"
+#include "tree/pruning.hpp"
 #include "tree/snapshot.hpp"
 #include "tree/tree.hpp"
 
@@ -180,6 +181,7 @@ class Live {
   void close_holes_if_many();
   void compact();
   void close_holes();
+  void rank_splits();
 
   Options options_;
   Tree<Real> tree_;
@@ -202,6 +204,8 @@ class Live {
   std::optional<Frontier<Real>> frontier_;
   CutRule frontier_rule_;
   std::uint64_t frontier_version_ = 0;
+  std::vector<std::uint32_t> split_rank_;  // by slot, for cuts by variance
+  std::uint64_t split_rank_version_ = 0;
 };
 
 }  // namespace ramify

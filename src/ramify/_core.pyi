@@ -47,6 +47,11 @@ def cut_labels(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), o
     Labels of the leaves without the last n_clusters - 1 merges, dense, by first leaf.
     """
 
+def split_order(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], gains: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Merges in the order in which pruning undoes them, and the price of each.
+    """
+
 class LiveF32:
     """A growing tree over float32 rows."""
 
@@ -315,6 +320,15 @@ def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), ord
 def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, threads: int, pulse: object | None = None) -> tuple[float, float, float]:
     """
     Sum of exp(-gamma |x - y|^2), revenue and cost over all pairs; rows by leaf.
+    """
+
+@overload
+def split_gains(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def split_gains(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    By how much splitting each merge lowers the sum of squares; rows by leaf.
     """
 
 def dendrogram_purity(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pulse: object | None = None) -> float:

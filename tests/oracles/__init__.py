@@ -8,6 +8,7 @@ ohac.py      Algorithm 2, Naïve₂    revenue.py  what Theorem 1 is about
 neighbours.py  nearest points, to the last bit
 measures.py  revenue, cost, triplets, purity and certificates, from their definitions
 cuts.py      cuts by size, condensed trees
+pruning.py   cuts by variance
 orders.py    orders of leaves, examples of clusters
 recount.py   every stored number counted again from the points
 

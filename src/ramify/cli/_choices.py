@@ -46,6 +46,14 @@ class Similarity(StrEnum):
     dot = "dot"
 
 
+class By(StrEnum):
+    """What a cut goes by."""
+
+    height = "height"
+    variance = "variance"
+    stability = "stability"
+
+
 class Format(StrEnum):
     """Of files that can be read."""
 

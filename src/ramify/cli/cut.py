@@ -8,12 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from ramify.cli import _options as options
+from ramify.cli._choices import By, one_of
 from ramify.cli._console import WrongCallError, note, print_json, verb
 
 NAME = "cut"
 EXAMPLES = (
     "ramify cut tree.ramify -k 20 -o labels.csv",
     "ramify cut tree.ramify -k 20 --min-size 50 -o labels.csv",
+    "ramify cut tree.ramify -k 20 --by variance -o labels.csv",
     "ramify cut tree.ramify -k 10,50,150 -o levels.csv",
     "ramify cut tree.ramify --min-size 50 --noise | sort -t, -k2n | head",
 )
@@ -52,6 +54,15 @@ def run(
         bool,
         typer.Option("--noise", help="With --min-size: what is left gets the label -1 instead."),
     ] = False,
+    by: Annotated[
+        By,
+        typer.Option(
+            metavar=one_of(By),
+            help="What decides: the heights of merges; with -k, how tight clusters become "
+            "(needs the rows, which a saved model has); or, with --min-size alone, how long "
+            "they last, and the tree says how many.",
+        ),
+    ] = By.height,
     out: options.Out = None,
     to: options.OutFormat = None,
     quote_formulas: options.QuoteFormulas = False,
@@ -75,6 +86,10 @@ def run(
         "min_size": min_size,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
+    if by is By.variance and given.keys() not in ({"n_clusters"}, {"n_clusters", "min_size"}):
+        raise WrongCallError("--by variance goes with -k, and if wanted with --min-size")
+    if by is By.stability and (given.keys() != {"min_size"} or noise):
+        raise WrongCallError("--by stability goes with --min-size alone; the rest gets -1 anyway")
     if len(given) - ("min_size" in given) > 1 or given.keys() in ({"max_size", "min_size"}, set()):
         raise WrongCallError(
             "give one of -k, --height, --max-size and --min-size, or --min-size with -k or --height"
@@ -87,11 +102,24 @@ def run(
     keep_tree(out, tree)
     saved = _models.load(tree)
     hierarchy: Any = saved.tree
-    more = {"small": "noise"} if noise else {}
-    if len(numbers) > 1:
-        cuts = {f"label_{k}": hierarchy.cut(n_clusters=k) for k in numbers}
+    more: dict[str, Any] = {"by": by.value}
+    if by is By.variance:
+        if saved.model is None:
+            raise ValueError(
+                f"{tree} holds a hierarchy without its points: --by variance needs them"
+            )
+        more["X"] = saved.points()
+    small = "noise" if noise else "join"
+    if len(numbers) == 1 or "n_clusters" not in given:
+        cuts = {"label": hierarchy.cut(**given, **more, small=small)}
+    elif min_size is None:
+        columns = hierarchy.cut_many(numbers, **more)
+        cuts = {f"label_{k}": column for k, column in zip(numbers, columns.T, strict=True)}
     else:
-        cuts = {"label": hierarchy.cut(**given, **more)}
+        cuts = {
+            f"label_{k}": hierarchy.cut(n_clusters=k, min_size=min_size, **more, small=small)
+            for k in numbers
+        }
     points = saved.points_of_leaves()
     head = ["row" if hierarchy.names is None else "id", *cuts]
     with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:

@@ -38,7 +38,7 @@ _OFTEN_EMPTY: Arrays = {
     "shares": np.empty(0),
 }
 
-#: A cut: "n_clusters", "height" or "max_size", and its value.
+#: A cut: "n_clusters", "variance" (so many, too), "height" or "max_size", and its value.
 Cut: TypeAlias = tuple[str, float]
 
 

@@ -2,6 +2,7 @@
 """_cuts.py: scikit-learn's scores of flat clusterings, for one cut of a tree."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy.typing as npt
 from sklearn.metrics import adjusted_rand_score, homogeneity_completeness_v_measure
@@ -48,6 +49,8 @@ def cut_scores(
     *,
     n_clusters: int | None = None,
     height: float | None = None,
+    by: Literal["height", "variance"] = "height",
+    X: npt.ArrayLike | None = None,
 ) -> CutScores:
     """Cut a tree and compare the clusters with known classes.
 
@@ -59,6 +62,7 @@ def cut_scores(
         Class of each leaf, as in :func:`dendrogram_purity`.
     n_clusters, height : as in :meth:`ramify.Hierarchy.cut`
         Exactly one of the two.
+    by, X : as in :meth:`ramify.Hierarchy.cut`
 
     Returns
     -------
@@ -73,7 +77,7 @@ def cut_scores(
     """
     checked = read_tree(tree) if height is None else read_tree_with_heights(tree)
     classes = read_labels(labels, checked)
-    clusters = checked.cut(n_clusters=n_clusters, height=height)
+    clusters = checked.cut(n_clusters=n_clusters, height=height, by=by, X=X)
     homogeneity, completeness, v_measure = homogeneity_completeness_v_measure(classes, clusters)
     return CutScores(
         n_clusters=int(clusters.max()) + 1,

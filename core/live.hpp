@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "algorithms/path_prefetch.hpp"
+#include "algorithms/refine.hpp"
 #include "algorithms/registry.hpp"
 #include "index/lookahead.hpp"
 #include "index/neighbours.hpp"
@@ -41,6 +42,9 @@ struct Options {
   std::size_t max_leaves = 0;
   /// Remember which points are in which leaf.
   bool track_members = true;
+  /// Polish the tree into so many subtrees (0: never) when the number of points that ever
+  /// came is a power of two, from 1024 on.
+  std::size_t polish = 0;
 };
 
 /// Rows to be inserted, in order; and what is to leave on the way.
@@ -104,6 +108,17 @@ class Live {
   static constexpr Arrival kNobody = ~Arrival{0};
   void insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest, std::size_t k);
 
+  /// Begin with these rows, merged as offline HAC does. Only an empty tree that takes
+  /// other shapes. How many were inserted: none, if the pulse said stop.
+  std::size_t begin_with_hac(const Batch<Real>& batch, const Pulse& pulse);
+  /// Begin with these rows in a tree of this shape (dendrogram.hpp). Only an empty tree that
+  /// takes other shapes. If this throws, it is still empty.
+  void adopt(const Batch<Real>& batch, std::span<const std::int64_t> children);
+  /// Merge the top of the tree anew (polish.hpp); true if that made it better.
+  bool polish(std::size_t m, const Pulse& pulse);
+  /// Local search by interchanges (refine.hpp).
+  Refinement refine(std::size_t sweeps, double slack, const Pulse& pulse);
+
   /// The slot of the leaf that a point is in; false if there is no such point. O(log n).
   bool find(Arrival number, RowSlot& row) const;
   /// Rows in slots below are in the tree, or holes; others are yet to be inserted.
@@ -155,6 +170,9 @@ class Live {
     return options_.count_repeats || (options_.max_leaves > 0 && options_.track_members);
   }
   bool is_counted(RowSlot row) const { return options_.count_repeats && points().ssd(row) == 0; }
+  void require_any_shape() const;
+  void require_empty() const;
+  void polish_if_due(Arrival number) noexcept;
   void keep_to_budget();
   void know_pairs();
   void merge_closest_leaves();

@@ -48,6 +48,22 @@ class Repair {
   bool operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse,
                   double known = 0);
 
+  /// HAC of the forest that was cut out, which is all there is, if `accept` says yes to
+  /// the merges that it would make: accept(forest, merges). False otherwise, and when the
+  /// pulse said stop: then, and whenever this throws, the tree is as it was.
+  template <class Accept>
+  bool rearrange(Tree<Real>& tree, const Pulse& pulse, const Accept& accept) {
+    gather_forest(tree);
+    if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_) ||
+        !accept(std::span<const ForestItem<Real>>(forest_), std::span<const Merge>(merges_)))
+      return false;
+    make_room_to_rebuild();
+    rebuild(tree);
+    inherit_ids(tree, false, 0);
+    tree.set_root(cut_.trees.back());
+    return true;
+  }
+
  private:
   void gather_forest(const Tree<Real>& tree);
   bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);

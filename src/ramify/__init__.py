@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ramify.errors import BrokenTreeError, HistoryError, NoLabelsError, UnreadableFileError
     from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
     from ramify.hierarchy import Hierarchy
+    from ramify.refining import Refinement, refine
     from ramify.saving import load
 
     __version__: str
@@ -31,10 +32,12 @@ __all__ = [
     "NaiveNN",
     "NoLabelsError",
     "Recommendation",
+    "Refinement",
     "UnreadableFileError",
     "__version__",
     "load",
     "recommend",
+    "refine",
 ]
 
 #: Who has which of these names.
@@ -43,6 +46,7 @@ _HOMES = {
     "errors": ("BrokenTreeError", "HistoryError", "NoLabelsError", "UnreadableFileError"),
     "estimators": ("BIRCH", "GRINCH", "HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"),
     "hierarchy": ("Hierarchy",),
+    "refining": ("Refinement", "refine"),
     "saving": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

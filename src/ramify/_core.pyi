@@ -76,6 +76,22 @@ class LiveF32:
         Insert rows as if each one's nearest points were these; 2^64 - 1 is none.
         """
 
+    def begin_with_hac(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
+        """Begin with these rows, merged as offline HAC does; returns how many."""
+
+    def adopt(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Begin with these rows in a tree of this shape."""
+
+    def polish(self, m: int, pulse: object | None = None) -> bool:
+        """
+        Merge the m subtrees at the top anew, if that earns more; returns whether it did.
+        """
+
+    def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
+        """
+        Local search by interchanges; returns sweeps, interchanges, and whether none is left.
+        """
+
     def erase(self, number: int) -> bool:
         """Take a leaf out again; False if there is no such leaf."""
 
@@ -200,6 +216,22 @@ class LiveF64:
     def insert_beside(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
         Insert rows as if each one's nearest points were these; 2^64 - 1 is none.
+        """
+
+    def begin_with_hac(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
+        """Begin with these rows, merged as offline HAC does; returns how many."""
+
+    def adopt(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Begin with these rows in a tree of this shape."""
+
+    def polish(self, m: int, pulse: object | None = None) -> bool:
+        """
+        Merge the m subtrees at the top anew, if that earns more; returns whether it did.
+        """
+
+    def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
+        """
+        Local search by interchanges; returns sweeps, interchanges, and whether none is left.
         """
 
     def erase(self, number: int) -> bool:

@@ -195,6 +195,9 @@ class Live:
         plan: Plan | None = None,
     ) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
+        if self.settings.options.starts_with_hac and self.next_arrival == 0 and len(rows) > 0:
+            self._begin_with_hac(rows, pulse, weights)
+            return
         if plan is not None and self.ids is not None:
             self.ids.expect_to_leave(plan.leaving.tolist())
         done = 0
@@ -208,6 +211,21 @@ class Live:
             self._core.insert_many(chunk, _later(pulse, done), threads, **more)
             done = stop
             self._look_at_depth()
+
+    def adopt(self, rows: Rows, tree: Hierarchy) -> None:
+        """Begin with checked rows in the shape of a tree over them."""
+        cast(Any, self._core).adopt(rows, tree.children, tree.leaf_weights)
+
+    def polish(self, m: int) -> bool:
+        """Merge the top of the tree anew; whether that made it better."""
+        return bool(cast(Any, self._core).polish(m))
+
+    def _begin_with_hac(
+        self, rows: Rows | SparseRows, pulse: Pulse | None, weights: FloatArray | None
+    ) -> None:
+        """Insert the first rows, merged as offline HAC does: all, or on an exception none."""
+        dense = rows.dense() if isinstance(rows, SparseRows) else rows
+        cast(Any, self._core).begin_with_hac(dense, pulse, weights)
 
     def plan(self, rows: int, along: Along) -> Plan | None:
         """Who leaves when so many rows come."""

@@ -56,6 +56,16 @@ void bind_sums_of(nb::module_& m) {
       nb::arg("pulse") = nb::none(),
       "Sum of similarities, revenue and cost, from node summaries; rows by leaf.");
   m.def(
+      "moment_across",
+      [](const Pairs& children, const Rows<Real>& rows, const std::string& similarity) {
+        const Children tree = tree_over(children, rows);
+        std::vector<double> across(leaf_count(tree) - 1);
+        moment_sums(tree, rows.data(), rows.shape(1), similarity_of(similarity), {}, across);
+        return to_numpy(std::move(across));
+      },
+      nb::arg("children"), nb::arg("rows").noconvert(), nb::arg("similarity"),
+      "Sum of similarities between the two children of every merge; rows by leaf.");
+  m.def(
       "rbf_sums",
       [](const Pairs& children, const Rows<Real>& rows, double gamma, std::size_t threads,
          nb::object pulse) -> Sums {

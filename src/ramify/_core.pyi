@@ -346,6 +346,15 @@ def moment_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), 
     """
 
 @overload
+def moment_across(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def moment_across(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Sum of similarities between the two children of every merge; rows by leaf.
+    """
+
+@overload
 def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, threads: int, pulse: object | None = None) -> tuple[float, float, float]: ...
 
 @overload

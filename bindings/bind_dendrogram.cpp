@@ -36,6 +36,16 @@ void bind_dendrogram(nb::module_& m) {
       },
       nb::arg("children"), nb::arg("heights"), "Largest height at or below every inner node.");
   m.def(
+      "displacements",
+      [](const Pairs& children, const Vector<double>& weights) {
+        const Children tree = tree_of(children);
+        if (weights.size() != 2 * leaf_count(tree) - 1)
+          throw std::invalid_argument("weights must have one entry a node");
+        return to_numpy(displacements(tree, {weights.data(), weights.size()}));
+      },
+      nb::arg("children"), nb::arg("weights"),
+      "For every leaf the largest ratio of weight beside to weight, on its root path.");
+  m.def(
       "leaf_layout",
       [](const Pairs& children) {
         LeafLayout layout = lay_out_leaves(tree_of(children));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <stdexcept>
 #include <string>
 
@@ -62,6 +63,11 @@ inline AlgorithmOptions algorithm_of(const std::string& name, std::size_t n_neig
   if (name == "naive_hac") return NaiveHacOptions{};
   if (name == "naive_nn") return NaiveNnOptions{};
   if (name == "nested") return GroupsOptions{};
+  if (name == "random_cut") {
+    const nb::object seed = more["random_state"];
+    return RandomCutOptions{seed.is_none() ? std::uint64_t{std::random_device{}()}
+                                           : nb::cast<std::uint64_t>(seed)};
+  }
   if (name == "perch")
     return PerchOptions{
         choice<Bounds>(more, "bounds", kBounds), choice<Balance>(more, "balance", kBalances),

@@ -13,9 +13,12 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kStride = 8;      // inserts between two looks at the pulse
-constexpr std::size_t kFewHoles = 64;   // not worth closing
-constexpr Arrival kFirstPolish = 1024;  // before that a tree is not worth polishing by itself
+constexpr std::size_t kStride = 8;     // inserts between two looks at the pulse
+constexpr std::size_t kFewHoles = 64;  // not worth closing
+// Trees that are polished by themselves: from so many points on, and into a subtree for so
+// many points each, so that it costs a few percent of what the inserts did.
+constexpr Arrival kFirstPolish = 1024;
+constexpr std::size_t kPointsASubtree = 12, kFewSubtrees = 100;
 constexpr const char* kChanged =
     "a row holds what no tree can take (NaN, infinity, a number beyond 1e145 in size, only zeros "
     "under cosine, or a negative number with certify): it has been changed since it was checked";
@@ -391,7 +394,7 @@ template <class Real>
 void Live<Real>::polish_if_due(Arrival number) noexcept {
   if (number + 1 < kFirstPolish || !std::has_single_bit(number + 1)) return;
   try {
-    polish(options_.polish, {});
+    polish(std::min(options_.polish, std::max(kFewSubtrees, size() / kPointsASubtree)), {});
   } catch (const std::bad_alloc&) {
   }
 }

@@ -30,6 +30,7 @@ from ramify import (
     Hierarchy,
     NaiveNN,
     NoLabelsError,
+    RandomCut,
 )
 from ramify.estimators import _live
 from tests.every import (
@@ -110,6 +111,7 @@ OWN_OPTIONS = {
         **LIMITS,
     },
     NaiveNN: LIMITS,
+    RandomCut: {"random_state": 0, **LIMITS},
     PERCH: {
         **LIMITS,
         "bounds": "reference",

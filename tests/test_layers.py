@@ -19,6 +19,7 @@ BINDINGS = ROOT / "bindings"
 ORDER = [
     "tree/ids.hpp",
     "tree/change.hpp",
+    "math/chance.hpp",
     "math/growth.hpp",
     "math/boxes.hpp",
     "math/sum.hpp",
@@ -91,6 +92,8 @@ ORDER = [
     "algorithms/perch.cpp",
     "algorithms/grinch.hpp",
     "algorithms/grinch.cpp",
+    "algorithms/random_cut.hpp",
+    "algorithms/random_cut.cpp",
     "algorithms/registry.hpp",
     "algorithms/path_prefetch.hpp",
     "live.hpp",

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ramify.advice import Recommendation, recommend
     from ramify.errors import BrokenTreeError, HistoryError, NoLabelsError, UnreadableFileError
-    from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+    from ramify.estimators import (
+        BIRCH,
+        GRINCH,
+        HAC,
+        OHAC,
+        OTD,
+        PERCH,
+        NaiveHAC,
+        NaiveNN,
+        RandomCut,
+    )
     from ramify.hierarchy import Hierarchy
     from ramify.refining import Refinement, refine
     from ramify.saving import load
@@ -31,6 +41,7 @@ __all__ = [
     "NaiveHAC",
     "NaiveNN",
     "NoLabelsError",
+    "RandomCut",
     "Recommendation",
     "Refinement",
     "UnreadableFileError",
@@ -44,7 +55,17 @@ __all__ = [
 _HOMES = {
     "advice": ("Recommendation", "recommend"),
     "errors": ("BrokenTreeError", "HistoryError", "NoLabelsError", "UnreadableFileError"),
-    "estimators": ("BIRCH", "GRINCH", "HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"),
+    "estimators": (
+        "BIRCH",
+        "GRINCH",
+        "HAC",
+        "OHAC",
+        "OTD",
+        "PERCH",
+        "NaiveHAC",
+        "NaiveNN",
+        "RandomCut",
+    ),
     "hierarchy": ("Hierarchy",),
     "refining": ("Refinement", "refine"),
     "saving": ("load",),

@@ -18,6 +18,7 @@ class Algorithm(StrEnum):
     perch = "perch"
     grinch = "grinch"
     birch = "birch"
+    random_cut = "random-cut"
     hac = "hac"
 
 

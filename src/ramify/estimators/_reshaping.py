@@ -13,6 +13,7 @@ from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
 from ramify.hierarchy import Hierarchy
+from ramify.hierarchy._polish import subtrees
 from ramify.sparse import SparseRows
 
 
@@ -79,7 +80,7 @@ class ReshapingClusterer(ChangingClusterer):
         self._adopt(live, batch.names)
 
     @writes
-    def polish(self, m: int = 1000) -> bool:
+    def polish(self, m: int | None = None) -> bool:
         """Merge the top of the tree anew, as offline HAC would, if that makes it better.
 
         From the root down the widest node is split until ``m`` subtrees remain, and these
@@ -92,9 +93,10 @@ class ReshapingClusterer(ChangingClusterer):
 
         Parameters
         ----------
-        m : int, default=1000
-            Number of subtrees, from 3: more is slower, and closer to offline HAC. HAC of m
-            clusters is O(m² d) at worst.
+        m : int, optional
+            Number of subtrees, from 3: more is slower, and closer to offline HAC, which is
+            O(m² d) at worst. By default one for 12 points, but at least 100 and at most
+            1000: that costs a few percent of what growing the tree did.
 
         Returns
         -------
@@ -114,7 +116,7 @@ class ReshapingClusterer(ChangingClusterer):
         True
         """
         live = self._fitted()
-        wanted = whole_number("m", m, least=3)
+        wanted = subtrees(len(live)) if m is None else whole_number("m", m, least=3)
         live.settings.options.require_any_shape("polish")
         return self._polish(live, wanted)
 

@@ -33,6 +33,7 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       algorithm_(make_algorithm<Real>(dim, options.rule, options.algorithm)),
       pairs_(options.rule.metric, options.rule.linkage),
       mean_(dim) {
+  if (options.polish > 0) require_any_shape();
   if (options.max_leaves == 1) throw std::invalid_argument("max_leaves must be at least 2");
   if (options.count_repeats && (algorithm_->rebuilds() || !algorithm_->weighs()))
     throw std::invalid_argument("this algorithm cannot count repeats");
@@ -382,6 +383,11 @@ void Live<Real>::adopt(const Batch<Real>& batch, std::span<const std::int64_t> c
 template <class Real>
 bool Live<Real>::polish(std::size_t m, const Pulse& pulse) {
   require_any_shape();
+  return polish_top(m, pulse);
+}
+
+template <class Real>
+bool Live<Real>::polish_top(std::size_t m, const Pulse& pulse) {
   tree_.refresh(options_.rule.metric, options_.rule.linkage);
   if (!Polish<Real>(tree_.dim(), options_.rule.metric)(tree_, m, pulse)) return false;
   ++version_;
@@ -394,8 +400,9 @@ template <class Real>
 void Live<Real>::polish_if_due(Arrival number) noexcept {
   if (number + 1 < kFirstPolish || !std::has_single_bit(number + 1)) return;
   try {
-    polish(std::min(options_.polish, std::max(kFewSubtrees, size() / kPointsASubtree)), {});
+    polish_top(std::min(options_.polish, std::max(kFewSubtrees, size() / kPointsASubtree)), {});
   } catch (const std::bad_alloc&) {
+    return;
   }
 }
 

@@ -172,6 +172,7 @@ class Live {
   bool is_counted(RowSlot row) const { return options_.count_repeats && points().ssd(row) == 0; }
   void require_any_shape() const;
   void require_empty() const;
+  bool polish_top(std::size_t m, const Pulse& pulse);
   void polish_if_due(Arrival number) noexcept;
   void keep_to_budget();
   void know_pairs();

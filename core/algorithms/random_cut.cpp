@@ -61,7 +61,7 @@ typename RandomCut<Real>::Place RandomCut<Real>::find_place(const Tree<Real>& tr
 template <class Real>
 void RandomCut<Real>::make_box(const Tree<Real>& tree, NodeId v) {
   const NodeId a = tree.left(v), b = tree.right(v);
-  Real* box = boxes_.data() + v.slot() * 2 * dim_;
+  Real* box = boxes_.data() + box_at(v.slot());
   const Real *low_a = low(tree, a), *low_b = low(tree, b);
   const Real *high_a = high(tree, a), *high_b = high(tree, b);
   for (std::size_t j = 0; j < dim_; ++j) {
@@ -81,9 +81,9 @@ bool RandomCut<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neig
   const Place place = find_place(tree, tree.points().row(leaf.row()), chance);
   if (cuts_.size() <= tree.slots()) {
     make_room(cuts_, tree.slots() + 1 - cuts_.size());
-    make_room(boxes_, (tree.slots() + 1) * 2 * dim_ - boxes_.size());
+    make_room(boxes_, box_at(tree.slots() + 1) - boxes_.size());
     cuts_.resize(tree.slots() + 1);
-    boxes_.resize((tree.slots() + 1) * 2 * dim_);
+    boxes_.resize(box_at(tree.slots() + 1));
   }
   const NodeId above = tree.parent(place.at);
   const Slot slot = tree.new_slot(tree.new_id());
@@ -130,7 +130,7 @@ void RandomCut<Real>::restore(const Tree<Real>& tree, const Memory& memory) {
     throw std::invalid_argument("a stored tree of random cuts has another number of cuts");
   chance_ = Chance(memory.marks[0] | std::uint64_t{memory.marks[1]} << 32);
   cuts_.resize(tree.slots());
-  boxes_.resize(tree.slots() * 2 * dim_);
+  boxes_.resize(box_at(tree.slots()));
   for (std::size_t slot = 0; slot < tree.slots(); ++slot) {
     cuts_[slot] = {memory.numbers[slot], memory.marks[kMarksOfState + slot]};
     if (cuts_[slot].coordinate >= dim_)

@@ -58,8 +58,9 @@ class RandomCut final : public Algorithm<Real> {
     Cut cut;
     bool left = false;
   };
+  std::size_t box_at(std::size_t slot) const { return slot * 2 * dim_; }
   const Real* low(const Tree<Real>& tree, NodeId v) const {
-    return v.is_leaf() ? tree.points().row(v.row()) : boxes_.data() + v.slot() * 2 * dim_;
+    return v.is_leaf() ? tree.points().row(v.row()) : boxes_.data() + box_at(v.slot());
   }
   const Real* high(const Tree<Real>& tree, NodeId v) const {
     return low(tree, v) + (v.is_leaf() ? 0 : dim_);

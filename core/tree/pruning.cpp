@@ -24,7 +24,7 @@ class Blocks {
     const std::size_t leaves = gains.size() + 1;
     for (std::uint32_t row = 0; row < gains.size(); ++row) {
       head_[row] = last_[row] = row;
-      for (const std::int64_t child : children.subspan(2 * row, 2))
+      for (const std::int64_t child : children.subspan(std::size_t{2} * row, 2))
         if (static_cast<std::size_t>(child) >= leaves)
           parent_[static_cast<std::size_t>(child) - leaves] = row;
     }

@@ -43,7 +43,7 @@ class Refinement:
     >>> import ramify
     >>> X = [[0.0], [1.0], [9.0], [10.0]]
     >>> ramify.refine([[0, 2], [1, 3], [4, 5]], X)
-    <Refinement: 2 interchanges in 2 sweeps, converged; revenue -328 to -12>
+    <Refinement: 3 interchanges in 3 sweeps, converged; revenue -324 to -4>
     """
 
     tree: Hierarchy = field(repr=False)

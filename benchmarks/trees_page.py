@@ -24,10 +24,11 @@ is exact, above from a million pairs, the same ones for all.
 
 **Which one to take.** `OHAC` for a stream; call `polish()` now and then, or set
 `polishing="auto"`, where the top of the tree matters: together they are as good as offline HAC
-within a few parts in a thousand, and mostly better. `OHAC(update="nni")` where time is short. `OTD(rule="split", rotate=True)` where it is very
-short and rows have few dimensions or clear groups; in many dimensions without clear groups it is no
-better than the paper's `OTD`. For flat clusters cut average linkage by variance, or take
-`linkage="ward"`; by stability only where groups are islands in noise, which none of these are.
+within a few parts in a thousand, and mostly better. `OHAC(update="nni")` where time is short.
+`OTD(rule="split", rotate=True)` where it is very short and rows have few dimensions or clear
+groups; in many dimensions without clear groups it is no better than the paper's `OTD`. For flat
+clusters cut average linkage by variance, or take `linkage="ward"`; by stability only where groups
+are islands in noise, which none of these are.
 
 One command measures, and writes this page: `python -m benchmarks.trees`, with `--data FOLDER` for
 MNIST and news, which are not shipped.

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "tree/pruning.hpp"
 
 namespace ramify::bindings {
 
@@ -35,6 +36,16 @@ void bind_dendrogram(nb::module_& m) {
       },
       nb::arg("children"), nb::arg("heights"), "Largest height at or below every inner node.");
   m.def(
+      "displacements",
+      [](const Pairs& children, const Vector<double>& weights) {
+        const Children tree = tree_of(children);
+        if (weights.size() != 2 * leaf_count(tree) - 1)
+          throw std::invalid_argument("weights must have one entry a node");
+        return to_numpy(displacements(tree, {weights.data(), weights.size()}));
+      },
+      nb::arg("children"), nb::arg("weights"),
+      "For every leaf the largest ratio of weight beside to weight, on its root path.");
+  m.def(
       "leaf_layout",
       [](const Pairs& children) {
         LeafLayout layout = lay_out_leaves(tree_of(children));
@@ -52,6 +63,17 @@ void bind_dendrogram(nb::module_& m) {
       },
       nb::arg("children"), nb::arg("n_clusters"),
       "Labels of the leaves without the last n_clusters - 1 merges, dense, by first leaf.");
+  m.def(
+      "split_order",
+      [](const Pairs& children, const Vector<double>& gains) {
+        if (gains.size() != children.shape(0))
+          throw std::invalid_argument("gains must have one entry a pair of children");
+        SplitOrder order = split_order(tree_of(children), {gains.data(), gains.size()});
+        return std::tuple(to_numpy(std::vector<std::int64_t>(order.rows.begin(), order.rows.end())),
+                          to_numpy(std::move(order.prices)));
+      },
+      nb::arg("children"), nb::arg("gains"),
+      "Merges in the order in which pruning undoes them, and the price of each.");
 }
 
 }  // namespace ramify::bindings

@@ -95,6 +95,38 @@ class PyLive {
                         nearest.shape(1));
   }
 
+  std::size_t begin_with_hac(const Rows<Real>& rows, nb::object pulse,
+                             const std::optional<Vector<double>>& weights) {
+    require_width(rows.shape(1));
+    const Batch<Real> batch = batch_of(rows, weights, std::nullopt, std::nullopt);
+    const Turn turn(*this);
+    return pulsed(std::move(pulse),
+                  [&](const Pulse& own) { return live_.begin_with_hac(batch, own); });
+  }
+
+  void adopt(const Rows<Real>& rows, const Pairs& children,
+             const std::optional<Vector<double>>& weights) {
+    require_width(rows.shape(1));
+    const Batch<Real> batch = batch_of(rows, weights, std::nullopt, std::nullopt);
+    const Children tree = tree_of(children);
+    const Turn turn(*this);
+    const nb::gil_scoped_release release;
+    live_.adopt(batch, tree);
+  }
+
+  bool polish(std::size_t m, nb::object pulse) {
+    const Turn turn(*this);
+    return pulsed(std::move(pulse), [&](const Pulse& own) { return live_.polish(m, own); });
+  }
+
+  std::tuple<std::size_t, std::uint64_t, bool> refine(std::size_t sweeps, double slack,
+                                                      nb::object pulse) {
+    const Turn turn(*this);
+    const Refinement done = pulsed(
+        std::move(pulse), [&](const Pulse& own) { return live_.refine(sweeps, slack, own); });
+    return {done.sweeps, done.interchanges, done.converged};
+  }
+
   bool erase(std::uint64_t number) {
     const Turn turn(*this);
     const nb::gil_scoped_release release;
@@ -459,6 +491,19 @@ class PyLive {
   }
 
  private:
+  /// work(pulse) without the GIL; raises what Python raised meanwhile, when the work has
+  /// left the tree as it should be.
+  template <class Work>
+  static auto pulsed(nb::object pulse, const Work& work) {
+    PythonPulse python(std::move(pulse));
+    const auto done = [&] {
+      const nb::gil_scoped_release release;
+      return work(Pulse(std::ref(python)));
+    }();
+    python.rethrow();
+    return done;
+  }
+
   /// Holds the lock; who has to wait for it waits without the GIL.
   class Turn {
    public:
@@ -683,6 +728,17 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("insert_beside", &Self::insert_beside, nb::arg("rows").noconvert(),
            nb::arg("nearest").noconvert(),
            "Insert rows as if each one's nearest points were these; 2^64 - 1 is none.")
+      .def("begin_with_hac", &Self::begin_with_hac, nb::arg("rows").noconvert(),
+           nb::arg("pulse") = nb::none(), nb::arg("weights").noconvert() = nb::none(),
+           "Begin with these rows, merged as offline HAC does; returns how many.")
+      .def("adopt", &Self::adopt, nb::arg("rows").noconvert(), nb::arg("children"),
+           nb::arg("weights").noconvert() = nb::none(),
+           "Begin with these rows in a tree of this shape.")
+      .def("polish", &Self::polish, nb::arg("m"), nb::arg("pulse") = nb::none(),
+           "Merge the m subtrees at the top anew, if that earns more; returns whether it did.")
+      .def("refine", &Self::refine, nb::arg("sweeps"), nb::arg("slack"),
+           nb::arg("pulse") = nb::none(),
+           "Local search by interchanges; returns sweeps, interchanges, and whether none is left.")
       .def("erase", &Self::erase, nb::arg("number"),
            "Take a leaf out again; False if there is no such leaf.")
       .def("erase_many", &Self::erase_many, nb::arg("numbers").noconvert(),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -11,6 +13,7 @@
 #include "bind.hpp"
 #include "measures/measures.hpp"
 #include "measures/rbf_sums.hpp"
+#include "measures/spread.hpp"
 #include "measures/triplets.hpp"
 #include "python_pulse.hpp"
 #include "threads.hpp"
@@ -53,6 +56,16 @@ void bind_sums_of(nb::module_& m) {
       nb::arg("pulse") = nb::none(),
       "Sum of similarities, revenue and cost, from node summaries; rows by leaf.");
   m.def(
+      "moment_across",
+      [](const Pairs& children, const Rows<Real>& rows, const std::string& similarity) {
+        const Children tree = tree_over(children, rows);
+        std::vector<double> across(leaf_count(tree) - 1);
+        moment_sums(tree, rows.data(), rows.shape(1), similarity_of(similarity), {}, across);
+        return to_numpy(std::move(across));
+      },
+      nb::arg("children"), nb::arg("rows").noconvert(), nb::arg("similarity"),
+      "Sum of similarities between the two children of every merge; rows by leaf.");
+  m.def(
       "rbf_sums",
       [](const Pairs& children, const Rows<Real>& rows, double gamma, std::size_t threads,
          nb::object pulse) -> Sums {
@@ -73,6 +86,19 @@ void bind_sums_of(nb::module_& m) {
       nb::arg("children"), nb::arg("rows").noconvert(), nb::arg("gamma"), nb::arg("threads"),
       nb::arg("pulse") = nb::none(),
       "Sum of exp(-gamma |x - y|^2), revenue and cost over all pairs; rows by leaf.");
+  m.def(
+      "split_gains",
+      [](const Pairs& children, const Rows<Real>& rows,
+         const std::optional<Vector<double>>& weights) {
+        const Children tree = tree_over(children, rows);
+        std::span<const double> of_leaves;
+        if (weights) of_leaves = {weights->data(), weights->size()};
+        if (weights && of_leaves.size() != leaf_count(tree))
+          throw std::invalid_argument("weights must have one entry a leaf");
+        return to_numpy(split_gains(tree, rows.data(), rows.shape(1), of_leaves, {}));
+      },
+      nb::arg("children"), nb::arg("rows").noconvert(), nb::arg("weights").noconvert() = nb::none(),
+      "By how much splitting each merge lowers the sum of squares; rows by leaf.");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <stdexcept>
 #include <string>
 
@@ -52,11 +53,21 @@ inline bool flag(const More& more, const char* name) {
 /// The algorithms (core/algorithms/registry.hpp) by name, with what Python says of each.
 inline AlgorithmOptions algorithm_of(const std::string& name, std::size_t n_neighbors,
                                      const More& more) {
+  if (name == "ohac" && more.contains("update") && nb::cast<std::string>(more["update"]) == "nni")
+    return NniOptions{};
   if (name == "ohac") return OhacOptions{n_neighbors};
-  if (name == "otd") return OtdOptions{flag(more, "certify")};
+  if (name == "otd")
+    return OtdOptions{flag(more, "certify"),
+                      more.contains("rule") && nb::cast<std::string>(more["rule"]) == "split",
+                      flag(more, "rotate")};
   if (name == "naive_hac") return NaiveHacOptions{};
   if (name == "naive_nn") return NaiveNnOptions{};
   if (name == "nested") return GroupsOptions{};
+  if (name == "random_cut") {
+    const nb::object seed = more["random_state"];
+    return RandomCutOptions{seed.is_none() ? std::uint64_t{std::random_device{}()}
+                                           : nb::cast<std::uint64_t>(seed)};
+  }
   if (name == "perch")
     return PerchOptions{
         choice<Bounds>(more, "bounds", kBounds), choice<Balance>(more, "balance", kBalances),
@@ -70,12 +81,16 @@ inline AlgorithmOptions algorithm_of(const std::string& name, std::size_t n_neig
   throw std::invalid_argument("unknown algorithm: " + name);
 }
 
+/// Subtrees that are merged anew where trees are polished by themselves.
+constexpr std::size_t kPolished = 1000;
+
 inline Options options_of(const std::string& algorithm, const std::string& metric,
                           const std::string& linkage, std::size_t n_neighbors, const More& more) {
   if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
   const Rule rule{parse<Metric>(metric, kMetrics, "metric"),
                   parse<Linkage>(linkage, kLinkages, "linkage")};
   Options out{rule, algorithm_of(algorithm, n_neighbors, more), flag(more, "count_repeats")};
+  if (more.contains("polishing") && !more["polishing"].is_none()) out.polish = kPolished;
   if (algorithm == "ohac" && more.contains("max_leaves")) {
     out.max_leaves = number_option(more, "max_leaves");
     out.track_members = flag(more, "track_members");
@@ -86,12 +101,13 @@ inline Options options_of(const std::string& algorithm, const std::string& metri
 /// A cut, by the name of its option in Python.
 inline CutRule rule_of(const std::string& by, double value, std::size_t points) {
   if (by == "height") return {CutBy::kHeight, 0, value};
-  if (by != "n_clusters" && by != "max_size") throw std::invalid_argument("unknown cut: " + by);
+  if (by != "n_clusters" && by != "max_size" && by != "variance")
+    throw std::invalid_argument("unknown cut: " + by);
   if (!(value >= 1)) throw std::invalid_argument(by + " must be at least 1");
   const auto number = static_cast<std::size_t>(std::min(value, 1e18));
   if (by == "max_size") return {CutBy::kMaxSize, number, 0};
   if (number > points) throw std::invalid_argument("n_clusters is more than there are points");
-  return {CutBy::kCount, number, 0};
+  return {by == "variance" ? CutBy::kVariance : CutBy::kCount, number, 0};
 }
 
 }  // namespace ramify::bindings

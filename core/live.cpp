@@ -2,17 +2,24 @@
 #include "live.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
 
 #include "algorithms/edits.hpp"
+#include "algorithms/hac.hpp"
+#include "algorithms/polish.hpp"
 
 namespace ramify {
 namespace {
 
 constexpr std::size_t kStride = 8;     // inserts between two looks at the pulse
 constexpr std::size_t kFewHoles = 64;  // not worth closing
+// Trees that are polished by themselves: from so many points on, and into a subtree for so
+// many points each, so that it costs a few percent of what the inserts did.
+constexpr Arrival kFirstPolish = 1024;
+constexpr std::size_t kPointsASubtree = 12, kFewSubtrees = 100;
 constexpr const char* kChanged =
     "a row holds what no tree can take (NaN, infinity, a number beyond 1e145 in size, only zeros "
     "under cosine, or a negative number with certify): it has been changed since it was checked";
@@ -27,6 +34,7 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       algorithm_(make_algorithm<Real>(dim, options.rule, options.algorithm)),
       pairs_(options.rule.metric, options.rule.linkage),
       mean_(dim) {
+  if (options.polish > 0) require_any_shape();
   if (options.max_leaves == 1) throw std::invalid_argument("max_leaves must be at least 2");
   if (options.count_repeats && (algorithm_->rebuilds() || !algorithm_->weighs()))
     throw std::invalid_argument("this algorithm cannot count repeats");
@@ -275,6 +283,7 @@ void Live<Real>::attached(NodeId leaf) {
   end_ = leaf.row() + std::size_t{1};
   if (tracks_members()) members_.begin(points().arrival(leaf.row()), points().weight(leaf.row()));
   ++version_;
+  if (options_.polish > 0) polish_if_due(points().arrival(leaf.row()));
 }
 
 /// A leaf is no longer in the tree.
@@ -395,6 +404,97 @@ void Live<Real>::tell_weights(Change& change) const {
   }
 }
 
+// --- other shapes -------------------------------------------------------------------
+
+/// Refuse what only algorithms can take that keep no notes of the tree's shape.
+template <class Real>
+void Live<Real>::require_any_shape() const {
+  const AlgorithmOptions& own = options_.algorithm;
+  const auto* otd = std::get_if<OtdOptions>(&own);
+  const bool any = std::holds_alternative<OhacOptions>(own) ||
+                   std::holds_alternative<NniOptions>(own) ||
+                   std::holds_alternative<NaiveNnOptions>(own) || (otd != nullptr && !otd->certify);
+  if (!any) throw std::invalid_argument("this algorithm's trees have no shape but their own");
+}
+
+template <class Real>
+void Live<Real>::require_empty() const {
+  require_any_shape();
+  if (points().slots() > 0 || tracks_members() || options_.max_leaves > 0)
+    throw std::invalid_argument("only an empty tree of single points can begin with a shape");
+}
+
+template <class Real>
+std::size_t Live<Real>::begin_with_hac(const Batch<Real>& batch, const Pulse& pulse) {
+  require_empty();
+  if (batch.count == 0) return 0;
+  make_room(batch);
+  const Unattached unattached{*this};
+  for (std::size_t i = 0; i < batch.count; ++i) take_row(batch, i);
+  if (!build_hac(tree_, options_.rule.metric, options_.rule.linkage, pulse)) return 0;
+  end_ = points().slots();
+  ++version_;
+  return batch.count;
+}
+
+template <class Real>
+void Live<Real>::adopt(const Batch<Real>& batch, std::span<const std::int64_t> children) {
+  require_empty();
+  if (children.size() / 2 + 1 != batch.count)
+    throw std::invalid_argument("there must be a row for each leaf");
+  make_room(batch);
+  const Unattached unattached{*this};
+  for (std::size_t i = 0; i < batch.count; ++i) take_row(batch, i);
+  const auto node = [&](std::size_t v) {
+    return v < batch.count ? NodeId::leaf(static_cast<RowSlot>(v))
+                           : NodeId::inner(static_cast<Slot>(v - batch.count));
+  };
+  typename Tree<Real>::Remake remake(tree_);
+  for (std::size_t row = 0; row + 1 < batch.count; ++row)
+    tree_.join(node(static_cast<std::size_t>(children[2 * row])),
+               node(static_cast<std::size_t>(children[2 * row + 1])),
+               tree_.new_slot(tree_.new_id()));
+  tree_.set_root(node(2 * batch.count - 2));
+  remake.keep();
+  end_ = points().slots();
+  ++version_;
+}
+
+template <class Real>
+bool Live<Real>::polish(std::size_t m, const Pulse& pulse) {
+  require_any_shape();
+  return polish_top(m, pulse);
+}
+
+template <class Real>
+bool Live<Real>::polish_top(std::size_t m, const Pulse& pulse) {
+  tree_.refresh(options_.rule.metric, options_.rule.linkage);
+  if (!Polish<Real>(tree_.dim(), options_.rule.metric)(tree_, m, pulse)) return false;
+  ++version_;
+  return true;
+}
+
+/// A point has come. If its number says so, polish the tree; one that cannot be had for
+/// want of memory is left as it is.
+template <class Real>
+void Live<Real>::polish_if_due(Arrival number) noexcept {
+  if (number + 1 < kFirstPolish || !std::has_single_bit(number + 1)) return;
+  try {
+    polish_top(std::min(options_.polish, std::max(kFewSubtrees, size() / kPointsASubtree)), {});
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+template <class Real>
+Refinement Live<Real>::refine(std::size_t sweeps, double slack, const Pulse& pulse) {
+  require_any_shape();
+  tree_.refresh(options_.rule.metric, options_.rule.linkage);
+  const Refinement done = ramify::refine(tree_, options_.rule.metric, sweeps, slack, pulse);
+  if (done.interchanges > 0) ++version_;
+  return done;
+}
+
 // --- erasing ------------------------------------------------------------------------
 
 template <class Real>
@@ -492,8 +592,8 @@ bool Live<Real>::take_out(Arrival number) {
 template <class Real>
 void Live<Real>::wipe() noexcept {
   std::fill(mean_.begin(), mean_.end(), Real{0});
-  ramify::wipe(search_.centred);
-  ramify::wipe(search_.bounds);
+  ramify::wipe(search_.room.centred);
+  ramify::wipe(search_.room.narrow);
   algorithm_->wipe();
 }
 
@@ -787,11 +887,33 @@ const Frontier<Real>& Live<Real>::frontier(const CutRule& rule) {
   if (!frontier_ || frontier_version_ != version_ || !(frontier_rule_ == rule)) {
     tree_.refresh(options_.rule.metric, options_.rule.linkage);
     frontier_.reset();
-    frontier_.emplace(tree_, rule);
+    if (rule.by == CutBy::kVariance) rank_splits();
+    frontier_.emplace(tree_, rule, split_rank_);
     frontier_rule_ = rule;
     frontier_version_ = version_;
   }
   return *frontier_;
+}
+
+/// In which order a cut by variance splits the nodes. O(n log n), and O(n dim).
+template <class Real>
+void Live<Real>::rank_splits() {
+  if (!split_rank_.empty() && split_rank_version_ == version_) return;
+  close_holes();  // so that rows are numbered as in a snapshot
+  const Snapshot snapshot = number(flatten(tree_));
+  const std::size_t n = size();
+  std::vector<double> gains;
+  gains.reserve(n - 1);
+  for (std::size_t v = n; v < snapshot.nodes.size(); ++v) {
+    const NodeId node = snapshot.nodes[v];
+    gains.push_back(linkage_of<WardGrowth>(tree_.summary(tree_.left(node)),
+                                           tree_.summary(tree_.right(node)), tree_.dim()));
+  }
+  const SplitOrder order = split_order(snapshot.children, gains);
+  split_rank_.assign(std::max<std::size_t>(tree_.slots(), 1), 0);
+  for (std::uint32_t i = 0; i < order.rows.size(); ++i)
+    split_rank_[snapshot.nodes[n + order.rows[i]].slot()] = i;
+  split_rank_version_ = version_;
 }
 
 template <class Real>

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "algorithms/path_prefetch.hpp"
+#include "algorithms/refine.hpp"
 #include "algorithms/registry.hpp"
 #include "index/lookahead.hpp"
 #include "index/neighbours.hpp"
@@ -25,6 +26,7 @@
 #include "tree/frontier.hpp"
 #include "tree/leaf_pairs.hpp"
 #include "tree/members.hpp"
+#include "tree/pruning.hpp"
 #include "tree/snapshot.hpp"
 #include "tree/tree.hpp"
 
@@ -40,6 +42,9 @@ struct Options {
   std::size_t max_leaves = 0;
   /// Remember which points are in which leaf.
   bool track_members = true;
+  /// Polish the tree into so many subtrees (0: never) when the number of points that ever
+  /// came is a power of two, from 1024 on.
+  std::size_t polish = 0;
 };
 
 /// Rows to be inserted, in order; and what is to leave on the way.
@@ -107,6 +112,17 @@ class Live {
 
   /// How much each point counts, in order of arrival.
   std::vector<double> weights() const;
+  /// Begin with these rows, merged as offline HAC does. Only an empty tree that takes
+  /// other shapes. How many were inserted: none, if the pulse said stop.
+  std::size_t begin_with_hac(const Batch<Real>& batch, const Pulse& pulse);
+  /// Begin with these rows in a tree of this shape (dendrogram.hpp). Only an empty tree that
+  /// takes other shapes. If this throws, it is still empty.
+  void adopt(const Batch<Real>& batch, std::span<const std::int64_t> children);
+  /// Merge the top of the tree anew (polish.hpp); true if that made it better.
+  bool polish(std::size_t m, const Pulse& pulse);
+  /// Local search by interchanges (refine.hpp).
+  Refinement refine(std::size_t sweeps, double slack, const Pulse& pulse);
+
   /// The slot of the leaf that a point is in; false if there is no such point. O(log n).
   bool find(Arrival number, RowSlot& row) const;
   /// Rows in slots below are in the tree, or holes; others are yet to be inserted.
@@ -172,6 +188,10 @@ class Live {
     return options_.count_repeats || (options_.max_leaves > 0 && options_.track_members);
   }
   bool is_counted(RowSlot row) const { return options_.count_repeats && points().ssd(row) == 0; }
+  void require_any_shape() const;
+  void require_empty() const;
+  bool polish_top(std::size_t m, const Pulse& pulse);
+  void polish_if_due(Arrival number) noexcept;
   void keep_to_budget();
   void know_pairs();
   void merge_closest_leaves();
@@ -207,6 +227,7 @@ class Live {
   void close_holes_if_many();
   void compact();
   void close_holes();
+  void rank_splits();
 
   Options options_;
   Tree<Real> tree_;
@@ -232,6 +253,8 @@ class Live {
   std::optional<Frontier<Real>> frontier_;
   CutRule frontier_rule_;
   std::uint64_t frontier_version_ = 0;
+  std::vector<std::uint32_t> split_rank_;  // by slot, for cuts by variance
+  std::uint64_t split_rank_version_ = 0;
 };
 
 }  // namespace ramify

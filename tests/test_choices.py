@@ -11,6 +11,7 @@ from ramify.cli import _choices
 from ramify.estimators._options import LINKAGES
 from ramify.estimators._registry import BY_NAME
 from ramify.files import FORMATS, TABLES
+from ramify.hierarchy._cuts import WAYS
 from ramify.metric import METRICS
 from tests.commands import done
 from tests.oracles import linkages
@@ -25,6 +26,7 @@ CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
         (_choices.Metric, METRICS),
         (_choices.Linkage, LINKAGES),
         (_choices.Similarity, ["rbf", *METRICS]),
+        (_choices.By, WAYS),
         (_choices.Format, FORMATS),
         (_choices.TableFormat, TABLES),
     ],

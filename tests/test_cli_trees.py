@@ -810,6 +810,9 @@ def test_info_says_what_a_file_holds(tree):
         "neighbors": "exact",
         "n_jobs": None,
         "track_members": True,
+        "update": "hac",
+        "start": "online",
+        "polishing": None,
         "history": 0,
     }
     assert facts["points"] == 150

@@ -30,6 +30,7 @@ from ramify import (
     Hierarchy,
     NaiveNN,
     NoLabelsError,
+    RandomCut,
 )
 from ramify.estimators import _live
 from tests.every import (
@@ -97,16 +98,20 @@ def test_no_cut_of_an_otd_tree_into_three_matches_shuffled_blobs():
 LIMITS = {"window": None, "max_age": None, "duplicates": "keep"}
 
 OWN_OPTIONS = {
-    OTD: {"certify": False, **LIMITS},
+    OTD: {"certify": False, "rule": "paper", "rotate": False, **LIMITS},
     OHAC: {
         "n_neighbors": 1,
         "neighbors": "exact",
         "n_jobs": None,
         "max_leaves": None,
         "track_members": True,
+        "update": "hac",
+        "start": "online",
+        "polishing": None,
         **LIMITS,
     },
     NaiveNN: LIMITS,
+    RandomCut: {"random_state": 0, **LIMITS},
     PERCH: {
         **LIMITS,
         "bounds": "reference",

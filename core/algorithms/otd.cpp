@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "algorithms/interchange.hpp"
+
 namespace ramify {
 namespace {
 
@@ -23,6 +25,9 @@ struct SquaredSimilarity {
     return {gap, -(gap + tree.ssd(v) / tree.weight(v))};
   }
   double within(NodeId v) const { return -2 * tree.ssd(v) / (tree.weight(v) - 1.0); }
+  double across(NodeId a, NodeId b) const {
+    return -mean_distance(tree, Metric::kSqeuclidean, a, b);
+  }
 };
 
 template <class Real>
@@ -38,6 +43,7 @@ struct DotSimilarity {
     const Real* mean = tree.mean(v);
     return dot(mean, mean, tree.dim()) - tree.ssd(v) / (n * (n - 1));
   }
+  double across(NodeId a, NodeId b) const { return -mean_distance(tree, Metric::kDot, a, b); }
 };
 
 // Keeps the books of one walk. Nodes are looked at before x is added to them.
@@ -105,6 +111,32 @@ void walk_and_attach(Tree<Real>& tree, NodeId leaf, const Similarity& similarity
   tree.attach(leaf, at);
 }
 
+/// The split rule: stop where A and B are as alike as x is to either of them.
+template <class Similarity, class Real>
+void walk_by_split(Tree<Real>& tree, NodeId leaf, const Similarity& similarity) {
+  NodeId at = tree.root();
+  View here = similarity.view(at);
+  while (!at.is_leaf()) {
+    const NodeId a = tree.left(at), b = tree.right(at);
+    const View view_a = similarity.view(a), view_b = similarity.view(b);
+    if (similarity.across(a, b) >= std::max(view_a.with_x, view_b.with_x)) break;
+    tree.absorb(at, leaf, here.gap);
+    const bool to_b = view_a.with_x <= view_b.with_x;
+    at = to_b ? b : a;
+    here = to_b ? view_b : view_a;
+  }
+  tree.attach(leaf, at);
+}
+
+template <class Real>
+void insert_by_split(Tree<Real>& tree, NodeId leaf, Metric metric) {
+  const Real* x = tree.points().row(leaf.row());
+  if (metric == Metric::kDot)
+    walk_by_split(tree, leaf, DotSimilarity<Real>{tree, x});
+  else
+    walk_by_split(tree, leaf, SquaredSimilarity<Real>{tree, x});
+}
+
 template <class Books, class Real>
 void insert_with(Tree<Real>& tree, NodeId leaf, Metric metric, const Books& books) {
   const Real* x = tree.points().row(leaf.row());
@@ -118,8 +150,10 @@ void insert_with(Tree<Real>& tree, NodeId leaf, Metric metric, const Books& book
 
 template <class Real>
 Otd<Real>::Otd(std::size_t /*dim*/, const Rule& rule, const OtdOptions& options)
-    : metric_(rule.metric) {
+    : metric_(rule.metric), split_(options.split), rotate_(options.rotate) {
   if (!options.certify) return;
+  if (split_ || rotate_)
+    throw std::invalid_argument("certificates are for the paper's OTD, without rotations");
   if (metric_ == Metric::kSqeuclidean)
     throw std::invalid_argument("certificates are for OTD under dot or cosine only");
   certificate_.emplace();
@@ -136,11 +170,16 @@ bool Otd<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour>
                        const Neighbours<Real>* /*index*/, const Pulse& /*pulse*/) {
   if (tree.root() == kNone)
     tree.set_root(leaf);
+  else if (split_)
+    insert_by_split(tree, leaf, metric_);
   else if (!certificate_)
     insert_with(tree, leaf, metric_, NoLedger{});
   else
     insert_with(tree, leaf, metric_,
                 Ledger<Real>(tree, tree.points().row(leaf.row()), *certificate_));
+  // The walk has brought every node above up to date.
+  if (rotate_ && tree.parent(leaf) != kNone)
+    interchange_upwards(tree, metric_, tree.parent(leaf), false);
   return true;
 }
 

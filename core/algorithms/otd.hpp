@@ -9,6 +9,10 @@
 // B if w(A,x) <= w(B,x), else to A. Similarities are minus the squared distance
 // (cosine: the same on unit rows, an affine change that keeps every comparison)
 // or the inner product; both means come from the summary in O(dim).
+//
+// Two variants that are not the paper's. The split rule stops where
+// w(A,B) >= max(w(A,x), w(B,x)): where the two children are as alike as x is to either,
+// x splits off before they do. Rotating, x goes back up its path with interchanges.
 #pragma once
 
 #include <optional>
@@ -22,6 +26,8 @@ class Otd;
 
 struct OtdOptions {
   bool certify = false;  // under dot or cosine: keep a certificate
+  bool split = false;    // stop by the split rule
+  bool rotate = false;   // interchanges on the way back up
   template <class Real>
   using Type = Otd<Real>;
 };
@@ -50,6 +56,7 @@ class Otd final : public Algorithm<Real> {
 
  private:
   Metric metric_;
+  bool split_, rotate_;
   std::optional<Certificate> certificate_;
 };
 

@@ -10,17 +10,20 @@
 #include "algorithms/grinch.hpp"
 #include "algorithms/group_tree.hpp"
 #include "algorithms/naive.hpp"
+#include "algorithms/nni.hpp"
 #include "algorithms/ohac.hpp"
 #include "algorithms/otd.hpp"
 #include "algorithms/perch.hpp"
+#include "algorithms/random_cut.hpp"
 
 namespace ramify {
 
-using AlgorithmOptions = std::variant<OhacOptions,      // Algorithm 2
-                                      OtdOptions,       // Algorithm 1
-                                      NaiveHacOptions,  // Naive_1
-                                      NaiveNnOptions,   // Naive_2
-                                      PerchOptions, GrinchOptions, GroupsOptions>;
+using AlgorithmOptions =
+    std::variant<OhacOptions,      // Algorithm 2
+                 OtdOptions,       // Algorithm 1
+                 NaiveHacOptions,  // Naive_1
+                 NaiveNnOptions,   // Naive_2
+                 NniOptions, PerchOptions, GrinchOptions, RandomCutOptions, GroupsOptions>;
 
 template <class Real>
 std::unique_ptr<Algorithm<Real>> make_algorithm(std::size_t dim, const Rule& rule,

@@ -58,9 +58,26 @@ class Repair {
   void wipe() noexcept {
     ramify::wipe(mean_);
     ramify::wipe(scratch_.columns);
+    ramify::wipe(scratch_.products);
     ramify::wipe(scratch_.matrix);
     ramify::wipe(scratch_.linkages);
     stable_path_.wipe();
+  }
+
+  /// HAC of the forest that was cut out, which is all there is, if `accept` says yes to
+  /// the merges that it would make: accept(forest, merges). False otherwise, and when the
+  /// pulse said stop: then, and whenever this throws, the tree is as it was.
+  template <class Accept>
+  bool rearrange(Tree<Real>& tree, const Pulse& pulse, const Accept& accept) {
+    gather_forest(tree);
+    if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_) ||
+        !accept(std::span<const ForestItem<Real>>(forest_), std::span<const Merge>(merges_)))
+      return false;
+    make_room_to_rebuild();
+    rebuild(tree);
+    inherit_ids(tree, false, 0);
+    tree.set_root(cut_.trees.back());
+    return true;
   }
 
  private:

@@ -90,6 +90,8 @@ class ShortVectors {
   void remove(Item item) {
     scan_.remove(item);
     tree().remove(item);
+    std::fill(room_.centred.begin(), room_.centred.end(), 0.0);  // perhaps of this very row
+    std::fill(room_.narrow.begin(), room_.narrow.end(), 0.0F);
   }
   /// Items have other numbers now, in the same order; so many are left. Who is gone has the
   /// number of the next who is not.

@@ -26,8 +26,8 @@ class SummaryStack {
     return means_.data() + (tops_.size() - 1) * dim_;
   }
 
-  /// Merge the two topmost, adding what their union earns and costs.
-  void merge(Sum& revenue, Sum& cost) {
+  /// Merge the two topmost, adding what their union earns and costs; returns w across.
+  double merge(Sum& revenue, Sum& cost) {
     Top& a = tops_[tops_.size() - 2];
     const Top& b = tops_.back();
     double* mean_a = means_.data() + (tops_.size() - 2) * dim_;
@@ -43,6 +43,7 @@ class SummaryStack {
     a.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, gap);
     a.n += b.n;
     tops_.pop_back();
+    return across;
   }
 
   double total() const { return tops_.front().within; }
@@ -79,8 +80,9 @@ void read_row(const Real* row, const Real* origin, std::size_t dim, MomentSimila
 
 template <class Real>
 PairSums moment_sums(Children children, const Real* rows, std::size_t dim,
-                     MomentSimilarity similarity, const Pulse& pulse) {
+                     MomentSimilarity similarity, const Pulse& pulse, std::span<double> across) {
   const HeavyPaths paths(children);
+  const std::size_t n = paths.leaves();
   SummaryStack stack(dim, similarity);
   Sum revenue, cost;
   for (std::size_t position = 0; position < paths.leaves(); ++position) {
@@ -88,13 +90,18 @@ PairSums moment_sums(Children children, const Real* rows, std::size_t dim,
     std::size_t v = paths.leaf_at(position);
     read_row(rows + v * dim, rows, dim, similarity, stack.push());
     // A light child comes last: with it, its parent is complete.
-    for (; paths.is_top(v) && !paths.is_root(v); v = paths.parent(v)) stack.merge(revenue, cost);
+    for (; paths.is_top(v) && !paths.is_root(v); v = paths.parent(v)) {
+      const double w = stack.merge(revenue, cost);
+      if (!across.empty()) across[paths.parent(v) - n] = w;
+    }
   }
   return {stack.total(), revenue.get(), cost.get()};
 }
 
-template PairSums moment_sums(Children, const float*, std::size_t, MomentSimilarity, const Pulse&);
-template PairSums moment_sums(Children, const double*, std::size_t, MomentSimilarity, const Pulse&);
+template PairSums moment_sums(Children, const float*, std::size_t, MomentSimilarity, const Pulse&,
+                              std::span<double>);
+template PairSums moment_sums(Children, const double*, std::size_t, MomentSimilarity, const Pulse&,
+                              std::span<double>);
 
 double dendrogram_purity(Children children, std::span<const std::int64_t> classes_of_leaves,
                          std::size_t classes, const Pulse& pulse) {

@@ -36,9 +36,11 @@ enum class MomentSimilarity {
 
 /// Exact in O(n dim) time and O(n + dim log n) memory:
 ///   revenue = sum over v = (A,B) of |B| w(A) + |A| w(B),  cost = sum of |v| w(A,B).
+/// `across`, if it is not empty, gets w(A,B) of every merge, by row.
 template <class Real>
 PairSums moment_sums(Children children, const Real* rows, std::size_t dim,
-                     MomentSimilarity similarity, const Pulse& pulse);
+                     MomentSimilarity similarity, const Pulse& pulse,
+                     std::span<double> across = {});
 
 /// Mean over all pairs of points of one class of the share of that class among
 /// the leaves of their lowest common ancestor; 1 when there is no such pair.

@@ -54,6 +54,19 @@ std::vector<double> monotone_heights(Children children, std::span<const double> 
   return monotone;
 }
 
+std::vector<double> displacements(Children children, std::span<const double> weights) {
+  const std::size_t n = leaf_count(children);
+  std::vector<double> most(2 * n - 1, 0);
+  for (std::size_t i = n - 1; i-- > 0;) {
+    const auto a = static_cast<std::size_t>(children[2 * i]);
+    const auto b = static_cast<std::size_t>(children[2 * i + 1]);
+    most[a] = std::max(most[n + i], weights[b] / weights[a]);
+    most[b] = std::max(most[n + i], weights[a] / weights[b]);
+  }
+  most.resize(n);
+  return most;
+}
+
 LeafLayout lay_out_leaves(Children children) {
   const std::size_t n = leaf_count(children);
   const std::vector<std::int64_t> sizes = sizes_of(children);

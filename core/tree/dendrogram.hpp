@@ -29,6 +29,11 @@ std::vector<std::int64_t> depths_of(Children children);
 /// For every inner node the largest height at or below it.
 std::vector<double> monotone_heights(Children children, std::span<const double> heights);
 
+/// For every leaf the largest ratio, over it and its ancestors but the root, of the weight
+/// beside a node to the weight of the node: how much would move closer to the root if it
+/// were gone (collusive displacement). 0 for a single leaf.
+std::vector<double> displacements(Children children, std::span<const double> weights);
+
 struct LeafLayout {
   std::vector<std::int64_t> order;  // the leaves from left to right
   std::vector<std::int64_t> start;  // where in it each node's leaves begin

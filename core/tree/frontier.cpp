@@ -7,7 +7,9 @@
 namespace ramify {
 
 template <class Real>
-Frontier<Real>::Frontier(const Tree<Real>& tree, const CutRule& rule) : tree_(tree), rule_(rule) {
+Frontier<Real>::Frontier(const Tree<Real>& tree, const CutRule& rule,
+                         std::span<const std::uint32_t> rank)
+    : tree_(tree), rule_(rule), rank_(rank) {
   if (rule.by == CutBy::kCount)
     split_greatest();
   else
@@ -20,6 +22,7 @@ template <class Real>
 bool Frontier<Real>::is_split(NodeId v) const {
   if (v.is_leaf()) return false;
   if (rule_.by == CutBy::kHeight) return tree_.heights(v).monotone >= rule_.height;
+  if (rule_.by == CutBy::kVariance) return rank_[v.slot()] + std::size_t{1} < rule_.number;
   if (rule_.by == CutBy::kMaxSize) return tree_.weight(v) > static_cast<double>(rule_.number);
   return rule_.number > 1 && !(key(v) < least_);
 }

@@ -6,7 +6,8 @@
 // snapshot numbers them: (monotone height, leaves, first leaf). They are found from the
 // root down with a heap, and whoever wants to know a point's cluster climbs from its
 // leaf to the last node that is not split. The answers are those of a cut of the
-// snapshot.
+// snapshot. A cut by variance splits nodes in the order of pruning.hpp, which whoever
+// asks for it has worked out.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace ramify {
 
-enum class CutBy { kCount, kHeight, kMaxSize };
+enum class CutBy { kCount, kHeight, kMaxSize, kVariance };
 
 struct CutRule {
   CutBy by = CutBy::kCount;
@@ -32,8 +33,9 @@ struct CutRule {
 template <class Real>
 class Frontier {
  public:
-  /// A cut into k: O(k log k). By height or size: O(k). kCount needs 1 to n clusters.
-  Frontier(const Tree<Real>& tree, const CutRule& rule);
+  /// A cut into k: O(k log k). By height, size or variance: O(k). Numbers of clusters
+  /// are 1 to n. `rank`, for kVariance only: when each slot is split, from 0.
+  Frontier(const Tree<Real>& tree, const CutRule& rule, std::span<const std::uint32_t> rank = {});
 
   /// In order of their first points.
   std::span<const NodeId> clusters() const { return clusters_; }
@@ -63,6 +65,7 @@ class Frontier {
 
   const Tree<Real>& tree_;
   CutRule rule_;
+  std::span<const std::uint32_t> rank_;
   Key least_{};  // of the nodes that a cut into k splits
   std::vector<NodeId> clusters_;
 };

@@ -12,9 +12,20 @@ if TYPE_CHECKING:
     from ramify.advice import Recommendation, recommend
     from ramify.client import AsyncClient, Client
     from ramify.errors import BrokenTreeError, HistoryError, NoLabelsError, UnreadableFileError
-    from ramify.estimators import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+    from ramify.estimators import (
+        BIRCH,
+        GRINCH,
+        HAC,
+        OHAC,
+        OTD,
+        PERCH,
+        NaiveHAC,
+        NaiveNN,
+        RandomCut,
+    )
     from ramify.hierarchy import Hierarchy
     from ramify.journal import open
+    from ramify.refining import Refinement, refine
     from ramify.saving import load
 
     __version__: str
@@ -34,12 +45,15 @@ __all__ = [
     "NaiveHAC",
     "NaiveNN",
     "NoLabelsError",
+    "RandomCut",
     "Recommendation",
+    "Refinement",
     "UnreadableFileError",
     "__version__",
     "load",
     "open",
     "recommend",
+    "refine",
 ]
 
 #: Who has which of these names.
@@ -47,9 +61,20 @@ _HOMES = {
     "advice": ("Recommendation", "recommend"),
     "client": ("AsyncClient", "Client"),
     "errors": ("BrokenTreeError", "HistoryError", "NoLabelsError", "UnreadableFileError"),
-    "estimators": ("BIRCH", "GRINCH", "HAC", "OHAC", "OTD", "PERCH", "NaiveHAC", "NaiveNN"),
+    "estimators": (
+        "BIRCH",
+        "GRINCH",
+        "HAC",
+        "OHAC",
+        "OTD",
+        "PERCH",
+        "NaiveHAC",
+        "NaiveNN",
+        "RandomCut",
+    ),
     "hierarchy": ("Hierarchy",),
     "journal": ("open",),
+    "refining": ("Refinement", "refine"),
     "saving": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

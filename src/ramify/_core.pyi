@@ -37,6 +37,11 @@ def depths(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order
 def monotone(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """Largest height at or below every inner node."""
 
+def displacements(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    For every leaf the largest ratio of weight beside to weight, on its root path.
+    """
+
 def leaf_layout(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
     Leaves from left to right, and where in that order each node's leaves begin.
@@ -45,6 +50,11 @@ def leaf_layout(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), 
 def cut_labels(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], n_clusters: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
     Labels of the leaves without the last n_clusters - 1 merges, dense, by first leaf.
+    """
+
+def split_order(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], gains: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Merges in the order in which pruning undoes them, and the price of each.
     """
 
 class LiveF32:
@@ -69,6 +79,22 @@ class LiveF32:
     def insert_beside(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
         Insert rows as if each one's nearest points were these; 2^64 - 1 is none.
+        """
+
+    def begin_with_hac(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
+        """Begin with these rows, merged as offline HAC does; returns how many."""
+
+    def adopt(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Begin with these rows in a tree of this shape."""
+
+    def polish(self, m: int, pulse: object | None = None) -> bool:
+        """
+        Merge the m subtrees at the top anew, if that earns more; returns whether it did.
+        """
+
+    def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
+        """
+        Local search by interchanges; returns sweeps, interchanges, and whether none is left.
         """
 
     def erase(self, number: int) -> bool:
@@ -218,6 +244,22 @@ class LiveF64:
         Insert rows as if each one's nearest points were these; 2^64 - 1 is none.
         """
 
+    def begin_with_hac(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
+        """Begin with these rows, merged as offline HAC does; returns how many."""
+
+    def adopt(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Begin with these rows in a tree of this shape."""
+
+    def polish(self, m: int, pulse: object | None = None) -> bool:
+        """
+        Merge the m subtrees at the top anew, if that earns more; returns whether it did.
+        """
+
+    def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
+        """
+        Local search by interchanges; returns sweeps, interchanges, and whether none is left.
+        """
+
     def erase(self, number: int) -> bool:
         """Take a leaf out again; False if there is no such leaf."""
 
@@ -351,12 +393,30 @@ def moment_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), 
     """
 
 @overload
+def moment_across(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def moment_across(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Sum of similarities between the two children of every merge; rows by leaf.
+    """
+
+@overload
 def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, threads: int, pulse: object | None = None) -> tuple[float, float, float]: ...
 
 @overload
 def rbf_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gamma: float, threads: int, pulse: object | None = None) -> tuple[float, float, float]:
     """
     Sum of exp(-gamma |x - y|^2), revenue and cost over all pairs; rows by leaf.
+    """
+
+@overload
+def split_gains(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def split_gains(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    By how much splitting each merge lowers the sum of squares; rows by leaf.
     """
 
 def dendrogram_purity(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], pulse: object | None = None) -> float:

@@ -57,8 +57,8 @@ class OnlineHierarchy(base.Clusterer):
     Parameters
     ----------
     algorithm
-        ``"ohac"``, ``"otd"``, ``"perch"``, ``"grinch"``, ``"birch"``, ``"naive-nn"`` or
-        ``"naive-hac"``: the estimator whose tree grows, with its own defaults.
+        ``"ohac"``, ``"otd"``, ``"perch"``, ``"grinch"``, ``"birch"``, ``"random-cut"``,
+        ``"naive-nn"`` or ``"naive-hac"``: the estimator whose tree grows, with its own defaults.
     metric
         ``"sqeuclidean"``, ``"cosine"`` or ``"dot"``.
     linkage

@@ -8,6 +8,8 @@ ohac.py      Algorithm 2, Naïve₂    revenue.py  what Theorem 1 is about
 neighbours.py  nearest points, to the last bit
 measures.py  revenue, cost, triplets, purity and certificates, from their definitions
 cuts.py      cuts by size, condensed trees
+pruning.py   cuts by variance
+interchanges.py  local search, and the algorithms that make use of it
 orders.py    orders of leaves, examples of clusters
 recount.py   every stored number counted again from the points
 

@@ -54,6 +54,19 @@ def sums(children: Pairs, w: np.ndarray) -> tuple[float, float, float]:
     return total, revenue, cost
 
 
+def least_ratio(children: Pairs, w: np.ndarray) -> float:
+    """β of a tree: over inner nodes but the root, w̄ inside over w̄ to the sibling."""
+    below = members(children)
+    n = len(children) + 1
+    ratios = []
+    for a, b in children:
+        for u, beside in ((a, b), (b, a)):
+            across = np.mean([w[i, j] for i in below[u] for j in below[beside]])
+            if u >= n and across > 0:
+                ratios.append(np.mean([w[i, j] for i, j in combinations(below[u], 2)]) / across)
+    return min(ratios, default=float("inf"))
+
+
 def triplets(children: Pairs) -> set[tuple[int, int, int]]:
     """Trip(T) of Definition 4: (i, j, k), k outside the ancestor of i and j; i < j."""
     below = members(children)

@@ -18,6 +18,7 @@ class Algorithm(StrEnum):
     perch = "perch"
     grinch = "grinch"
     birch = "birch"
+    random_cut = "random-cut"
     hac = "hac"
 
 
@@ -44,6 +45,14 @@ class Similarity(StrEnum):
     sqeuclidean = "sqeuclidean"
     cosine = "cosine"
     dot = "dot"
+
+
+class By(StrEnum):
+    """What a cut goes by."""
+
+    height = "height"
+    variance = "variance"
+    stability = "stability"
 
 
 class Format(StrEnum):

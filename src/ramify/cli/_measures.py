@@ -56,6 +56,33 @@ def revenue(
     return facts | {"revenue_fraction": fraction, "dasgupta_cost": cost}
 
 
+def across_orders(
+    saved: _models.Saved,
+    orders: int,
+    similarity: str,
+    gamma: float | None,
+    sample: int | None,
+    seed: int,
+) -> dict[str, Any]:
+    """How much revenue depends on the order of the points."""
+
+    def fraction(tree: Hierarchy, rows: Any) -> float:
+        return metrics.revenue_fraction(
+            tree, rows, similarity=similarity, gamma=gamma, sample=sample, random_state=seed
+        )
+
+    found = metrics.order_sensitivity(
+        saved.model, saved.points(), orders, measure=fraction, random_state=seed
+    )
+    return {
+        "orders": orders,
+        "orders_mean": found.mean,
+        "orders_sd": found.sd,
+        "orders_best": found.best,
+        "orders_worst": found.worst,
+    }
+
+
 def agreement(tree: Hierarchy, classes: list[Any], clusters: int | None) -> dict[str, Any]:
     count = len(set(classes))
     scores = metrics.cut_scores(tree, classes, n_clusters=clusters or count)

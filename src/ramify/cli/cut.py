@@ -8,12 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from ramify.cli import _options as options
+from ramify.cli._choices import By, one_of
 from ramify.cli._console import WrongCallError, note, print_json, verb
 
 NAME = "cut"
 EXAMPLES = (
     "ramify cut tree.ramify -k 20 -o labels.csv",
     "ramify cut tree.ramify -k 20 --min-size 50 -o labels.csv",
+    "ramify cut tree.ramify -k 20 --by variance -o labels.csv",
     "ramify cut tree.ramify -k 10,50,150 -o levels.csv",
     "ramify cut tree.ramify --min-size 50 --noise | sort -t, -k2n | head",
 )
@@ -60,6 +62,15 @@ def run(
             "`ramify changes` call it. Not with --min-size or several -k.",
         ),
     ] = False,
+    by: Annotated[
+        By,
+        typer.Option(
+            metavar=one_of(By),
+            help="What decides: the heights of merges; with -k, how tight clusters become "
+            "(needs the rows, which a saved model has); or, with --min-size alone, how long "
+            "they last, and the tree says how many.",
+        ),
+    ] = By.height,
     out: options.Out = None,
     to: options.OutFormat = None,
     quote_formulas: options.QuoteFormulas = False,
@@ -84,6 +95,10 @@ def run(
         "min_size": min_size,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
+    if by is By.variance and given.keys() not in ({"n_clusters"}, {"n_clusters", "min_size"}):
+        raise WrongCallError("--by variance goes with -k, and if wanted with --min-size")
+    if by is By.stability and (given.keys() != {"min_size"} or noise):
+        raise WrongCallError("--by stability goes with --min-size alone; the rest gets -1 anyway")
     if len(given) - ("min_size" in given) > 1 or given.keys() in ({"max_size", "min_size"}, set()):
         raise WrongCallError(
             "give one of -k, --height, --max-size and --min-size, or --min-size with -k or --height"
@@ -98,13 +113,26 @@ def run(
     keep_tree(out, tree)
     saved = _models.load(tree)
     hierarchy: Any = saved.tree
-    more: dict[str, Any] = {"small": "noise"} if noise else {}
-    if min_size is None:
+    more: dict[str, Any] = {"by": by.value}
+    if by is By.variance:
+        if saved.model is None:
+            raise ValueError(
+                f"{tree} holds a hierarchy without its points: --by variance needs them"
+            )
+        more["X"] = saved.points()
+    elif min_size is None:
         more["apart"] = saved.apart()
-    if len(numbers) > 1:
-        cuts = {f"label_{k}": hierarchy.cut(n_clusters=k, **more) for k in numbers}
+    small = "noise" if noise else "join"
+    if len(numbers) == 1 or "n_clusters" not in given:
+        cuts = {"label": hierarchy.cut(**given, **more, small=small)}
+    elif min_size is None and by is By.variance:
+        labels = hierarchy.cut_many(numbers, **more)
+        cuts = {f"label_{k}": column for k, column in zip(numbers, labels.T, strict=True)}
     else:
-        cuts = {"label": hierarchy.cut(**given, **more)}
+        cuts = {
+            f"label_{k}": hierarchy.cut(n_clusters=k, min_size=min_size, **more, small=small)
+            for k in numbers
+        }
     points = saved.points_of_leaves()
     columns = dict(cuts)
     if node_ids:

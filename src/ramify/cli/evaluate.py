@@ -14,6 +14,7 @@ NAME = "evaluate"
 EXAMPLES = (
     "ramify evaluate tree.ramify",
     "ramify evaluate tree.ramify --labels flowers.csv --column species --json",
+    "ramify evaluate tree.ramify --orders 10",
 )
 
 
@@ -77,6 +78,15 @@ def run(
         bool, typer.Option("--exact", help="Look at all pairs, however many.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, metavar="NUMBER", help="Of the sample.")] = 0,
+    orders: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Also grow so many trees of the same points in random orders, with the options "
+            "of this one, and say how much their revenue differs.",
+        ),
+    ] = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -87,6 +97,7 @@ def run(
     """
     from ramify.cli import _models
     from ramify.cli._measures import (
+        across_orders,
         agreement,
         check_known,
         classes_of,
@@ -106,6 +117,10 @@ def run(
     if saved.model is not None:
         pairs = None if exact else sample or default_sample(saved.tree)
         facts |= revenue(saved, similarity.value, gamma, pairs, seed)
+        if orders is not None:
+            facts |= across_orders(saved, orders, similarity.value, gamma, pairs, seed)
+    elif orders is not None:
+        raise WrongCallError(f"--orders: {tree} holds a hierarchy without its points")
     if classes is None:
         note("no labels: only revenue and cost", quiet=quiet)
     else:

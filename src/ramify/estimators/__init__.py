@@ -10,6 +10,7 @@ from ramify.estimators.naive import NaiveHAC, NaiveNN
 from ramify.estimators.ohac import OHAC
 from ramify.estimators.otd import OTD
 from ramify.estimators.perch import PERCH
+from ramify.estimators.random_cut import RandomCut
 
 __all__ = [
     "BIRCH",
@@ -22,4 +23,5 @@ __all__ = [
     "Changes",
     "NaiveHAC",
     "NaiveNN",
+    "RandomCut",
 ]

@@ -7,8 +7,16 @@ from typing import Literal, SupportsIndex
 from ramify.checks import is_whole, whole_number
 from ramify.estimators._guard import live
 from ramify.estimators._live import Cut, Live
-from ramify.hierarchy import Cluster, Clusters, Ground, Hierarchy, IntArray, Levels
-from ramify.hierarchy._cuts import require_one_cut
+from ramify.hierarchy import (
+    Cluster,
+    Clusters,
+    Ground,
+    Hierarchy,
+    IntArray,
+    Levels,
+    SuggestedCut,
+)
+from ramify.hierarchy._cuts import By, check_way
 from ramify.hierarchy._keywords import check_texts
 from ramify.hierarchy._rows import MetricName
 from ramify.points import Rows
@@ -20,7 +28,7 @@ class GroupReader:
     _live: Live | None
     _fitted: Callable[[], Live]
     _own_cut: Callable[[Live], Cut]
-    _cut: Callable[[Live, object, object, object], Cut]
+    _cut: Callable[..., Cut]
     hierarchy: Callable[[], Hierarchy]
     points: Callable[[], Rows]
 
@@ -33,17 +41,18 @@ class GroupReader:
         max_size: int | None = None,
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
+        by: By = "height",
         texts: Sequence[str] | None = None,
     ) -> Clusters:
         """The clusters of a cut of the tree as it is now, as things with an id.
 
-        O(k log k), with ``min_size`` O(n log n). Members, representatives and keywords
+        O(k log k), with ``min_size`` or ``by`` O(n log n). Members, representatives and keywords
         are worked out when they are asked for, in O(n d); not any more once the tree has
         changed. ``model.hierarchy().clusters(model.points(), ...)`` stays.
 
         Parameters
         ----------
-        n_clusters, height, max_size, min_size, small : optional
+        n_clusters, height, max_size, min_size, small, by : optional
             The cut, as in :meth:`Hierarchy.cut`; none for the model's own.
         texts : sequence of str, optional
             A text for each point so far: for keywords.
@@ -68,12 +77,14 @@ class GroupReader:
         """
         tree = self._fitted()
         words = None if texts is None else check_texts(texts, len(tree))
-        if min_size is None and small == "join":
-            return self._clusters(tree, self._cut(tree, n_clusters, height, max_size), words)
+        if min_size is None and small == "join" and by != "stability":
+            return self._clusters(tree, self._cut(tree, n_clusters, height, max_size, by), words)
         options = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        given = require_one_cut({**options, "min_size": min_size})
+        check_way(by, options | {"min_size": min_size}, None)
+        given = {name: value for name, value in options.items() if value is not None}
         still, rows = tree.still()
-        return _named(still._clusters_of(given, small, rows, words), tree)
+        found = still._clusters_of(given | {"min_size": min_size}, small, rows, words, by)
+        return _named(found, tree)
 
     @live
     def levels(
@@ -81,6 +92,7 @@ class GroupReader:
         *n_clusters: int,
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
+        by: Literal["height", "variance"] = "height",
         texts: Sequence[str] | None = None,
     ) -> Levels:
         """Several cuts of the tree as it is now, and which cluster sits in which. O(n d).
@@ -89,7 +101,7 @@ class GroupReader:
         ----------
         *n_clusters : int
             Ascending: the coarsest level first.
-        min_size, small, texts : optional
+        min_size, small, by, texts : optional
             As in :meth:`clusters`.
 
         Returns
@@ -105,13 +117,48 @@ class GroupReader:
         [(2, 0), (2, 0), (1, 1)]
         """
         tree, rows = self._fitted().still()
-        by = self._rows_by
+        metric = self._rows_by
         found = tree.levels(
-            *n_clusters, X=rows, min_size=min_size, small=small, metric=by, texts=texts
+            *n_clusters, X=rows, min_size=min_size, small=small, by=by, metric=metric, texts=texts
         )
         for level in found:
             _named(level, self._fitted())
         return found
+
+    @live
+    def suggest_cuts(
+        self,
+        *,
+        by: Literal["height", "variance"] = "height",
+        most: int = 5,
+        max_clusters: int | None = None,
+    ) -> list[SuggestedCut]:
+        """The few numbers of clusters at which the tree has a real gap, the clearest first.
+
+        As :meth:`Hierarchy.suggest_cuts`, with the model's rows. O(n d + n log n).
+
+        Parameters
+        ----------
+        by, most, max_clusters : optional
+            As in :meth:`Hierarchy.suggest_cuts`.
+
+        Returns
+        -------
+        list of SuggestedCut
+
+        Examples
+        --------
+        >>> import ramify
+        >>> from ramify import datasets
+        >>> model = ramify.OHAC().fit(datasets.gmm_8().points)
+        >>> [cut.n_clusters for cut in model.suggest_cuts()]
+        [8, 4]
+        """
+        tree, rows = self._fitted().still()
+        X = rows if by == "variance" else None
+        return tree.suggest_cuts(
+            X, by=by, most=most, max_clusters=max_clusters, metric=self._rows_by
+        )
 
     @live
     def leaves(self, node: "SupportsIndex | str | Cluster") -> IntArray:
@@ -182,10 +229,8 @@ class GroupReader:
                     "the tree has changed since these clusters were read; ask for them again, or "
                     "take those of model.hierarchy(), which stays as it is"
                 )
-            by, value = cut
-            options = {by: int(value) if by != "height" else value}
-            labels = still.cut(**options)  # type: ignore[arg-type]
-            return Ground(still, labels, still._cut_nodes(labels, options), rows, texts)
+            nodes = still._nodes_of(arrays[0])
+            return Ground(still, still._labels_at(nodes), nodes, rows, texts)
 
         return _named(Clusters(*arrays, look), tree)
 

@@ -38,7 +38,7 @@ _OFTEN_EMPTY: Arrays = {
     "shares": np.empty(0),
 }
 
-#: A cut: "n_clusters", "height" or "max_size", and its value.
+#: A cut: "n_clusters", "variance" (so many, too), "height" or "max_size", and its value.
 Cut: TypeAlias = tuple[str, float]
 
 
@@ -204,6 +204,9 @@ class Live:
         plan: Plan | None = None,
     ) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
+        if self.settings.options.starts_with_hac and self.next_arrival == 0 and len(rows) > 0:
+            self._begin_with_hac(rows, pulse, weights)
+            return
         if plan is not None and self.ids is not None:
             self.ids.expect_to_leave(plan.leaving.tolist())
         done = 0
@@ -224,6 +227,21 @@ class Live:
         if wanted != self.settings:
             cast(Any, self._core).set_max_leaves(wanted.by_name()["max_leaves"])
             self.settings = wanted
+
+    def adopt(self, rows: Rows, tree: Hierarchy) -> None:
+        """Begin with checked rows in the shape of a tree over them."""
+        cast(Any, self._core).adopt(rows, tree.children, tree.leaf_weights)
+
+    def polish(self, m: int) -> bool:
+        """Merge the top of the tree anew; whether that made it better."""
+        return bool(cast(Any, self._core).polish(m))
+
+    def _begin_with_hac(
+        self, rows: Rows | SparseRows, pulse: Pulse | None, weights: FloatArray | None
+    ) -> None:
+        """Insert the first rows, merged as offline HAC does: all, or on an exception none."""
+        dense = rows.dense() if isinstance(rows, SparseRows) else rows
+        cast(Any, self._core).begin_with_hac(dense, pulse, weights)
 
     def plan(self, rows: int, along: Along) -> Plan | None:
         """Who leaves when so many rows come."""

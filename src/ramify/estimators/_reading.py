@@ -10,18 +10,19 @@ Many rows are answered in blocks, each of one version of the tree.
 
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import number, whole_number
+from ramify.checks import number, one_of, whole_number
 from ramify.errors import NoLabelsError
 from ramify.estimators._groups import GroupReader
 from ramify.estimators._guard import live
 from ramify.estimators._live import Cut, Live
 from ramify.estimators._options import check_cut
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy._cuts import check_way
 from ramify.jobs import thread_count
 from ramify.points import Rows
 from ramify.sparse import SparseRows
@@ -29,6 +30,9 @@ from ramify.sparse import SparseRows
 _Model = TypeVar("_Model", bound="TreeReader")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
+
+#: What a cut of a live tree goes by.
+WayOfLive: TypeAlias = Literal["height", "variance"]
 
 
 class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorator
@@ -242,6 +246,7 @@ class TreeReader(GroupReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        by: WayOfLive = "height",
         n_jobs: int | None = None,
     ) -> Assignment:
         """Where rows belong, in any cut of the tree as it is now; nothing is inserted.
@@ -251,8 +256,8 @@ class TreeReader(GroupReader):
         Parameters
         ----------
         X : array-like of shape (m, d)
-        n_clusters, height, max_size : optional
-            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+        n_clusters, height, max_size, by : optional
+            The cut, as in :meth:`cut`; none for the model's own.
         n_jobs : int, optional
             Threads; -1 is one for each processor. None: one.
 
@@ -270,11 +275,51 @@ class TreeReader(GroupReader):
         (array([1, 2]), array([0.16, 1.  ]), ['01', '1'])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size)
+        cut = self._cut(tree, n_clusters, height, max_size, by)
         rows = self._read_more(X, tree)
         return Assignment(*tree.assign(rows, cut, thread_count(n_jobs, none=1), codes=True))
 
     # --- clusters -----------------------------------------------------------------
+
+    @live
+    def cut(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        by: WayOfLive = "height",
+    ) -> IntArray:
+        """Label every point so far with its cluster, in any cut of the tree as it is now.
+
+        No snapshot is taken. O(n), by variance O(n d + n log n); a second cut by variance
+        of the same tree is O(n).
+
+        Parameters
+        ----------
+        n_clusters, height, max_size : optional
+            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+        by : {"height", "variance"}, default="height"
+            ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
+            clusters tight, as in :meth:`Hierarchy.cut`, on the rows as the model stores them.
+
+        Returns
+        -------
+        array of shape (n,)
+            In the order of ``labels_``, and numbered as these are.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [9.0], [10.0], [11.0], [12.0], [30.0], [42.0]]
+        >>> model = ramify.HAC().fit(X)
+        >>> model.cut(n_clusters=3)
+        array([0, 0, 0, 0, 0, 0, 0, 0, 1, 2])
+        >>> model.cut(n_clusters=3, by="variance")
+        array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
+        """
+        tree = self._fitted()
+        return tree.labels(self._cut(tree, n_clusters, height, max_size, by)).copy()
 
     @live
     def cluster_of(
@@ -284,6 +329,7 @@ class TreeReader(GroupReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        by: WayOfLive = "height",
     ) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points, without labelling all.
 
@@ -291,8 +337,8 @@ class TreeReader(GroupReader):
         ----------
         points : array-like of int or of str
             Arrival numbers, or ids if those are text.
-        n_clusters, height, max_size : optional
-            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+        n_clusters, height, max_size, by : optional
+            The cut, as in :meth:`cut`; none for the model's own.
 
         Returns
         -------
@@ -307,7 +353,7 @@ class TreeReader(GroupReader):
         array([1, 2])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size)
+        cut = self._cut(tree, n_clusters, height, max_size, by)
         return tree.cluster_of(_numbers_of(tree, points), cut)
 
     # --- paths --------------------------------------------------------------------
@@ -389,8 +435,19 @@ class TreeReader(GroupReader):
             raise NoLabelsError(f"n_clusters={self.n_clusters} is more than the {n} points so far")
         return "n_clusters", self.n_clusters
 
-    def _cut(self, tree: Live, n_clusters: object, height: object, max_size: object) -> Cut:
+    def _cut(
+        self,
+        tree: Live,
+        n_clusters: object,
+        height: object,
+        max_size: object,
+        by: object = "height",
+    ) -> Cut:
         """The cut that a call asks for: one of the three, or the model's own."""
+        if one_of("by", by, ("height", "variance")) == "variance":
+            check_way(by, {"n_clusters": n_clusters, "height": height, "max_size": max_size}, None)
+            why = "the number of points"
+            return "variance", whole_number("n_clusters", n_clusters, most=len(tree), why=why)
         asked = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
         given = {name: value for name, value in asked.items() if value is not None}
         if not given:

@@ -16,6 +16,7 @@ from ramify.estimators.naive import NaiveHAC, NaiveNN
 from ramify.estimators.ohac import OHAC
 from ramify.estimators.otd import OTD
 from ramify.estimators.perch import PERCH
+from ramify.estimators.random_cut import RandomCut
 from ramify.metric import Metric
 
 
@@ -51,6 +52,7 @@ ALGORITHMS = (
     Algorithm("perch", PERCH),
     Algorithm("grinch", GRINCH),
     Algorithm("birch", BIRCH),
+    Algorithm("random-cut", RandomCut),
     Algorithm("hac", HAC, at_once=True),
 )
 

@@ -54,6 +54,34 @@ class Options:
         """Whether it is written down which points are in which leaf."""
         return self.counts_repeats
 
+    @property
+    def starts_with_hac(self) -> bool:
+        """Whether the first batch is merged by offline HAC."""
+        return False
+
+    @property
+    def own_shape(self) -> str | None:
+        """Why such a tree cannot take any other shape, if that is so."""
+        return None
+
+    @property
+    def several_in_a_leaf(self) -> bool:
+        """Whether leaves may come to stand for several points."""
+        return self.counts_repeats
+
+    def require_any_shape(self, wanted: str) -> None:
+        """Refuse what only trees can do that may have any shape."""
+        if self.own_shape is not None:
+            raise ValueError(f"{wanted}: {self.own_shape}")
+
+    def require_single_points(self, wanted: str) -> None:
+        """Refuse to begin with a shape where leaves of several points are made on the way."""
+        if self.several_in_a_leaf:
+            raise ValueError(
+                f"{wanted}: with duplicates='count' or max_leaves a leaf may stand for several "
+                f"points, and such a tree has to grow by itself"
+            )
+
     def require_changeable(self, wanted: str) -> None:
         """Refuse what only trees can do that lose points and have weights."""
         if self.unchangeable is not None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar, Self
 
-from ramify.checks import one_of, whole_number, yes_or_no
-from ramify.estimators._changing import ChangingClusterer
+from ramify.checks import one_of, one_of_or_none, whole_number, yes_or_no
 from ramify.estimators._hnsw import HnswTree, require_usearch
+from ramify.estimators._reshaping import ReshapingClusterer
 from ramify.estimators._settings import (
     Arrays,
     CountingOptions,
@@ -30,6 +30,18 @@ def _check_neighbors(name: str, found: object) -> str:
     return str(found)
 
 
+def _check_update(name: str, found: object) -> str:
+    return one_of(name, found, ("hac", "nni"))
+
+
+def _check_start(name: str, found: object) -> str:
+    return one_of(name, found, ("online", "hac"))
+
+
+def _check_polishing(name: str, found: object) -> str | None:
+    return one_of_or_none(name, found, ("auto",))
+
+
 @dataclass(frozen=True, kw_only=True)
 class OHACOptions(CountingOptions):
     """See :class:`OHAC`."""
@@ -37,6 +49,19 @@ class OHACOptions(CountingOptions):
     neighbors: str = checked(_check_neighbors)
     max_leaves: int | None = field(default=None, metadata={"check": _check_budget})
     track_members: bool = field(default=True, metadata={"check": yes_or_no})
+    update: str = field(default="hac", metadata={"check": _check_update})
+    start: str = field(default="online", metadata={"check": _check_start})
+    polishing: str | None = field(default=None, metadata={"check": _check_polishing})
+
+    @property
+    def starts_with_hac(self) -> bool:
+        """Whether the first batch is merged by offline HAC."""
+        return self.start == "hac"
+
+    @property
+    def several_in_a_leaf(self) -> bool:
+        """Whether leaves may come to stand for several points."""
+        return self.counts_repeats or self.max_leaves is not None
 
     @property
     def tracks_members(self) -> bool:
@@ -47,6 +72,12 @@ class OHACOptions(CountingOptions):
     def of(cls, model: Any, metric: Metric) -> Self:
         """A model's options, checked; two limits at once are refused."""
         found = super().of(model, metric)
+        if found.update == "nni" and model.n_neighbors != 1:
+            raise ValueError("n_neighbors: with update='nni' a point asks for one neighbour")
+        if found.starts_with_hac:
+            found.require_single_points("start='hac'")
+            if model.window is not None or model.max_age is not None:
+                raise ValueError("start='hac': the first batch comes whole; set no window")
         if found.max_leaves is None:
             return found
         if model.window is not None or model.max_age is not None:
@@ -70,7 +101,7 @@ class OHACOptions(CountingOptions):
         return HnswTree(store, settings.metric, settings.n_neighbors)
 
 
-class OHAC(ChangingClusterer):
+class OHAC(ReshapingClusterer):
     """Online hierarchical agglomerative clustering: the one to start with.
 
     A new point finds its nearest leaf; the path from that leaf to the root is taken
@@ -127,6 +158,17 @@ class OHAC(ChangingClusterer):
     track_members : bool, default=True
         Remember which point is in which leaf, at 32 bytes a point. Without, points are known
         by their leaves alone: ``labels_`` has an entry for each leaf.
+    update : {"hac", "nni"}, default="hac"
+        How a new point finds its place. ``"hac"`` is the paper's, as above. ``"nni"`` is
+        cheaper: the point becomes the sibling of its nearest leaf, and on the path from there
+        to the root neighbouring branches change places where that raises the tree's revenue
+        (nearest-neighbour interchange); ``linkage`` then only says what heights are.
+    start : {"online", "hac"}, default="online"
+        ``"hac"``: the first batch, of ``fit`` or of the first ``partial_fit``, is merged by
+        exact offline HAC, as :class:`HAC` does; later points are inserted as ever.
+    polishing : {None, "auto"}, default=None
+        ``"auto"``: call :meth:`polish` each time the number of points that ever came has
+        doubled, from 1024 on.
     history : int, default=0
         How many versions, of those that were read from ``version``, can be asked about
         later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
@@ -181,6 +223,9 @@ class OHAC(ChangingClusterer):
         duplicates: str = "keep",
         max_leaves: int | None = None,
         track_members: bool = True,
+        update: str = "hac",
+        start: str = "online",
+        polishing: str | None = None,
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -195,4 +240,7 @@ class OHAC(ChangingClusterer):
         self.duplicates = duplicates
         self.max_leaves = max_leaves
         self.track_members = track_members
+        self.update = update
+        self.start = start
+        self.polishing = polishing
         self.history = history

@@ -5,6 +5,7 @@ from ramify.hierarchy._clusters import Cluster, Clusters, Ground, Levels
 from ramify.hierarchy._condense import CondensedTree
 from ramify.hierarchy._hierarchy import Hierarchy
 from ramify.hierarchy._names import Names, read_names
+from ramify.hierarchy._suggest import SuggestedCut
 from ramify.hierarchy._values import FloatArray, IntArray
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "IntArray",
     "Levels",
     "Names",
+    "SuggestedCut",
     "read_names",
 ]

@@ -2,20 +2,33 @@
 """_cuts.py: flat clusters out of a tree."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.checks import by_name, number, whole_number
+from ramify.checks import by_name, number, one_of, whole_number
+from ramify.hierarchy._condense import CondensedTree, Condensing
 from ramify.hierarchy._forks import Forks, fork_rows, read_least
 from ramify.hierarchy._labels import by_first_point
-from ramify.hierarchy._tree import Tree
+from ramify.hierarchy._pruning import pruned
+from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
 from ramify.hierarchy._values import IntArray, own
 
+#: What a cut goes by.
+By: TypeAlias = Literal["height", "variance", "stability"]
+WAYS = ("height", "variance", "stability")
 
-class Cuts(Tree):
+
+class Ordered(NamedTuple):
+    """A tree whose heights are what a cut goes by."""
+
+    tree: "Cuts"
+    nodes: IntArray | None  # which node of the other tree each of its nodes is; None: the same
+
+
+class Cuts(Condensing):
     """Cuts: a label for every point."""
 
     __slots__ = ()
@@ -30,11 +43,15 @@ class Cuts(Tree):
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
         apart: npt.ArrayLike | None = None,
+        by: By = "height",
+        X: npt.ArrayLike | None = None,
+        metric: MetricName = "sqeuclidean",
     ) -> IntArray:
         """Label every point with its cluster.
 
         Give one of the first four options, or ``min_size`` with ``n_clusters`` or
-        ``height``. O(n), with ``min_size`` O(n log n), also on a chain.
+        ``height``. O(n), with ``min_size`` O(n log n), also on a chain; by variance
+        O(n d + n log n).
 
         Parameters
         ----------
@@ -66,6 +83,28 @@ class Cuts(Tree):
             Pairs of leaves that may not be in one cluster. The nodes that hold both of a
             pair are split, and then, up to ``n_clusters``, the highest of the others. Not
             with ``min_size``.
+        by : {"height", "variance", "stability"}, default="height"
+            What decides which merges are undone first.
+
+            ``"height"``: the highest ones.
+
+            ``"variance"``, with ``n_clusters`` and if wanted ``min_size``: those whose
+            undoing makes clusters tight, by cost-complexity pruning of the sum of squared
+            distances from the clusters' means: the branch whose merges lower that sum the
+            least on average, the weakest link, stays together the longest. Needs ``X``.
+            Cuts into more and fewer clusters are nested. Wherever pruning takes away a
+            whole branch, no other set of as many branches of this tree has a smaller sum;
+            in between it is the best nested way, on average over all numbers of clusters.
+            Ties: of equal prices the later row is undone first, as with heights.
+
+            ``"stability"``, with ``min_size`` alone: the clusters of
+            :meth:`condense` that last the longest; the tree says how many. Points in none
+            of them are labelled -1, whatever ``small`` says.
+        X : array-like of shape (n, d), optional
+            Of ``by="variance"`` only: the rows that the tree was grown on, in the same
+            order. Rows of leaves with weights count that often.
+        metric : "sqeuclidean" or "cosine"
+            Of X: with ``"cosine"`` only the directions of rows count.
 
         Returns
         -------
@@ -100,6 +139,16 @@ class Cuts(Tree):
 
         >>> tree.cut(n_clusters=4, apart=[(0, 1)])
         array([0, 1, 2, 2, 3])
+
+        Three clusters by height are a group, and two points that are far from each other;
+        by variance the group is cut in two:
+
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [9.0], [10.0], [11.0], [12.0], [30.0], [42.0]]
+        >>> tree = ramify.HAC().fit(X).hierarchy()
+        >>> tree.cut(n_clusters=3)
+        array([0, 0, 0, 0, 0, 0, 0, 0, 1, 2])
+        >>> tree.cut(n_clusters=3, by="variance", X=X)
+        array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
         """
         options = {
             "n_clusters": n_clusters,
@@ -107,15 +156,25 @@ class Cuts(Tree):
             "max_size": max_size,
             "min_size": min_size,
         }
-        require_one_cut(options)
+        check_way(by, options, X)
         if small not in ("join", "noise"):
             raise ValueError(f"small={small!r}: expected 'join' or 'noise'")
         if small == "noise" and min_size is None:
             raise ValueError("small='noise' goes with min_size; other cuts put no branch aside")
         if apart is not None and np.size(apart) > 0:
-            if min_size is not None:
-                raise ValueError("apart goes with n_clusters, height or max_size, not min_size")
+            if min_size is not None or by != "height":
+                raise ValueError(
+                    "apart goes with n_clusters, height or max_size, not min_size, and with "
+                    'by="height"'
+                )
             return self._cut_apart(apart, n_clusters, height, max_size)
+        if by == "stability":
+            return self._condensed(min_size).labels()
+        if by == "variance":
+            rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
+            return self._ordered(by, rows).tree.cut(
+                n_clusters=n_clusters, min_size=min_size, small=small
+            )
         if max_size is not None:
             return self._cut_by_max_size(max_size)
         if min_size is not None:
@@ -127,6 +186,9 @@ class Cuts(Tree):
         n_clusters: Sequence[int] | npt.NDArray[np.integer] | None = None,
         *,
         heights: Sequence[float] | npt.NDArray[np.floating] | None = None,
+        by: Literal["height", "variance"] = "height",
+        X: npt.ArrayLike | None = None,
+        metric: MetricName = "sqeuclidean",
     ) -> IntArray:
         """Several cuts at once: a column of labels for each, as :meth:`cut` gives them.
 
@@ -137,6 +199,8 @@ class Cuts(Tree):
         n_clusters : sequence of int, optional
         heights : sequence of float, optional
             Give one of the two.
+        by, X, metric : optional
+            As in :meth:`cut`; by variance the tree is pruned once for all of them.
 
         Returns
         -------
@@ -153,6 +217,10 @@ class Cuts(Tree):
         """
         if (n_clusters is None) == (heights is None):
             raise ValueError("give n_clusters or heights, one of the two")
+        if one_of("by", by, WAYS[:2]) == "variance" or X is not None:
+            check_way(by, {"n_clusters": n_clusters, "heights": heights}, X)
+            rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
+            return self._ordered(by, rows).tree.cut_many(n_clusters)
         if heights is not None:
             counts = [self._count(None, height) for height in _each(heights, "heights")]
         else:
@@ -165,6 +233,24 @@ class Cuts(Tree):
         for column, count in enumerate(counts):
             columns[:, column] = _core.cut_labels(top, count)[labels]
         return columns
+
+    def _ordered(self, by: By, rows: Rows | None) -> Ordered:
+        """The tree by whose heights to cut: this one, or one with prices for heights."""
+        if by == "height":
+            return Ordered(self, None)
+        if rows is None:
+            raise ValueError(
+                "by='variance' needs the rows that the tree was grown on: give X; "
+                "a live model knows its own"
+            )
+        order = pruned(self, rows)
+        weights = self.leaf_weights
+        return Ordered(type(self)(order.children, order.prices, leaf_weights=weights), order.nodes)
+
+    def _condensed(self, min_size: int | None) -> CondensedTree:
+        assert min_size is not None
+        negative = bool((self.monotone_heights < 0).any())
+        return self.condense(min_size, scale="linear" if negative else "inverse")
 
     def _count(self, n_clusters: int | None, height: float | None) -> int:
         """How many clusters a cut leaves."""
@@ -249,7 +335,10 @@ class Cuts(Tree):
         return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
 
     def _cut_by_max_size(self, max_size: int) -> IntArray:
-        tops = self._tops_by_max_size(max_size)
+        return self._labels_at(self._tops_by_max_size(max_size))
+
+    def _labels_at(self, tops: IntArray) -> IntArray:
+        """Labels of the clusters that are below these nodes, which hold every leaf once."""
         leaves, start = self._leaf_ordering()
         tops = tops[np.argsort(start[tops])]
         return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
@@ -290,6 +379,26 @@ class Cuts(Tree):
                 f"cluster{'s' if most > 1 else ''} of at least {least:,} points, and no more"
             )
         return rows[most - count :]
+
+
+def check_way(by: object, options: dict[str, Any], X: object) -> None:
+    """Refuse options that do not go with what a cut goes by.
+
+    Examples
+    --------
+    >>> check_way("stability", {"n_clusters": None, "min_size": 5}, None)
+    """
+    way = one_of("by", by, WAYS)
+    if X is not None and way != "variance":
+        raise ValueError(f"X goes with by='variance'; by={way!r} looks at the tree alone")
+    if way == "height":
+        require_one_cut(options)
+        return
+    given = {name for name, value in options.items() if value is not None}
+    if way == "stability" and given != {"min_size"}:
+        raise ValueError("by='stability' goes with min_size, and with nothing else")
+    if way == "variance" and given not in ({"n_clusters"}, {"n_clusters", "min_size"}):
+        raise ValueError("by='variance' goes with n_clusters, and if wanted with min_size")
 
 
 def require_one_cut(options: dict[str, Any], *, or_none: bool = False) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.hierarchy._clusters import Clusters, Ground, Levels, means_of, sizes_of
-from ramify.hierarchy._cuts import Cuts
+from ramify.hierarchy._cuts import By, Cuts, Ordered, check_way
 from ramify.hierarchy._keywords import check_texts
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
 from ramify.hierarchy._values import IntArray
@@ -30,6 +30,7 @@ class Groups(Cuts):
         max_size: int | None = None,
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
+        by: By = "height",
         metric: MetricName = "sqeuclidean",
         texts: Sequence[str] | None = None,
     ) -> Clusters:
@@ -39,8 +40,8 @@ class Groups(Cuts):
         ----------
         X : array-like of shape (n, d), optional
             The rows that the tree was grown on, in the same order: for means, spreads
-            and representatives.
-        n_clusters, height, max_size, min_size, small : optional
+            and representatives, and for ``by="variance"``.
+        n_clusters, height, max_size, min_size, small, by : optional
             The cut, as in :meth:`cut`.
         metric : "sqeuclidean" or "cosine"
             Of the rows: with ``"cosine"`` only their directions count.
@@ -71,7 +72,7 @@ class Groups(Cuts):
         }
         rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
         words = None if texts is None else check_texts(texts, self.n_leaves)
-        return self._clusters_of(options, small, rows, words)
+        return self._clusters_of(options, small, rows, words, by)
 
     def levels(
         self,
@@ -79,6 +80,7 @@ class Groups(Cuts):
         X: npt.ArrayLike | None = None,
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
+        by: Literal["height", "variance"] = "height",
         metric: MetricName = "sqeuclidean",
         texts: Sequence[str] | None = None,
     ) -> Levels:
@@ -88,7 +90,7 @@ class Groups(Cuts):
         ----------
         *n_clusters : int
             Ascending: the coarsest level first.
-        X, min_size, small, metric, texts : optional
+        X, min_size, small, by, metric, texts : optional
             As in :meth:`clusters`.
 
         Returns
@@ -110,20 +112,50 @@ class Groups(Cuts):
         rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
         words = None if texts is None else check_texts(texts, self.n_leaves)
         levels: list[Clusters] = []
+        check_way(by, {"n_clusters": counts[0], "min_size": min_size}, None)
+        ordered = self._ordered(by, rows)
         for count in counts:
             options = {"n_clusters": count, "min_size": min_size}
-            level = self._clusters_of(options, small, rows, words)
+            level = self._clusters_in(ordered, options, small, rows, words)
             if levels:
                 level.parents = level.within(levels[-1])
             levels.append(level)
         return Levels(levels)
 
     def _clusters_of(
-        self, options: dict[str, Any], small: Any, rows: Rows | None, texts: list[str] | None
+        self,
+        options: dict[str, Any],
+        small: Any,
+        rows: Rows | None,
+        texts: list[str] | None,
+        by: By = "height",
     ) -> Clusters:
         """The clusters of a cut, everything else checked."""
-        labels = self.cut(**options, small=small)
-        nodes = self._cut_nodes(labels, options)
+        check_way(by, options, None)
+        if by != "stability":
+            return self._clusters_in(self._ordered(by, rows), options, small, rows, texts)
+        condensed = self._condensed(options["min_size"])
+        nodes = condensed.nodes[condensed.clusters() - self.n_leaves]
+        return self._clusters_at(condensed.labels(), nodes, rows, texts)
+
+    def _clusters_in(
+        self,
+        ordered: Ordered,
+        options: dict[str, Any],
+        small: Any,
+        rows: Rows | None,
+        texts: list[str] | None,
+    ) -> Clusters:
+        """The clusters of a cut of this tree, or of the same one in another order."""
+        labels = ordered.tree.cut(**options, small=small)
+        nodes = ordered.tree._cut_nodes(labels, options)
+        of_this = nodes if ordered.nodes is None else ordered.nodes[nodes]
+        return self._clusters_at(labels, of_this, rows, texts)
+
+    def _clusters_at(
+        self, labels: IntArray, nodes: IntArray, rows: Rows | None, texts: list[str] | None
+    ) -> Clusters:
+        """Clusters whose labels and nodes are known."""
         k = len(nodes)
         heights = np.zeros(k)
         merged = nodes >= self.n_leaves

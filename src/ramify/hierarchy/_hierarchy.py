@@ -11,11 +11,15 @@ from ramify.hierarchy._files import Files
 from ramify.hierarchy._groups import Groups
 from ramify.hierarchy._linkage import Linkages
 from ramify.hierarchy._paths import Paths
+from ramify.hierarchy._polish import Polishing
 from ramify.hierarchy._rows import WithRows
+from ramify.hierarchy._suggest import Suggestions
 from ramify.hierarchy._weights import Weights
 
 
-class Hierarchy(Groups, Condensing, Paths, WithRows, Weights, Linkages, Exports, Files):
+class Hierarchy(
+    Groups, Suggestions, Condensing, Paths, WithRows, Polishing, Weights, Linkages, Exports, Files
+):
     """A frozen binary tree over the points ``0 .. n-1``: the snapshot of a model.
 
     Invariants, tested by :meth:`check`:

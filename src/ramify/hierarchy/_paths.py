@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.hierarchy._tree import NodeLike, Tree
-from ramify.hierarchy._values import IntArray, own
+from ramify.hierarchy._values import FloatArray, IntArray, own
 
 
 class Paths(Tree):
@@ -60,6 +60,26 @@ class Paths(Tree):
         array([2, 2, 1])
         """
         return own(_core.depths(self.children))[: self.n_leaves]
+
+    def codisp(self) -> FloatArray:
+        """How far each point stands out: its collusive displacement in the tree. O(n).
+
+        The largest ratio, over the point and its ancestors below the root, of the points
+        beside a node to the points in it: so many times its own size would move up if the
+        node were taken out. A point that is split off near the root scores high, alone or with
+        its like. Of use on trees of random cuts (:class:`RandomCut`), averaged over several.
+
+        Returns
+        -------
+        array of shape (n,)
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.HAC().fit([[0.0], [1.0], [2.0], [50.0]]).hierarchy().codisp()
+        array([1., 1., 2., 3.])
+        """
+        return np.asarray(_core.displacements(self.children, self.weights.astype(np.float64)))
 
     def leaves(self, node: NodeLike) -> IntArray:
         """Points below a node, in order of arrival; a leaf is below itself.

@@ -175,6 +175,12 @@ class Tree:
         ids[~is_leaf] = self.node_ids[nodes[~is_leaf] - self.n_leaves]
         return ids
 
+    def _nodes_of(self, ids: IntArray) -> IntArray:
+        """The inverse of :meth:`_public_ids`, for ids that are there. O(n log n)."""
+        known = np.concatenate([-1 - self.point_numbers, self.node_ids])
+        order = np.argsort(known)
+        return order[np.searchsorted(known, ids, sorter=order)]
+
     @property
     def n_leaves(self) -> int:
         """Number of points."""

@@ -2,6 +2,7 @@
 """_cuts.py: scikit-learn's scores of flat clusterings, for one cut of a tree."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,8 @@ def cut_scores(
     *,
     n_clusters: int | None = None,
     height: float | None = None,
+    by: Literal["height", "variance"] = "height",
+    X: npt.ArrayLike | None = None,
 ) -> CutScores:
     """Cut a tree and compare the clusters with known classes.
 
@@ -60,6 +63,7 @@ def cut_scores(
         Class of each leaf, as in :func:`dendrogram_purity`.
     n_clusters, height : as in :meth:`ramify.Hierarchy.cut`
         Exactly one of the two.
+    by, X : as in :meth:`ramify.Hierarchy.cut`
 
     Returns
     -------
@@ -74,7 +78,7 @@ def cut_scores(
     """
     checked = read_tree(tree) if height is None else read_tree_with_heights(tree)
     classes = read_labels(labels, checked)
-    clusters = checked.cut(n_clusters=n_clusters, height=height)
+    clusters = checked.cut(n_clusters=n_clusters, height=height, by=by, X=X)
     if (counts := repeats_of(checked)) is not None:
         classes, clusters = np.repeat(classes, counts), np.repeat(clusters, counts)
     homogeneity, completeness, v_measure = homogeneity_completeness_v_measure(classes, clusters)

@@ -66,7 +66,7 @@ def revenue(
     tree : Hierarchy, SciPy linkage matrix, or scikit-learn ``children_`` array
     X : array-like of shape (n, d)
         The points, in the order of the leaves; or, with ``similarity="precomputed"``,
-        the symmetric matrix of similarities, of shape (n, n).
+        the symmetric matrix of similarities, of shape (n, n), dense or SciPy's sparse.
     similarity : str or callable, default="rbf"
         ``"rbf"``: exp(-gamma ‖x - y‖²); ``"cosine"``; ``"dot"``; ``"sqeuclidean"``:
         -‖x - y‖²; ``"precomputed"``; or a symmetric callable that takes two blocks of

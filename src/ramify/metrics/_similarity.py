@@ -5,17 +5,19 @@ rbf           exp(-gamma |x - y|^2)
 cosine        x.y / (|x| |y|)
 dot           x.y
 sqeuclidean   -|x - y|^2
-precomputed   a symmetric matrix
+precomputed   a symmetric matrix, dense or sparse: what a sparse one does not store is 0
 a callable    f(A, B) -> matrix of the rows of A against the rows of B
 """
 
 import warnings
 from collections.abc import Callable
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix, issparse
+from scipy.spatial.distance import cdist
 
 from ramify.checks import listed, number
 from ramify.errors import FlatKernelWarning
@@ -64,14 +66,14 @@ class Similarities:
         self._function = similarity if callable(similarity) else None
         if self.name == "precomputed":
             self._matrix = _read_matrix(X)
-            require_leaves(tree, len(self._matrix), "rows in X")
+            require_leaves(tree, self._matrix.shape[0], "rows in X")
         else:
             self._metric = METRICS.get(self.name, SQEUCLIDEAN)
             self.rows: Rows = read_rows(X, Expected(owner, self._metric))
             require_leaves(tree, len(self.rows), "rows in X")
         if (counts := repeats_of(tree)) is not None:
             self._repeat(np.repeat(np.arange(len(counts)), counts))
-        self.n = len(self._matrix if self.name == "precomputed" else self.rows)
+        self.n = (self._matrix if self.name == "precomputed" else self.rows).shape[0]
         #: Of rbf only.
         self.gamma: float | None = None
         if self.name == "rbf":
@@ -104,22 +106,33 @@ class Similarities:
         )
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Similarities of some points to some others; precomputed and callable only."""
+        """Similarities of some points to some others."""
         if self._function is not None:
             return _checked(self._function(self.rows[rows], self.rows[columns]), rows, columns)
-        there = _checked(self._matrix[np.ix_(rows, columns)], rows, columns)
-        back = self._matrix[np.ix_(columns, rows)].T
+        if self.name != "precomputed":
+            return self._named_block(rows, columns)
+        there = _checked(_part(self._matrix, rows, columns), rows, columns)
+        back = _part(self._matrix, columns, rows).T
         differ = ~np.isclose(there, back, rtol=1e-6, atol=1e-12)
         if differ.any():
             row, column = np.argwhere(differ)[0]
             raise _not_symmetric(rows[row], columns[column], there[row, column], back[row, column])
         return there
 
+    def _named_block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        a, b = (
+            self._metric.prepared(self.rows[some]).astype(np.float64) for some in (rows, columns)
+        )
+        if self._metric.can_be_alike:
+            return np.asarray(a @ b.T)
+        near = cdist(a, b, "sqeuclidean")
+        return -near if self.gamma is None else np.exp(-self.gamma * near)
+
     def pairs(self, first: IntArray, second: IntArray) -> FloatArray:
         """Similarity of each pair."""
         if self.name == "precomputed":
-            values = np.asarray(self._matrix[first, second], dtype=np.float64)
-            back = np.asarray(self._matrix[second, first], dtype=np.float64)
+            values = np.asarray(self._matrix[first, second], dtype=np.float64).ravel()
+            back = np.asarray(self._matrix[second, first], dtype=np.float64).ravel()
             if not np.isfinite(values).all():
                 bad = int(np.argmin(np.isfinite(values)))
                 raise ValueError(
@@ -207,8 +220,16 @@ def _check_gamma(gamma: object) -> float:
     return value
 
 
-def _read_matrix(X: npt.ArrayLike) -> npt.NDArray[Any]:
-    matrix = np.asarray(X)
+def _part(matrix: Any, rows: IntArray, columns: IntArray) -> npt.NDArray[Any]:
+    """Some rows and columns of a dense or sparse matrix, dense."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(matrix[np.ix_(rows, columns)])
+    return np.asarray(matrix[rows][:, columns].todense())
+
+
+def _read_matrix(X: npt.ArrayLike) -> Any:
+    given: Any = X
+    matrix: Any = cast(Any, csr_matrix)(given) if issparse(given) else np.asarray(given)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"similarity='precomputed': expected X to be a square matrix of similarities, "

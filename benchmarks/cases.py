@@ -14,13 +14,14 @@ from benchmarks.plan import Case, Job, Plan
 from benchmarks.streams import CALM, HARD
 
 GOALS, STREAMS, NEAR, SCALING = "goals", "hard streams", "approximate", "scaling"
+WIDTHS = "widths"
 PEERS = {2: "peers 20K x 2", 64: "peers 10K x 64"}
 
 
 def all_cases(plan: Plan) -> list[Case]:
     """Every case there is."""
     parts = (_small(plan), _million(plan), _wide(plan), _streams(plan), _peers(plan), _near(plan))
-    return [case for part in (*parts, _scaling(plan)) for case in part]
+    return [case for part in (*parts, _widths(plan), _scaling(plan)) for case in part]
 
 
 def _fit(algorithm: str, rows: dict[str, Any], *judge: str, **options: Any) -> Job:
@@ -133,6 +134,36 @@ def _wide(plan: Plan) -> list[Case]:
     quick = Case(GOALS, "OHAC 10K x 784 generated images", _fit("OHAC", few), (Goal("time"),),
                  Job("peers.block_products", few), _BLOCKS)  # fmt: skip
     return [quick, *(replace(case, full=True) for case in cases if _is_wanted(case, plan))]
+
+
+def _widths(plan: Plan) -> list[Case]:
+    """Tables of every width, and long paths: no number of columns is a cliff."""
+    cases = []
+    for width in (2, 3, 5, 8, 12, 15, 16, 20, 24, 31, 32, 48, 64, 96, 128, 256):
+        rows = plan.rows("latent", 50_000, width=width)
+        kd = Job("peers.ckdtree", rows, {"sample": 2_000})
+        for name in ("OHAC", "HAC", "PERCH"):
+            cases.append(
+                Case(WIDTHS, f"{name} 50K x {width}, 5 dimensions", _fit(name, rows), (_TIME,), kd,
+                     _KD, once=True, full=name != "OHAC" or width not in (8, 15, 16, 31, 32, 128),
+                     note="2K of the queries, scaled")
+            )  # fmt: skip
+    for width in (16, 20, 24, 31):
+        rows = plan.rows("gaussian", 50_000, width=width)
+        cases.append(
+            Case(WIDTHS, f"OHAC 50K x {width}, no structure", _fit("OHAC", rows), (_TIME,),
+                 Job("peers.block_products", rows), _BLOCKS, once=True, full=True)
+        )  # fmt: skip
+    each = (Goal("each", most=80),)
+    for n, width in ((10_000, 64), (5_000, 128)):
+        rows = plan.rows("gaussian", n, width=width)
+        cases.append(Case(WIDTHS, f"OHAC {n:,} x {width}, long paths", _fit("OHAC", rows), each,
+                          once=True))  # fmt: skip
+    for n in (100_000, 500_000):
+        rows = plan.rows("records", n)
+        cases.append(Case(WIDTHS, f"OHAC {n:,} x 38, 71 % repeats", _fit("OHAC", rows),
+                          (Goal("each", most=25),), once=True, full=n > 100_000))  # fmt: skip
+    return cases
 
 
 def _is_wanted(case: Case, plan: Plan) -> bool:

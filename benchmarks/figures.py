@@ -80,6 +80,10 @@ FIGURES: dict[str, Figure] = {
     "points/s": Figure(
         lambda ours, peer: _divide(ours.get("points"), ours.get("wall")), "{} points/s", ",.0f"
     ),
+    "each": Figure(
+        lambda ours, peer: _divide(1e6 * ours.get("wall", 0), ours.get("points")),
+        "{} µs an insert",
+    ),
     "bytes": Figure(_each("peak_bytes"), "{} bytes a point", ",.0f"),
     "held": Figure(_each("held_bytes"), "{} bytes a point kept", ",.0f"),
     "input": Figure(

@@ -54,6 +54,30 @@ def mixture(n: int, width: int) -> Rows:
     return (centres[rng.integers(50, size=n)] + spread(n, 0.15)).astype(np.float32)
 
 
+def latent(n: int, width: int) -> Rows:
+    """Five dimensions in a table of any width, and a little noise: what most tables are."""
+    rng = np.random.default_rng(width)
+    rows = rng.standard_normal((n, 5)) @ rng.standard_normal((5, width))
+    return (rows + 0.05 * rng.standard_normal((n, width))).astype(np.float32)
+
+
+def records(n: int, width: int = 38, new: float = 0.29) -> Rows:
+    """Like network records: six dimensions, and 71 % of the rows have come before."""
+    rng = np.random.default_rng(38)
+    is_new = rng.random(n) < new
+    is_new[0] = True
+    so_far = np.cumsum(is_new)
+    kinds = rng.standard_normal((int(so_far[-1]), 6)) @ rng.standard_normal((6, width))
+    kinds += 0.05 * rng.standard_normal(kinds.shape)
+    often = (rng.random(n) ** 3 * so_far).astype(np.int64)  # the first ones the most
+    return kinds[np.where(is_new, so_far - 1, often)].astype(np.float32)
+
+
+def gaussian(n: int, width: int) -> Rows:
+    """No structure at all."""
+    return np.random.default_rng(width).standard_normal((n, width)).astype(np.float32)
+
+
 def image_standin(n: int = 55_000) -> Rows:
     """Not MNIST: rows of its width in [0, 1], half of them zeros, variance fading as 1/j^1.2."""
     return np.clip(_fading(n, 784, groups=10, power=1.2, seed=784) * 12, 0, 1)

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, field
 
-from benchmarks.cases import GOALS, NEAR, PEERS, SCALING, STREAMS
+from benchmarks.cases import GOALS, NEAR, PEERS, SCALING, STREAMS, WIDTHS
 from benchmarks.figures import Measurement
 from benchmarks.results import Results
 from benchmarks.runner import Record
@@ -35,6 +35,7 @@ def tables(results: Results) -> list[Table]:
     made = [
         _judged(results, GOALS, "Goals", trial),
         _judged(results, STREAMS, "Streams that break naive code", trial),
+        _judged(results, WIDTHS, "Tables of every width", trial),
         *(_compared(results, width, section) for width, section in PEERS.items()),
         _judged(results, NEAR, "Approximate neighbours", trial),
         _scaled(results),

@@ -126,6 +126,23 @@ def test_long_rows_are_scanned_by_short_vectors_and_merged_the_same():
 
 
 @pytest.mark.parametrize("linkage", ["average", "centroid"])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "dot"])
+def test_products_merge_as_pairs_do(metric):
+    """One after the other, ties and near ties included."""
+
+    @settings(max_examples=examples(60))
+    @given(forests(most=120, dims=(16, 17, 33, 64, 150)), dtypes())
+    def check(forest, dtype):
+        forest = Forest(forest.X.astype(dtype), forest.groups)
+        fast, slow = (
+            parts.forest_hac(*forest.arrays(), metric, "average", space)[0]
+            for space in ("matrix", "pairs")
+        )
+        assert fast == slow
+
+    check()
+
+
 @pytest.mark.parametrize(("space", "d"), [("buckets", 2), ("scan", 17)])
 def test_merging_stops_when_the_pulse_says_so(space, d, linkage):
     X = np.random.default_rng(0).normal(size=(150, d))

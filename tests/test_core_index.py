@@ -181,6 +181,32 @@ def test_of_many_rows_too(kind, dims, first):
     run_machine(machine(kind, "sqeuclidean", dims, first), runs=6, steps=25)
 
 
+@pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
+@pytest.mark.parametrize("d", [16, 21, 100, 300])
+def test_every_set_of_instructions_sweeps_bytes_alike(instructions, d):
+    """Single searches and batches, over one block of rows and over many."""
+    before = parts.instructions()
+    if not parts.select_instructions(instructions):
+        pytest.skip(f"this processor has no {instructions}")
+    try:
+        rng = np.random.default_rng(d)
+        points, model = parts.RowStoreF32(d), Rows()
+        for row in rng.normal(size=(1100, d)).astype(np.float32):
+            points.append(row)
+            model.append(row)
+        index = parts.IndexF32(d, "sqeuclidean", "short by scan")
+        index.load(points, 1100)
+        for x in rng.normal(size=(20, d)).astype(np.float32):
+            assert index.nearest(points, x, 3, 1100) == model.nearest(x, 3, 1100, "sqeuclidean")
+        queries = rng.choice(np.arange(1, 1100), 21, replace=False).tolist()
+        found = index.nearest_before(points, queries, 1)[:, 0].tolist()
+        assert found == [
+            model.nearest(model.slots[q][1], 1, q, "sqeuclidean")[0][0] for q in queries
+        ]
+    finally:
+        parts.select_instructions(before)
+
+
 def test_an_index_by_dimension_is_one_of_these():
     """What a stream gets gives the answers of the kinds that are tested here."""
     rng = np.random.default_rng(0)

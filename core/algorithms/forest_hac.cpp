@@ -159,7 +159,7 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
         if (chosen<run_on_products<Rule, Real>>()(forest, dim, scratch, merges)) return true;
         merges.clear();
       }
-    if (space == ForestSpace::kMatrix)
+    if (space == ForestSpace::kMatrix || space == ForestSpace::kPairs)
       return chosen<run_on_matrix<Rule, Real>>()(forest, dim, scratch, merges);
     try {
       if (space == ForestSpace::kBuckets)

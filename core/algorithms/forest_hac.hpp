@@ -28,7 +28,7 @@ namespace ramify {
 
 /// Forests up to this size have all their linkages in a matrix: where there is nothing
 /// better, a large one.
-inline constexpr std::size_t matrix_limit(std::size_t dim) { return dim < kLanes ? 128 : 1024; }
+constexpr std::size_t matrix_limit(std::size_t dim) { return dim < kLanes ? 128 : 1024; }
 
 template <class Real>
 struct ForestItem {
@@ -53,8 +53,8 @@ struct ForestScratch {
 };
 
 /// Where to search; named by whoever compares them. Buckets are for less than kLanes
-/// dimensions only.
-enum class ForestSpace { kBySize, kMatrix, kBuckets, kScan };
+/// dimensions only; kPairs is a matrix that is never filled by products.
+enum class ForestSpace { kBySize, kMatrix, kPairs, kBuckets, kScan };
 
 /// Merge a forest of m >= 1 clusters into one. Children come before parents in
 /// `merges`, but otherwise not in order of height. `pulse` (may be empty) is

@@ -213,7 +213,7 @@ RAMIFY_INLINE std::size_t highest_unstable_wide(const WidePairs& p) {
       load(high, p.high_sums + from);
       store(high + n * (here + (twice + 2 * doubt)), p.high_sums + from);
     }
-    if (any_at_most(least, row_limit) | any_at_most(least_sum, sum_limit)) unstable = i;
+    if (any_at_most(least, row_limit) || any_at_most(least_sum, sum_limit)) unstable = i;
     points += n;
   }
   return unstable;

@@ -92,7 +92,7 @@ class CodeScan {
     for (std::size_t j = 0; j < width_; ++j) {
       out.codes[j] = row.broad[j];
       out.bias += 128 * std::int32_t{row.broad[j]};
-      out.squares += double{static_cast<double>(row.broad[j])} * row.broad[j];
+      out.squares += static_cast<double>(row.broad[j]) * row.broad[j];
     }
     out.doubt = row.broad_doubt;
     return out;

@@ -317,6 +317,7 @@ class LongRows final : public Neighbours<Real> {
              SearchScratch& scratch, const Pulse& pulse) const {
     if (which.empty()) return;
     std::vector<std::size_t> ends;
+    ends.reserve(which.size());
     for (const std::uint32_t q : which) ends.push_back(places_before(queries[q]));
     short_.search_many(
         which.size(), [&](std::size_t i) { return points.row(queries[which[i]]); }, ends,

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -251,7 +251,7 @@ class ShortVectors {
             const Pulse& pulse) {
     const std::size_t width = projection_.leading();
     const bool removable = tree_ && tree().is_removable();
-    tree_.emplace(width, removable);
+    tree_ = std::make_unique<Tree>(width, removable);
     scan_.extend(items);
     BigVector<Item> numbers(there.data(), there.data() + there.size());
     BigVector<float> rows(there.size() * width);
@@ -323,7 +323,7 @@ class ShortVectors {
   SearchBy by_;
   Projection<Real> projection_;
   CodeScan scan_;
-  std::optional<Tree> tree_;  // once there is a projection
+  std::unique_ptr<Tree> tree_;  // once there is a projection
   ProjectionRoom room_;
   std::size_t first_fit_, next_fit_, fitted_to_ = 0, next_trial_ = 0;
   double worst_doubt_ = 0;

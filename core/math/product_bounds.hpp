@@ -18,7 +18,7 @@ inline constexpr std::size_t kRowGram = 4;
 inline constexpr std::size_t kChain = 128;  // products that are added up one after the other
 
 /// Not a power of two: caches would have to keep many columns in one place.
-inline constexpr std::size_t column_stride(std::size_t count) { return count + 16; }
+constexpr std::size_t column_stride(std::size_t count) { return count + 16; }
 
 struct ProductKernels {
   /// Inner products of `count` vectors with each other, coordinate j of vector i at
@@ -46,8 +46,8 @@ const ProductKernels& product_kernels();
 template <class Real>
 inline double gram_rounding(std::size_t dim) {
   const double unit = sizeof(Real) == sizeof(float) ? 2e-7 : 4e-16;
-  const std::size_t chain = dim < kChain ? dim : kChain;
-  return unit * static_cast<double>(chain + dim / kChain + 16);
+  const std::size_t chains = dim / kChain;
+  return unit * static_cast<double>(std::min(dim, kChain) + chains + 16);
 }
 
 /// Vectors as columns for these kernels, an origin being taken off if there is one; `count` is

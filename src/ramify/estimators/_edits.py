@@ -16,6 +16,7 @@ import numpy as np
 from ramify.estimators._groups import _place
 from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
+from ramify.estimators._reading import WayOfLive
 from ramify.estimators._tracking import TreeTracker
 from ramify.hierarchy import Cluster, IntArray
 from ramify.ids import Id
@@ -324,23 +325,27 @@ class TreeEditor(TreeTracker):
         labels = tree.labels(self._cut(tree, n_clusters, height, max_size))
         return _broken(tree, tree.numbers(), labels)
 
-    @alone
     def cut(
         self,
         *,
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        by: WayOfLive = "height",
     ) -> IntArray:
-        """Label all points with clusters in which nobody is who must be apart. O(n).
+        """Label every point with its cluster; nobody is with whom it must not be. O(n).
 
-        The nodes that hold two points which must be apart are split, and then those that
-        :meth:`Hierarchy.cut` would split.
+        If there are points that must be apart (:meth:`cannot_link`), the nodes that hold
+        both of a pair are split, and then those that :meth:`Hierarchy.cut` would split.
 
         Parameters
         ----------
         n_clusters, height, max_size : optional
             The cut: give one, or none for the model's own.
+        by : {"height", "variance"}, default="height"
+            ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
+            clusters tight, as in :meth:`Hierarchy.cut`, on the rows as the model stores them.
+            Not if points must be apart.
 
         Returns
         -------
@@ -361,6 +366,16 @@ class TreeEditor(TreeTracker):
         >>> model.labels_, model.cut()
         (array([0, 0, 1, 2, 3]), array([0, 1, 2, 2, 3]))
         """
+        if len(self._fitted().apart) == 0:
+            return super().cut(n_clusters=n_clusters, height=height, max_size=max_size, by=by)
+        if by != "height":
+            raise ValueError(f"by={by!r}: cuts that keep points apart go by height")
+        return self._cut_apart(n_clusters, height, max_size)
+
+    @alone
+    def _cut_apart(
+        self, n_clusters: int | None, height: float | None, max_size: int | None
+    ) -> IntArray:
         tree = self._fitted()
         by, value = self._cut(tree, n_clusters, height, max_size)
         still, numbers = tree.hierarchy(), tree.numbers()

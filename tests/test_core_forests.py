@@ -125,7 +125,6 @@ def test_long_rows_are_scanned_by_short_vectors_and_merged_the_same():
     assert clusters(trees[0]) == clusters(trees[1])
 
 
-@pytest.mark.parametrize("linkage", ["average", "centroid"])
 @pytest.mark.parametrize("metric", ["sqeuclidean", "dot"])
 def test_products_merge_as_pairs_do(metric):
     """One after the other, ties and near ties included."""
@@ -143,6 +142,7 @@ def test_products_merge_as_pairs_do(metric):
     check()
 
 
+@pytest.mark.parametrize("linkage", ["average", "centroid"])
 @pytest.mark.parametrize(("space", "d"), [("buckets", 2), ("scan", 17)])
 def test_merging_stops_when_the_pulse_says_so(space, d, linkage):
     X = np.random.default_rng(0).normal(size=(150, d))

@@ -110,7 +110,7 @@ def test_a_batch_may_be_interrupted_at_any_pulse(threads):
     X = np.random.default_rng(2).normal(size=(2000, 33))
     whole = Stream(X, "short").batch(2000, 128, threads)
     lengths = set()
-    for pulses in (0, 1, 2, 5, 20, 60, 200):
+    for pulses in (0, 1, 2, 5, 20, 60, 200, 300, 500, 1000):
         found = Stream(X, "short").batch(2000, 128, threads, pulses)
         assert found == whole[: len(found)]
         lengths.add(len(found))

@@ -17,10 +17,10 @@ from tests.strategies import seeds
 SHARES = st.floats(0, 1)
 
 
-def inherited(taken, kept_as_they_are, tree):
+def inherited(taken, kept_as_they_are, tree, newcomer):
     """Which name each merge of `tree` must have, by its points; None: a new one.
 
-    Straight from core/algorithms/repair.hpp. `taken` are the names of the merges that were
+    Straight from core/algorithms/ohac.hpp. `taken` are the names of the merges that were
     taken out, by the points that they had; `kept_as_they_are` those of all others.
     """
     wanted = {}
@@ -30,14 +30,13 @@ def inherited(taken, kept_as_they_are, tree):
             wanted[node.leaves] = kept_as_they_are[node.leaves]
             continue
         wanted[node.leaves] = None
-        shared = {old: len(set(old) & set(node.leaves)) for old in taken}
-        kin = [old for old in taken if 2 * shared[old] > max(len(old), len(node.leaves))]
-        if kin:
-            closest = min(kin, key=lambda old: (-shared[old], len(old)))
-            of_old[closest].append((-shared[closest], len(node.leaves), node.leaves))
+        points = set(node.leaves) - {newcomer}
+        lowest = min((old for old in taken if points <= set(old)), key=len, default=None)
+        if lowest is not None:
+            of_old[lowest].append((len(points), -len(node.leaves), node.leaves))
     for old, heirs in of_old.items():
-        if heirs:
-            wanted[min(heirs)[2]] = taken[old]
+        if heirs and 2 * max(heirs)[0] > len(old):
+            wanted[max(heirs)[2]] = taken[old]
     return wanted
 
 
@@ -80,7 +79,7 @@ class RepairMachine(RuleBasedStateMachine):
     def slot(self, number):
         return self.tree.points.find(number)
 
-    def is_repaired(self, forest, taken, names, next_id):
+    def is_repaired(self, forest, taken, names, next_id, newcomer=None):
         """HAC of the forest, names as documented, and every number right."""
         tree, now = self.look()
         gaps: list[float] = []
@@ -91,7 +90,7 @@ class RepairMachine(RuleBasedStateMachine):
         else:
             assert_greedy(forest, tree, self.L, digits)
         others = {points: name for points, name in names.items() if points not in taken}
-        for points, name in inherited(taken, others, tree).items():
+        for points, name in inherited(taken, others, tree, newcomer).items():
             if name is None:
                 assert now[points] >= next_id
             else:
@@ -119,7 +118,7 @@ class RepairMachine(RuleBasedStateMachine):
             forest = [*split(before, ys), leaf(x)]
             untouched = set().union(*(clusters(part_of_it) for part_of_it in forest))
             taken = {points: name for points, name in names.items() if points not in untouched}
-            self.is_repaired(forest, taken, names, next_id)
+            self.is_repaired(forest, taken, names, next_id, x)
 
     @precondition(lambda self: self.tree.attached)
     @rule(share=SHARES)

@@ -189,8 +189,6 @@ void Repair<Real>::make_room_to_rebuild() {
   old_weight_.reserve(cut_.taken.size());
   old_id_.reserve(cut_.taken.size());
   heirs_.assign(cut_.taken.size(), {});
-  shared_.reserve(cut_.taken.size());
-  below_.reserve(cut_.trees.size() + merges_.size());
 }
 
 /// Make the merges real, in the slots of the taken-out nodes and, with x, a new one, for
@@ -229,55 +227,18 @@ void Repair<Real>::inherit_ids(Tree<Real>& tree, bool has_x_last, double known) 
     const bool has_x = merges_[t].a == with_x || merges_[t].b == with_x;
     if (has_x) with_x = m + t;
     tree.set_id(cut_.trees[m + t].slot(), kNoId);
-    std::uint32_t kin = cut_.owner[m + t];
-    if (kin == CutForest::kNowhere) continue;
-    const double all = tree.weight(cut_.trees[m + t]);
-    double kept = all - (has_x ? of_x : 0);  // all of it was below its owner
-    if (2 * kept <= all) continue;
-    if (2 * kept <= old_weight_[kin])
-      kin = closest_kin(tree, static_cast<std::uint32_t>(m + t), known, kept);
-    if (kin != CutForest::kNowhere && kept > heirs_[kin].kept) heirs_[kin] = {kept, t};
+    if (cut_.owner[m + t] == CutForest::kNowhere) continue;
+    Heir& heir = heirs_[cut_.owner[m + t]];
+    const double kept = tree.weight(cut_.trees[m + t]) - (has_x ? of_x : 0);
+    if (kept > heir.kept) heir = {kept, t};
   }
   for (std::size_t i = 0; i < heirs_.size(); ++i)
-    if (heirs_[i].kept > 0) tree.set_id(cut_.trees[m + heirs_[i].merge].slot(), old_id_[i]);
+    if (2 * heirs_[i].kept > old_weight_[i])
+      tree.set_id(cut_.trees[m + heirs_[i].merge].slot(), old_id_[i]);
   for (std::size_t t = 0; t < merges_.size(); ++t) {
     const Slot slot = cut_.trees[m + t].slot();
     if (tree.id(slot) == kNoId) tree.set_id(slot, tree.new_id());
   }
-}
-
-/// The taken-out node with which a new one shares most, and how much, of those with which it
-/// shares more than half of both. kNowhere: there is none. O(taken-out nodes).
-template <class Real>
-std::uint32_t Repair<Real>::closest_kin(const Tree<Real>& tree, std::uint32_t cluster, double known,
-                                        double& shared) {
-  const std::size_t m = cut_.trees.size() - merges_.size();
-  const double all = tree.weight(cut_.trees[cluster]);
-  shared_.assign(cut_.taken.size(), 0);
-  below_.assign(1, cluster);
-  while (!below_.empty()) {
-    const std::uint32_t c = below_.back();
-    below_.pop_back();
-    if (c >= m) {
-      below_.push_back(merges_[c - m].a);
-      below_.push_back(merges_[c - m].b);
-    } else if (cut_.owner[c] == CutForest::kNowhere) {
-      shared_[0] += known;  // x was at the lower end of the path, if anywhere
-    } else {
-      shared_[cut_.owner[c]] += tree.weight(cut_.trees[c]);
-    }
-  }
-  std::uint32_t kin = CutForest::kNowhere;
-  shared = all / 2;
-  for (std::uint32_t i = 0; i < shared_.size(); ++i) {
-    if (shared_[i] > shared && 2 * shared_[i] > old_weight_[i]) {
-      kin = i;
-      shared = shared_[i];
-    }
-    const std::uint32_t above = cut_.one_path ? i + 1 : cut_.above[i];
-    if (above < shared_.size()) shared_[above] += shared_[i];
-  }
-  return kin;
 }
 
 template class Repair<float>;

@@ -5,11 +5,11 @@
 // new point it is an insert, without a leaf that goes it is an erasure. Whoever calls
 // chooses what is cut out; what happens then is here, once.
 //
-// Taken-out nodes come back under the ids they had. A new node and an old one are kin if
-// they share more than half of the points of both. A new node claims the id of the kin with
-// which it shares most, of several the smallest. Of those who claim an id, it goes to the one
-// that shares most with the old node, of several the smallest. The others get new ids. So a
-// cluster that merely gains or loses a few points, or stays as it was, keeps its id.
+// Taken-out nodes come back under the id they had: of the new nodes whose
+// points all lay below old node u (the new point aside) and no lower, the first made
+// that holds the most of them inherits u's id, if that is more than half of u. The
+// others get new ids. So a cluster that merely gains or loses a point, or stays as it
+// was, keeps its id.
 //
 // What is cut out may end below the root, at a held node (edits.hpp): the new top takes
 // its place, and is held.
@@ -94,8 +94,6 @@ class Repair {
   void rebuild(Tree<Real>& tree);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;
   void inherit_ids(Tree<Real>& tree, bool has_x_last, double known);
-  std::uint32_t closest_kin(const Tree<Real>& tree, std::uint32_t cluster, double known,
-                            double& shared);
 
   Metric metric_;
   Linkage linkage_;
@@ -118,9 +116,7 @@ class Repair {
     double kept = 0;  // points of the taken-out node that it holds
     std::uint32_t merge = 0;
   };
-  std::vector<Heir> heirs_;     // for each taken-out node
-  std::vector<double> shared_;  // how many points one cluster has of each
-  std::vector<std::uint32_t> below_;
+  std::vector<Heir> heirs_;  // for each taken-out node
 };
 
 }  // namespace ramify

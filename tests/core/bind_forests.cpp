@@ -30,7 +30,8 @@ std::optional<std::pair<Merges, std::vector<double>>> merge_forest(
     const Vector<std::uint32_t>& first_leaves, const std::string& metric,
     const std::string& linkage, const std::string& space, std::optional<std::size_t> pulses) {
   const auto forest = forest_of(means, ssds, sizes, first_leaves);
-  const auto where = named<ForestSpace>(space, std::array{"by size", "matrix", "pairs", "buckets", "scan"});
+  const auto where =
+      named<ForestSpace>(space, std::array{"by size", "matrix", "pairs", "buckets", "scan"});
   if (where == ForestSpace::kBuckets && means.shape(1) >= kLanes)
     throw std::invalid_argument("too wide for buckets");
   const Pulse pulse = pulses ? Pulse([&](std::size_t) { return (*pulses)-- > 0; }) : Pulse{};

@@ -178,7 +178,14 @@ def test_changes_replayed_on_an_old_export_give_the_new_one(tickets):
         *(np.array(told[name], dtype=np.int64) for name in ("inserted", "forgotten", "retired")),
         np.array(told["families"]),
         np.array(told["heights"])[:, None],
+        np.array(told["leaves"], dtype=np.int64),
+        told["leaf_weights"],
+        np.array(told["inserted"], dtype=np.int64),
+        np.empty((0, 2), np.int64),
+        np.array(told["absorbed"], dtype=np.int64).reshape(-1, 2),
     )
+    assert told["leaf_weights"] is None
+    assert old["leaf_weights"] is None
     after = hierarchy_of(replay(before, [step]))
     wanted = ramify.Hierarchy
     assert isinstance(after, wanted)

@@ -221,8 +221,14 @@ def changes(found: Any, brief: bool = False) -> dict[str, Any]:
         **{name: getattr(found, name).tolist() for name in (*names, "rewired", "moved")},
         "families": found.families.tolist(),
         "heights": found.heights.tolist(),
-        "ids": None if found.ids is None else found.ids.tolist(),
+        "ids": _listed(found.ids),
+        **{name: getattr(found, name).tolist() for name in ("absorbed", "leaves", "removed")},
+        "leaf_weights": _listed(found.leaf_weights),
     }
+
+
+def _listed(array: Any) -> Any:
+    return None if array is None else array.tolist()
 
 
 def export(version: int, tree: Any, format: str) -> tuple[bytes, str]:
@@ -234,7 +240,8 @@ def export(version: int, tree: Any, format: str) -> tuple[bytes, str]:
         told = {
             "version": version,
             "points": whole.points.tolist(),
-            "ids": None if tree.names is None else tree.names.tolist(),
+            "ids": _listed(tree.names),
+            "leaf_weights": _listed(whole.weights),
             "families": np.column_stack([whole.ids, whole.children]).tolist(),
             "heights": whole.values[:, 0].tolist(),
         }

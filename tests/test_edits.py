@@ -31,11 +31,14 @@ class Edited(RuleBasedStateMachine):
         linkage=st.sampled_from(["average", "ward", "centroid"]),
         k=st.sampled_from([1, 1, 3]),
         history=st.sampled_from([0, 5]),
+        window=st.sampled_from([None, None, 7, 12]),
     )
-    def begin(self, seed, linkage, k, history):
+    def begin(self, seed, linkage, k, history, window):
         self.X = np.random.default_rng(seed).normal(size=(400, 3))
-        self.model = OHAC(linkage=linkage, n_neighbors=k, history=history)
+        self.model = OHAC(linkage=linkage, n_neighbors=k, history=history, window=window)
         self.oracle = EditedOhac(self.X, linkage, k)
+        self.window = len(self.X) if window is None else window
+        self.living = []
         self.next = 0
         self.apart = set()
         self.names = {}
@@ -48,8 +51,20 @@ class Edited(RuleBasedStateMachine):
     def insert(self, count):
         for _ in range(min(count, len(self.X) - self.next)):
             self.model.insert(self.X[self.next])
-            self.oracle.insert(self.next)
+            self.come(self.next)
             self.next += 1
+
+    def come(self, i):
+        """A point comes, and the oldest makes way for it if the window is full."""
+        if len(self.living) == self.window:
+            self.leave(self.living[0])
+        self.oracle.insert(i)
+        self.living.append(i)
+
+    def leave(self, i):
+        self.oracle.forget(i)
+        self.living.remove(i)
+        self.apart = {pair for pair in self.apart if i not in pair}
 
     @rule(count=st.integers(2, 12))
     def insert_batch(self, count):
@@ -57,7 +72,7 @@ class Edited(RuleBasedStateMachine):
         if len(rows):
             self.model.partial_fit(self.X[rows.start : rows.stop])
         for i in rows:
-            self.oracle.insert(i)
+            self.come(i)
         self.next = max(self.next, rows.stop)
 
     @precondition(lambda self: len(self.model) > 2)
@@ -65,8 +80,7 @@ class Edited(RuleBasedStateMachine):
     def forget(self, data):
         i = self.pick(data, "forgotten")
         self.model.forget(i)
-        self.oracle.forget(i)
-        self.apart = {pair for pair in self.apart if i not in pair}
+        self.leave(i)
 
     @rule(data=st.data())
     def must_link(self, data):

@@ -261,6 +261,19 @@ def test_an_open_address_needs_a_token(tmp_path):
     Settings(tmp_path, host="0.0.0.0", token=TOKEN).check()
 
 
+def test_pages_of_other_sites_may_not_ask(http):
+    """A browser sends what any page tells it to, to this machine, too."""
+    http.put("/trees/pages", json={}).raise_for_status()
+    point = {"points": [{"id": "a", "vector": [1.0]}]}
+    for origin in ("https://elsewhere.example", "http://127.0.0.1:1", "null"):
+        told = http.post("/trees/pages/points", json=point, headers={"origin": origin})
+        assert told.status_code == 403, origin
+    own = str(http.base_url).rstrip("/")
+    told = http.post("/trees/pages/points", json=point, headers={"origin": own})
+    assert told.status_code == 200
+    assert http.get("/trees/pages").json()["points"] == 1
+
+
 def test_tokens_are_asked_for_and_readers_may_only_read(tmp_path):
     options = {"token": TOKEN, "read_token": READER}
     with running(tmp_path, **options) as address, httpx.Client(base_url=address) as ask:
@@ -282,6 +295,7 @@ def test_tokens_are_asked_for_and_readers_may_only_read(tmp_path):
             ask.post("/trees/a/assign?k=1", json={"vectors": [[1]]}, headers=reader).status_code
             == 200
         )
+        assert ask.delete("/trees/a/points/assign", headers=reader).status_code == 403
         assert ask.get("/trees/a", headers=reader).status_code == 200
         with (
             ramify.Client(address, token=READER) as client,

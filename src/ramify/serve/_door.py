@@ -95,10 +95,13 @@ class Door:
         headers = dict(scope["headers"])
         if not self._of_this_site(headers):
             return 403, "the Host header names another site", {}
+        if not self._from_this_site(headers):
+            return 403, "a page of another site asks; --cors names those that may", {}
         path, method = scope["path"], scope["method"]
         if path in OPEN or (method == "OPTIONS" and self._settings.cors):
             return None
-        write = method not in ("GET", "HEAD") and not path.endswith(_READING_POSTS)
+        asks = method == "POST" and path.endswith(_READING_POSTS)
+        write = method not in ("GET", "HEAD") and not asks
         given = _bearer(headers)
         if self._settings.may(given, write=write):
             return None
@@ -113,6 +116,16 @@ class Door:
         host = headers.get(b"host", b"").decode("latin-1").rsplit("@", 1)[-1]
         name = host[: host.find("]") + 1] if host.startswith("[") else host.split(":")[0]
         return name in ("127.0.0.1", "localhost", "[::1]", self._settings.host, "testserver")
+
+    def _from_this_site(self, headers: dict[bytes, bytes]) -> bool:
+        """Browsers let any page send a request, and say which one it was.
+
+        With a token that is no matter: such a page does not know it.
+        """
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if not origin or self._settings.token is not None or origin in self._settings.cors:
+            return True
+        return origin.partition("://")[2] == headers.get(b"host", b"").decode("latin-1")
 
     def _count(self, method: str, status: int, seconds: float) -> None:
         known = method if method in ("GET", "POST", "PUT", "DELETE") else "other"

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "algorithms/interchange.hpp"
+#include "math/dispatch.hpp"
 
 namespace ramify {
 namespace {
@@ -20,7 +21,7 @@ struct SquaredSimilarity {
   const Tree<Real>& tree;
   const Real* x;
 
-  View view(NodeId v) const {
+  RAMIFY_INLINE View view(NodeId v) const {
     const double gap = squared_distance(tree.mean(v), x, tree.dim());
     return {gap, -(gap + tree.ssd(v) / tree.weight(v))};
   }
@@ -35,7 +36,7 @@ struct DotSimilarity {
   const Tree<Real>& tree;
   const Real* x;
 
-  View view(NodeId v) const {
+  RAMIFY_INLINE View view(NodeId v) const {
     return {squared_distance(tree.mean(v), x, tree.dim()), dot(tree.mean(v), x, tree.dim())};
   }
   double within(NodeId v) const {

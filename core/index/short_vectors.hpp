@@ -42,7 +42,7 @@ class ShortVectors {
  public:
   using Item = std::uint32_t;
   explicit ShortVectors(std::size_t dim, SearchBy by = SearchBy::kMeasured)
-      : by_(by), projection_(dim), first_fit_(dim < 64 ? 256 : 1024), next_fit_(first_fit_) {}
+      : by_(by), projection_(dim), next_fit_(dim < 64 ? 256 : 1024) {}
 
   bool fitted() const { return projection_.fitted(); }
   /// Are single searches, or those of many rows, quicker by the tree?
@@ -325,7 +325,7 @@ class ShortVectors {
   CodeScan scan_;
   std::unique_ptr<Tree> tree_;  // once there is a projection
   ProjectionRoom room_;
-  std::size_t first_fit_, next_fit_, fitted_to_ = 0, next_trial_ = 0;
+  std::size_t next_fit_, fitted_to_ = 0, next_trial_ = 0;
   double worst_doubt_ = 0;
   bool one_by_tree_ = false, many_by_tree_ = false;
 };

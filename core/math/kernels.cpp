@@ -59,33 +59,6 @@ RAMIFY_INLINE void block_sums(const Real* x, const Real* columns, std::size_t di
   }
 }
 
-RAMIFY_INLINE void block_gaps(const float* x, const float* columns, std::size_t dim, float* out) {
-  float sums[kBlock] = {};
-  for (std::size_t j = 0; j < dim; ++j) {
-    const float* column = columns + j * kBlock;
-    for (std::size_t i = 0; i < kBlock; ++i) {
-      const float gap = column[i] - x[j];
-      sums[i] += gap * gap;
-    }
-  }
-  for (std::size_t i = 0; i < kBlock; ++i) out[i] = sums[i];
-}
-
-RAMIFY_INLINE float pair_gap(const float* a, const float* b, std::size_t dim) {
-  float lanes[kLanes] = {};
-  for (std::size_t i = 0; i < dim; i += kLanes)
-    for (std::size_t j = 0; j < kLanes; ++j) {
-      const float gap = a[i + j] - b[i + j];
-      lanes[j] += gap * gap;
-    }
-  for (std::size_t width = kLanes / 2; width > 0; width /= 2)
-    for (std::size_t j = 0; j < width; ++j) lanes[j] += lanes[j + width];
-  return lanes[0];
-}
-
-template <Level kLevel>
-constexpr GapKernels kGapKernels{compiled<block_gaps, kLevel>, compiled<pair_gap, kLevel>};
-
 template <class Real, Level kLevel>
 constexpr Kernels<Real> kKernels{compiled<pair_sum<SquaredGap<Real>, Real>, kLevel>,
                                  compiled<pair_sum<Product<Real>, Real>, kLevel>,
@@ -99,10 +72,6 @@ constexpr Kernels<Real> kKernels{compiled<pair_sum<SquaredGap<Real>, Real>, kLev
 template <class Real>
 const Kernels<Real>& kernels() {
   return with_level([](auto set) -> const auto& { return kKernels<Real, set.value>; });
-}
-
-const GapKernels& gap_kernels() {
-  return with_level([](auto set) -> const auto& { return kGapKernels<set.value>; });
 }
 
 template const Kernels<float>& kernels();

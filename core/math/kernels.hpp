@@ -35,16 +35,6 @@ struct Kernels {
 template <class Real>
 const Kernels<Real>& kernels();
 
-/// Squared distances of short float vectors, summed in float: good for bounds
-/// with slack, not for answers.
-struct GapKernels {
-  /// out[i] for one block of kBlock vectors stored column by column.
-  void (*of_block)(const float* x, const float* columns, std::size_t dim, float* out);
-  /// dim must be a multiple of kLanes.
-  float (*of_pair)(const float* a, const float* b, std::size_t dim);
-};
-const GapKernels& gap_kernels();
-
 template <class Real>
 inline double squared_distance(const Real* a, const Real* b, std::size_t dim) {
   if (dim >= kLanes) return kernels<Real>().squared_distance(a, b, dim);

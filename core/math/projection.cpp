@@ -205,14 +205,12 @@ auto Projection<Real>::draw(const std::function<const Real*(std::size_t)>& row, 
   std::frexp(largest, &exponent);
   scale_ = largest > 0 ? std::ldexp(1.0, std::clamp(-exponent, -480, 480)) : 1;
   Sample sample{count, dim_, std::vector<float>(count * dim_), std::vector<double>(count)};
-  double mean = 0;
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t d = 0; d < dim_; ++d) {
       const double entry = (static_cast<double>(row(i)[d]) - centre_[d]) * scale_;
       sample.rows[i * dim_ + d] = static_cast<float>(entry);
       sample.radii[i] += entry * entry;
     }
-    mean += sample.radii[i] / static_cast<double>(count);
   }
   return sample;
 }
@@ -247,8 +245,8 @@ std::size_t Projection<Real>::choose_width(const Sample& sample, const Basis& ba
   for (const double radius : sample.radii) usual += radius / static_cast<double>(sample.count);
   const double rounding = 2 * kRounding * std::sqrt(usual);
   std::array<double, kWidths.size()> left{};
-  std::array<double, kWidths.size() + 1> rest_a{}, rest_i{};
-  const auto rests = [&](std::size_t row, std::array<double, kWidths.size() + 1>& out) {
+  std::array<double, kWidths.size()> rest_a{}, rest_i{};
+  const auto rests = [&](std::size_t row, std::array<double, kWidths.size()>& out) {
     double inside = 0;
     std::size_t b = 0;
     for (std::size_t w = 0; w < kWidths.size(); ++w) {

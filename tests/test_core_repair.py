@@ -12,7 +12,7 @@ from tests.oracles.hac import assert_greedy, hac
 from tests.oracles.linkages import Linkage
 from tests.oracles.ohac import split
 from tests.oracles.trees import clusters, inner_nodes, leaf, merge
-from tests.strategies import seeds
+from tests.strategies import scaled, seeds
 
 SHARES = st.floats(0, 1)
 
@@ -47,6 +47,7 @@ class RepairMachine(RuleBasedStateMachine):
     metric: str
     linkage: str
     dtype: type
+    long_path_from = 0
 
     @initialize(dim=st.sampled_from([1, 2, 16]), seed=seeds(), whole=st.booleans())
     def start(self, dim, seed, whole):
@@ -54,7 +55,7 @@ class RepairMachine(RuleBasedStateMachine):
         X = self.rng.normal(size=(120, dim))
         self.X = (np.round(2 * X) if whole else X).astype(self.dtype)
         self.tree = part("Tree", self.dtype)(dim)
-        self.ohac = part("Ohac", self.dtype)(dim, self.metric, self.linkage)
+        self.ohac = part("Ohac", self.dtype)(dim, self.metric, self.linkage, self.long_path_from)
         self.L = Linkage(self.X.astype(np.float64), self.metric, self.linkage)
         self.came = 0
 
@@ -175,6 +176,54 @@ def test_any_tree_is_repaired_as_defined(metric, linkage, dtype):
     run_machine(type("Machine", (RepairMachine,), fields), runs=12, steps=25)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("metric", "linkage"),
+    [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
+)
+def test_any_tree_is_repaired_as_if_all_its_paths_were_long(metric, linkage, dtype):
+    fields = {"metric": metric, "linkage": linkage, "dtype": dtype, "long_path_from": 3}
+    run_machine(type("Machine", (RepairMachine,), fields), runs=12, steps=25)
+
+
+def grown(X, metric, linkage, long_path_from, erased=()):
+    """OHAC's tree of these rows, each beside its nearest; some go when others come."""
+    rows = X.astype(np.float64)
+    tree = part("Tree", X.dtype.type)(X.shape[1])
+    ohac = part("Ohac", X.dtype.type)(X.shape[1], metric, linkage, long_path_from)
+    living: list[int] = []
+    for i, row in enumerate(X):
+        tree.make_room(1)
+        v = tree.add_leaf(row)
+        near = rows[living] @ rows[i] if metric == "dot" else -((rows[living] - rows[i]) ** 2).sum(1)
+        ohac.insert(tree, v, [tree.points.find(living[int(np.argmax(near))])] if living else [])
+        living.append(i)
+        for gone in [e for e in erased if 2 * e == i]:
+            slot = tree.points.find(gone)
+            tree.make_room_to_erase()
+            ohac.erase(tree, 2 * slot)
+            tree.erase_row(slot)
+            living.remove(gone)
+    return [(v if v % 2 == 0 else None, *rest) for v, *rest in shape(tree)]
+
+
+@pytest.mark.parametrize("erased", [(), range(5, 60, 5)])
+@pytest.mark.parametrize(
+    ("metric", "linkage"),
+    [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
+)
+def test_long_paths_and_short_ones_make_the_same_tree(metric, linkage, erased):
+    """To the last id, in a stream that makes paths long; what one insert learns about pairs
+    is what the next one goes by."""
+    n = scaled(240)
+    for seed, dtype in enumerate([np.float32, np.float64, np.float32]):
+        X = np.random.default_rng(seed).normal(size=(n, 24))
+        X = (np.abs(X) if metric == "dot" else X + 1e3 * (seed == 2)).astype(dtype)
+        expected = grown(X, metric, linkage, 10**6, erased)
+        for long_path_from in (3, 20):
+            assert grown(X, metric, linkage, long_path_from, erased) == expected
+
+
 def chain(n):
     """A tree that is one long path, and its leaves."""
     tree = parts.TreeF64(2)
@@ -194,7 +243,7 @@ def shape(tree):
         v = todo.pop()
         found.append((v, tree.id(v) if v % 2 else None, tree.count(v)))
         if v % 2:
-            todo += [tree.left(v), tree.right(v)]
+            todo += sorted((tree.left(v), tree.right(v)), key=tree.first_leaf)
     return found
 
 

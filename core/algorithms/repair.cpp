@@ -11,7 +11,7 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kWorthAsking = 6;             // smaller forests are merged as quickly
-constexpr std::size_t kLongPath = 2048;             // all pairs of a longer one are too many
+constexpr std::size_t kTooLongForPairs = 2048;      // all pairs of a longer path are too many
 constexpr std::uint64_t kNoId = ~std::uint64_t{0};  // until inherit_ids()
 
 }  // namespace
@@ -37,6 +37,14 @@ struct Repair<Real>::Place {
   Mark mark = Mark::kPlain;
 };
 
+/// From how many subtrees on comparing all pairs takes longer. Products of all means at once are
+/// quick, where the linkage can be had from them (matrix_space.hpp); below kLanes dimensions
+/// so are all ways, and ward's paths are short.
+std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage) {
+  if (dim < kLanes || !fits_long_path(metric, linkage)) return ~std::size_t{0};
+  return metric != Metric::kDot && linkage == Linkage::kCentroid ? 64 : 320;
+}
+
 template <class Real>
 bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, const Pulse& pulse,
                               double known) {
@@ -44,8 +52,15 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   const Place place(tree, cut_);
   if (comes) cut_.trees.push_back(coming);
   gather_forest(tree);
+  recall(tree);
   std::size_t remade = cut_.taken.size();
-  if (!comes || !merge_below_the_stable_part(tree.dim(), remade)) {
+  const LongPathOutcome outcome =
+      is_long() ? merge_long_path<Real>(forest_, cut_.trees, comes, tree.dim(), metric_, linkage_,
+                                        pulse, memory_, long_path_, merges_)
+                : LongPathOutcome::kUnsure;
+  if (outcome == LongPathOutcome::kStopped) return false;
+  if (outcome == LongPathOutcome::kUnsure &&
+      (!comes || !merge_below_the_stable_part(tree.dim(), remade))) {
     remade = cut_.taken.size();
     if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
       return false;
@@ -63,7 +78,35 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
     for (const Slot slot : kept_) tree.summarise(slot);
   }
   summarise_up(tree, place.above);
+  note_merges(tree, comes, place, outcome == LongPathOutcome::kMerged);
   return true;
+}
+
+template <class Real>
+bool Repair<Real>::is_long() const {
+  return cut_.one_path && forest_.size() >= long_path_from_;
+}
+
+/// What is known of pairs holds only if nobody else has touched the tree.
+template <class Real>
+void Repair<Real>::recall(const Tree<Real>& tree) {
+  if (memory_.in_use() && tree.changes() != remembered_) memory_.forget();
+  if (is_long() || memory_.in_use())
+    memory_.make_room(2 * std::max(tree.points().slots(), tree.slots() + 1) + 2, forest_.size());
+}
+
+template <class Real>
+void Repair<Real>::note_merges(const Tree<Real>& tree, bool comes, const Place& place,
+                               bool compared) {
+  if (!memory_.in_use()) return;
+  if (!cut_.one_path || place.above != kNone) {
+    memory_.forget();
+  } else {
+    memory_.note_merges(cut_.trees, comes, merges_, compared);
+    for (const Slot slot : kept_) memory_.renew(NodeId::inner(slot));
+    memory_.tick();
+  }
+  remembered_ = tree.changes();
 }
 
 template <class Real>
@@ -118,7 +161,7 @@ void Repair<Real>::gather_forest(const Tree<Real>& tree) {
 template <class Real>
 bool Repair<Real>::merge_below_the_stable_part(std::size_t dim, std::size_t& remade) {
   const bool fit = cut_.one_path && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
-                   forest_.size() >= kWorthAsking && forest_.size() <= kLongPath;
+                   forest_.size() >= kWorthAsking && forest_.size() <= kTooLongForPairs;
   if (!fit || !is_worth_asking()) return false;
   const bool found = merge_stepwise(dim, remade);
   constexpr double kWeight = 1.0 / 16;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
+#include "algorithms/long_path.hpp"
 #include "algorithms/stable_path.hpp"
 #include "tree/tree.hpp"
 
@@ -35,11 +36,19 @@ struct CutForest {
   std::vector<std::uint32_t> owner;  // where in taken each of them hung; kNowhere
 };
 
+/// How many subtrees hang off a path that merge_long_path() is quicker for.
+std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage);
+
 template <class Real>
 class Repair {
  public:
-  Repair(std::size_t dim, Metric metric, Linkage linkage)
-      : metric_(metric), linkage_(linkage), stable_path_(dim) {}
+  /// Paths count as long from so many subtrees on; 0: as is usual.
+  Repair(std::size_t dim, Metric metric, Linkage linkage, std::size_t long_path_from = 0)
+      : metric_(metric),
+        linkage_(linkage),
+        long_path_from_(long_path_from > 0 ? long_path_from
+                                           : usual_long_path(dim, metric, linkage)),
+        stable_path_(dim) {}
 
   /// To be filled in before every call.
   CutForest& cut() { return cut_; }
@@ -61,6 +70,7 @@ class Repair {
     ramify::wipe(scratch_.products);
     ramify::wipe(scratch_.matrix);
     ramify::wipe(scratch_.linkages);
+    long_path_.wipe();
     stable_path_.wipe();
   }
 
@@ -85,6 +95,9 @@ class Repair {
   void gather_forest(const Tree<Real>& tree);
   void put_last(NodeId tree);
   void merge_last_two_first(const Tree<Real>& tree);
+  bool is_long() const;
+  void recall(const Tree<Real>& tree);
+  void note_merges(const Tree<Real>& tree, bool comes, const Place& place, bool compared);
   bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);
   bool is_worth_asking();
   bool merge_stepwise(std::size_t dim, std::size_t& remade);
@@ -97,9 +110,13 @@ class Repair {
 
   Metric metric_;
   Linkage linkage_;
+  std::size_t long_path_from_;
   ForestScratch scratch_;
   StablePath<Real> stable_path_;
-  double usual_share_ = 0;  // of a path, how much was made anew of late
+  LongPathScratch long_path_;
+  PairMemory memory_;
+  std::uint64_t remembered_ = 0;  // the tree's changes when the memory was right
+  double usual_share_ = 0;        // of a path, how much was made anew of late
   std::uint32_t not_asked_ = 0;
 
   // Of the repair at hand; kept to spare allocations.

@@ -180,6 +180,44 @@ RAMIFY_INLINE void project_all(const float* row, const float* basis, std::size_t
   for (; b < directions; b += kRun) project_some<1>(row, basis + b * dim, dim, out + b);
 }
 
+template <bool kProduct>
+RAMIFY_INLINE float term(float from, float to) {
+  if constexpr (kProduct) return from * to;
+  return (from - to) * (from - to);
+}
+
+/// A few rows at a time, whose sums stay in registers.
+template <bool kProduct, std::size_t kRows, class Real>
+RAMIFY_INLINE void compare_few(const float* from, const Real* const* rows, std::size_t dim,
+                               float* out) {
+  float sums[kRows][kRun] = {};
+  std::size_t j = 0;
+  for (; j + kRun <= dim; j += kRun)
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < kRows; ++i)
+      for (std::size_t k = 0; k < kRun; ++k)
+        sums[i][k] += term<kProduct>(from[j + k], static_cast<float>(rows[i][j + k]));
+  for (std::size_t i = 0; i < kRows; ++i) {
+    for (std::size_t k = 0; j + k < dim; ++k)
+      sums[i][k] += term<kProduct>(from[j + k], static_cast<float>(rows[i][j + k]));
+    for (std::size_t width = kRun / 2; width > 0; width /= 2)
+      for (std::size_t k = 0; k < width; ++k) sums[i][k] += sums[i][k + width];
+    out[i] = sums[i][0];
+  }
+}
+
+template <bool kProduct, class Real>
+RAMIFY_INLINE void compare_rows(const float* from, const Real* const* rows, std::size_t count,
+                                std::size_t dim, float* out) {
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) compare_few<kProduct, 4>(from, rows + i, dim, out + i);
+  for (; i < count; ++i) compare_few<kProduct, 1>(from, rows + i, dim, out + i);
+}
+
+template <class Real, Level kLevel>
+constexpr RowsKernels<Real> kRowsKernels{compiled<compare_rows<false, Real>, kLevel>,
+                                         compiled<compare_rows<true, Real>, kLevel>};
+
 template <Level kLevel>
 constexpr ProductKernels kProductKernels{
     compiled<gram_of<float>, kLevel>, compiled<gram_of<double>, kLevel>,
@@ -190,5 +228,12 @@ constexpr ProductKernels kProductKernels{
 const ProductKernels& product_kernels() {
   return with_level([](auto set) -> const auto& { return kProductKernels<set.value>; });
 }
+
+template <class Real>
+const RowsKernels<Real>& rows_kernels() {
+  return with_level([](auto set) -> const auto& { return kRowsKernels<Real, set.value>; });
+}
+template const RowsKernels<float>& rows_kernels();
+template const RowsKernels<double>& rows_kernels();
 
 }  // namespace ramify

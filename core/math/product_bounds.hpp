@@ -41,6 +41,16 @@ struct ProductKernels {
 /// The kernels for the set of instructions in use (dispatch.hpp).
 const ProductKernels& product_kernels();
 
+/// One vector and many rows that lie anywhere: squared distances, or inner products.
+template <class Real>
+struct RowsKernels {
+  using Compare = void (*)(const float* from, const Real* const* rows, std::size_t count,
+                           std::size_t dim, float* out);
+  Compare squared_distances, dots;
+};
+template <class Real>
+const RowsKernels<Real>& rows_kernels();
+
 /// What rounding can have added to such a product of two vectors, of the product of their
 /// lengths: several times what it adds up to.
 template <class Real>

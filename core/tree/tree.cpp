@@ -60,6 +60,7 @@ void Tree<Real>::truncate(std::size_t slots) {
 
 template <class Real>
 void Tree<Real>::clear_inner() {
+  ++changes_;
   touch_all();
   std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
   slots_ = 0;
@@ -96,6 +97,7 @@ Slot Tree<Real>::new_slot(std::uint64_t id) {
 
 template <class Real>
 void Tree<Real>::set_parent(NodeId v, NodeId parent) {
+  ++changes_;
   (v.is_leaf() ? leaf_parent_[v.row()] : inner(v.slot()).parent) = parent;
 }
 
@@ -120,6 +122,7 @@ void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child
 
 template <class Real>
 void Tree<Real>::summarise(Slot slot) {
+  ++changes_;
   Inner& node = inner(slot);
   const SummaryView<Real> a = summary(node.left);
   const SummaryView<Real> b = summary(node.right);
@@ -279,6 +282,7 @@ NodeId Tree<Real>::detach(NodeId leaf) {
 
 template <class Real>
 void Tree<Real>::lose_leaf(NodeId v) {
+  ++changes_;
   for (; v != kNone; v = parent(v)) {
     Inner& node = inner(v.slot());
     --node.count;
@@ -296,6 +300,7 @@ void Tree<Real>::number_rows() {
 
 template <class Real>
 void Tree<Real>::close_holes() {
+  ++changes_;
   const auto moved = [&](NodeId v) { return v.is_leaf() ? NodeId::leaf(new_slot_[v.row()]) : v; };
   for_each_slot([&](Slot slot) {
     Inner& node = inner(slot);
@@ -366,6 +371,7 @@ NodeId Tree<Real>::move(NodeId v, NodeId beside) {
 
 template <class Real>
 void Tree<Real>::recount(NodeId v) {
+  ++changes_;
   Inner& node = inner(v.slot());
   node.stale = kAllStale;
   node.count = count(node.left) + count(node.right);
@@ -374,6 +380,7 @@ void Tree<Real>::recount(NodeId v) {
 
 template <class Real>
 void Tree<Real>::absorb(NodeId v, NodeId leaf, double gap) {
+  ++changes_;
   const Slot slot = v.slot();
   Inner& node = inner(slot);
   double n = node.count, own = 1;

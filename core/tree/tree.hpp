@@ -76,6 +76,8 @@ class Tree {
   std::size_t slots() const { return slots_; }
   bool is_free(Slot slot) const { return inner(slot).left == kNone; }
   NodeId root() const { return root_; }
+  /// Grows with everything that happens to a node: its links, points or summary.
+  std::uint64_t changes() const { return changes_; }
   /// Number of leaves that hang in the tree.
   std::size_t attached() const { return root_ == kNone ? 0 : slots_ - free_.size() + 1; }
 
@@ -175,7 +177,10 @@ class Tree {
     return {points_.weight(leaf.row()), points_.ssd(leaf.row())};
   }
   /// Say what a leaf stands for. What is above it is the caller's affair.
-  void weigh(NodeId leaf, Standing standing) { points_.weigh(leaf.row(), standing); }
+  void weigh(NodeId leaf, Standing standing) {
+    ++changes_;
+    points_.weigh(leaf.row(), standing);
+  }
   /// The row of a leaf that is not yet attached, to be changed.
   Real* own_row(NodeId leaf) { return points_.row(leaf.row()); }
   /// Forget the last row, which must not be attached; its number stays used. There is room
@@ -237,6 +242,7 @@ class Tree {
   /// One leaf more below v, later than all others.
   void grow(NodeId v) {
     Inner& node = inner(v.slot());
+    ++changes_;
     ++node.count;
     node.stale = kAllStale;
   }
@@ -379,6 +385,7 @@ class Tree {
   std::size_t tidy_at_ = kFewTouched;
   std::uint64_t written_down_ = 0;
   std::uint64_t next_id_ = 0;
+  std::uint64_t changes_ = 0;
   NodeId root_;
 };
 

@@ -121,10 +121,14 @@ void bind_ohac(nb::module_& m) {
     return stop ? Pulse([](std::size_t) { return false; }) : Pulse{};
   };
   nb::class_<Self>(m, with_type<Real>("Ohac").c_str())
-      .def("__init__",
-           [](Self* self, std::size_t dim, const std::string& metric, const std::string& linkage) {
-             new (self) Self(dim, {metric_of(metric), linkage_of_name(linkage)}, {});
-           })
+      .def(
+          "__init__",
+          [](Self* self, std::size_t dim, const std::string& metric, const std::string& linkage,
+             std::size_t long_path_from) {
+            new (self) Self(dim, {metric_of(metric), linkage_of_name(linkage)},
+                            {.long_path_from = long_path_from});
+          },
+          nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"), nb::arg("long_path_from") = 0)
       .def(
           "insert",
           [pulse](Self& self, Tree<Real>& tree, std::uint32_t leaf,

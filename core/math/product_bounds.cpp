@@ -180,30 +180,57 @@ RAMIFY_INLINE void project_all(const float* row, const float* basis, std::size_t
   for (; b < directions; b += kRun) project_some<1>(row, basis + b * dim, dim, out + b);
 }
 
-template <bool kProduct>
-RAMIFY_INLINE float term(float from, float to) {
-  if constexpr (kProduct) return from * to;
-  return (from - to) * (from - to);
+template <bool kProduct, class Value>
+RAMIFY_INLINE void add_term(Value& sum, const Value& from, const Value& to) {
+  if constexpr (kProduct)
+    sum += from * to;
+  else
+    sum += (from - to) * (from - to);
 }
+
+#if defined(__GNUC__) || defined(__clang__)
+RAMIFY_INLINE void load(Lanes& lanes, const float* from) {
+  std::memcpy(&lanes, from, sizeof lanes);
+}
+RAMIFY_INLINE void load(Lanes& lanes, const double* from) {
+  typedef double Doubles __attribute__((vector_size(8 * kRun), aligned(8)));
+  Doubles doubles;
+  std::memcpy(&doubles, from, sizeof doubles);
+  lanes = __builtin_convertvector(doubles, Lanes);
+}
+#endif
 
 /// A few rows at a time, whose sums stay in registers.
 template <bool kProduct, std::size_t kRows, class Real>
 RAMIFY_INLINE void compare_few(const float* from, const Real* const* rows, std::size_t dim,
                                float* out) {
-  float sums[kRows][kRun] = {};
   std::size_t j = 0;
-  for (; j + kRun <= dim; j += kRun)
+  float sums[kRows] = {};
+#if defined(__GNUC__) || defined(__clang__)
+  Lanes lanes[kRows];
 #pragma GCC unroll 4
-    for (std::size_t i = 0; i < kRows; ++i)
-      for (std::size_t k = 0; k < kRun; ++k)
-        sums[i][k] += term<kProduct>(from[j + k], static_cast<float>(rows[i][j + k]));
-  for (std::size_t i = 0; i < kRows; ++i) {
-    for (std::size_t k = 0; j + k < dim; ++k)
-      sums[i][k] += term<kProduct>(from[j + k], static_cast<float>(rows[i][j + k]));
-    for (std::size_t width = kRun / 2; width > 0; width /= 2)
-      for (std::size_t k = 0; k < width; ++k) sums[i][k] += sums[i][k + width];
-    out[i] = sums[i][0];
+  for (std::size_t i = 0; i < kRows; ++i) lanes[i] = Lanes{};
+  for (; j + kRun <= dim; j += kRun) {
+    Lanes here, there;
+    load(here, from + j);
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < kRows; ++i) {
+      load(there, rows[i] + j);
+      add_term<kProduct>(lanes[i], here, there);
+    }
   }
+  for (std::size_t i = 0; i < kRows; ++i) {
+    float folded[kRun];
+    std::memcpy(folded, &lanes[i], sizeof folded);
+    for (std::size_t width = kRun / 2; width > 0; width /= 2)
+      for (std::size_t k = 0; k < width; ++k) folded[k] += folded[k + width];
+    sums[i] = folded[0];
+  }
+#endif
+  for (; j < dim; ++j)
+    for (std::size_t i = 0; i < kRows; ++i)
+      add_term<kProduct>(sums[i], from[j], static_cast<float>(rows[i][j]));
+  for (std::size_t i = 0; i < kRows; ++i) out[i] = sums[i];
 }
 
 template <bool kProduct, class Real>

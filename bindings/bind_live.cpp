@@ -114,9 +114,11 @@ class PyLive {
     live_.adopt(batch, tree);
   }
 
-  bool polish(std::size_t m, nb::object pulse) {
+  bool polish(std::optional<std::size_t> m, nb::object pulse) {
     const Turn turn(*this);
-    return pulsed(std::move(pulse), [&](const Pulse& own) { return live_.polish(m, own); });
+    return pulsed(std::move(pulse), [&](const Pulse& own) {
+      return m ? live_.polish(*m, own) : live_.polish_in_rounds(own);
+    });
   }
 
   std::tuple<std::size_t, std::uint64_t, bool> refine(std::size_t sweeps, double slack,
@@ -734,8 +736,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("adopt", &Self::adopt, nb::arg("rows").noconvert(), nb::arg("children"),
            nb::arg("weights").noconvert() = nb::none(),
            "Begin with these rows in a tree of this shape.")
-      .def("polish", &Self::polish, nb::arg("m"), nb::arg("pulse") = nb::none(),
-           "Merge the m subtrees at the top anew, if that earns more; returns whether it did.")
+      .def("polish", &Self::polish, nb::arg("m").none(), nb::arg("pulse") = nb::none(),
+           "Merge the m subtrees at the top anew, if that earns more; without m, in rounds.")
       .def("refine", &Self::refine, nb::arg("sweeps"), nb::arg("slack"),
            nb::arg("pulse") = nb::none(),
            "Local search by interchanges; returns sweeps, interchanges, and whether none is left.")

@@ -87,9 +87,9 @@ class LiveF32:
     def adopt(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Begin with these rows in a tree of this shape."""
 
-    def polish(self, m: int, pulse: object | None = None) -> bool:
+    def polish(self, m: int | None, pulse: object | None = None) -> bool:
         """
-        Merge the m subtrees at the top anew, if that earns more; returns whether it did.
+        Merge the m subtrees at the top anew, if that earns more; without m, in rounds.
         """
 
     def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
@@ -250,9 +250,9 @@ class LiveF64:
     def adopt(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Begin with these rows in a tree of this shape."""
 
-    def polish(self, m: int, pulse: object | None = None) -> bool:
+    def polish(self, m: int | None, pulse: object | None = None) -> bool:
         """
-        Merge the m subtrees at the top anew, if that earns more; returns whether it did.
+        Merge the m subtrees at the top anew, if that earns more; without m, in rounds.
         """
 
     def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:

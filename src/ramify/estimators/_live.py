@@ -232,8 +232,8 @@ class Live:
         """Begin with checked rows in the shape of a tree over them."""
         cast(Any, self._core).adopt(rows, tree.children, tree.leaf_weights)
 
-    def polish(self, m: int) -> bool:
-        """Merge the top of the tree anew; whether that made it better."""
+    def polish(self, m: int | None) -> bool:
+        """Merge the top of the tree anew, in rounds if m is None; whether that made it better."""
         return bool(cast(Any, self._core).polish(m))
 
     def _begin_with_hac(

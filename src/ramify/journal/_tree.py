@@ -356,7 +356,7 @@ class DurableTree:
         self._writer.submit(Request(lambda: operation, frozenset(), alone=True)).result()
         return self
 
-    def polish(self, m: int = 1000) -> bool:
+    def polish(self, m: int | None = None) -> bool:
         """Let the estimator polish its tree; for those that can. Whether it has changed.
 
         Examples

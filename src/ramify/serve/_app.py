@@ -307,7 +307,7 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
 
     @app.post("/trees/{name}/polish", summary="Merge the top of the tree anew")
     async def polish(
-        name: Name, m: Annotated[int, Query(ge=3, le=100_000)] = 1000
+        name: Name, m: Annotated[int | None, Query(ge=3, le=100_000)] = None
     ) -> dict[str, Any]:
         served = _found(trees, name)
         future = served.tree.submit_call("polish", {"m": m}, block=False)

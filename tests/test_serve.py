@@ -102,6 +102,46 @@ def test_the_answers_are_those_of_the_model(tickets, tmp_path):
         assert tickets.get("/trees/tickets/clusters", params=bad).status_code == 422
 
 
+def test_people_edit_a_tree(tickets, server):
+    def say(key=None, **edit):
+        headers = {} if key is None else {"idempotency-key": key}
+        return tickets.post("/trees/tickets/edits", json=edit, headers=headers)
+
+    assert say(edit="must_link", i="T0", j="T1").status_code == 200
+    assert say(edit="cannot_link", i="T3", j="T6").status_code == 200
+    biggest = tickets.get("/trees/tickets/clusters?k=3").json()["clusters"][0]
+    assert biggest["name"] is None
+    assert say(edit="rename", node=biggest["node"], text="refunds").status_code == 200
+    names = [one["name"] for one in tickets.get("/trees/tickets/clusters?k=3").json()["clusters"]]
+    assert names.count("refunds") == 1
+    assert tickets.get(f"/trees/tickets/nodes/{biggest['node']}").json()["name"] == "refunds"
+    assert say(edit="move", node="T4", under="T7").status_code == 200
+    told = tickets.get("/trees/tickets/edits").json()
+    assert told["linked"] == [[0, 1]]
+    assert told["apart"] == [[3, 6]]
+    assert told["names"] == [{"node": biggest["node"], "text": "refunds"}]
+    assert say(edit="release", node=told["held"][0]).status_code == 200
+    for _ in range(2):  # a repeated request with a key is made once
+        assert say("once", edit="unlink", i="T0", j="T1").status_code == 200
+    assert say(edit="unlink", i="T0", j="T1").status_code == 422
+    for edit, status in (
+        ({"edit": "must_link", "i": "T0"}, 422),
+        ({"edit": "must_link", "i": "T0", "j": "T0"}, 422),
+        ({"edit": "must_link", "i": "T0", "j": "nobody"}, 404),
+        ({"edit": "must_link", "i": "T0", "j": "T1", "text": "x"}, 422),
+        ({"edit": "move", "node": 10**6, "under": "T1"}, 404),
+        ({"edit": "rename", "node": "T1", "text": "x"}, 422),
+        ({"edit": "rename", "node": biggest["node"], "text": "x" * 2000}, 422),
+        ({"edit": "delete"}, 422),
+        ({}, 422),
+    ):
+        assert say(**edit).status_code == status, edit
+    with ramify.Client(server) as client:
+        tree = client.tree("tickets")
+        tree.edit("rename", node=biggest["node"], text=None)
+        assert tree.edits()["names"] == []
+
+
 def test_an_empty_tree_says_so(http):
     http.put("/trees/a", json={})
     for address in ("clusters?k=2", "nodes/1", "outline", "export", "points/x/path"):

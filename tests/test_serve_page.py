@@ -149,6 +149,18 @@ def test_what_strangers_write_is_text(window, tree):
     assert window.find("#details img") == []
 
 
+def test_names_that_people_give_are_shown(window, tree):
+    node = tree.clusters(k=3)[0]["node"]
+    tree.edit("rename", node=node, text="broken things")
+    window.driver.execute_script(
+        "const k = document.getElementById('k'); k.value = 3; k.dispatchEvent(new Event('input'))"
+    )
+    wait(lambda: "broken things" in window.texts("#clusters .label"))
+    place = window.texts("#clusters .label").index("broken things")
+    window.find("#clusters button")[place].click()
+    wait(lambda: "broken things" in window.text("#details h2"))
+
+
 def test_it_fits_a_phone_and_the_dark(window):
     window.driver.set_window_size(420, 900)
     window.find("#theme")[0].click()

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
 from ramify.journal import BusyError, JournalError, NotWrittenError
-from ramify.serve import _answers, _feed, _writing
+from ramify.serve import _answers, _edits, _feed, _writing
 from ramify.serve._bodies import JSON, KINDS, BodyError, read_json
 from ramify.serve._docs import docs_page
 from ramify.serve._door import Door, TooLargeError
@@ -313,6 +313,25 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
         future = served.tree.submit_call("polish", {"m": m}, block=False)
         told = await _writing.answered(future, settings)
         return {"changed": bool(told.value), "version": told.version}
+
+    @app.post("/trees/{name}/edits", summary="Links, moves and names, by people")
+    async def edit(
+        name: Name,
+        asked: _edits.Edit,
+        key: Annotated[
+            str | None, Header(alias="Idempotency-Key", max_length=180, min_length=1)
+        ] = None,
+    ) -> dict[str, Any]:
+        served = _found(trees, name)
+        _require_points(served)
+        future = served.tree.submit_call(asked.edit, asked.options(), key=key, block=False)
+        return {"version": (await _writing.answered(future, settings)).version}
+
+    @app.get("/trees/{name}/edits", summary="What people have said about a tree")
+    def edits(name: Name) -> dict[str, Any]:
+        served = _found(trees, name)
+        _require_points(served)
+        return _edits.told(served)
 
 
 def _number(served: Served, point: str) -> int:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -201,18 +202,15 @@ def test_a_bad_line_says_where_and_what_came_before_it_stays(http):
     assert http.get("/trees/a").json()["points"] == 2000
 
 
-def test_changes_replayed_on_an_old_export_give_the_new_one(tickets):
-    old = tickets.get("/trees/tickets/export").json()
-    for i in range(5):
-        point = {"id": f"N{i}", "vector": [i * 4.0, i * 3.0]}
-        tickets.post("/trees/tickets/points", json={"points": [point]}).raise_for_status()
-    tickets.delete("/trees/tickets/points/T3").raise_for_status()
-    told = tickets.get("/trees/tickets/changes", params={"since": old["version"]}).json()
-    new = tickets.get("/trees/tickets/export").json()
-    families = np.array(old["families"])
-    before = Families(
-        families[:, 0], families[:, 1:], np.array(old["heights"])[:, None], np.array(old["points"])
-    )
+def tree_of(export):
+    assert export["leaf_weights"] is None
+    families = np.array(export["families"])
+    heights = np.array(export["heights"])[:, None]
+    return Families(families[:, 0], families[:, 1:], heights, np.array(export["points"]))
+
+
+def assert_replayed(old, told, new):
+    """What the feed tells, on an old export, gives the new one."""
     step = Step(
         told["version"],
         *(np.array(told[name], dtype=np.int64) for name in ("inserted", "forgotten", "retired")),
@@ -225,23 +223,57 @@ def test_changes_replayed_on_an_old_export_give_the_new_one(tickets):
         np.array(told["absorbed"], dtype=np.int64).reshape(-1, 2),
     )
     assert told["leaf_weights"] is None
-    assert old["leaf_weights"] is None
-    after = hierarchy_of(replay(before, [step]))
-    wanted = ramify.Hierarchy
-    assert isinstance(after, wanted)
-    expected = hierarchy_of(
-        Families(
-            np.array(new["families"])[:, 0],
-            np.array(new["families"])[:, 1:],
-            np.array(new["heights"])[:, None],
-            np.array(new["points"]),
-        )
-    )
+    after, expected = hierarchy_of(replay(tree_of(old), [step])), hierarchy_of(tree_of(new))
     assert after == expected
     assert np.array_equal(after.node_ids, expected.node_ids)
+
+
+def test_changes_replayed_on_an_old_export_give_the_new_one(tickets):
+    old = tickets.get("/trees/tickets/export").json()
+    for i in range(5):
+        point = {"id": f"N{i}", "vector": [i * 4.0, i * 3.0]}
+        tickets.post("/trees/tickets/points", json={"points": [point]}).raise_for_status()
+    tickets.delete("/trees/tickets/points/T3").raise_for_status()
+    told = tickets.get("/trees/tickets/changes", params={"since": old["version"]}).json()
+    new = tickets.get("/trees/tickets/export").json()
+    assert_replayed(old, told, new)
     gone = tickets.get("/trees/tickets/changes", params={"since": 3})
     assert gone.status_code == 410
     assert gone.json()["oldest"] == 0
+
+
+@pytest.mark.parametrize("end", ["stopped", "crashed"])
+def test_the_feed_after_a_restart_goes_on_or_says_where_to_begin(tmp_path, end):
+    rng = np.random.default_rng(0)
+    exports = []
+    with running(tmp_path / "a") as address, httpx.Client(base_url=address) as http:
+        http.put("/trees/t", json={}).raise_for_status()
+        for i in range(6):
+            points = [{"id": f"{i}/{j}", "vector": rng.normal(size=2).tolist()} for j in range(9)]
+            http.post("/trees/t/points", json={"points": points}).raise_for_status()
+            exports.append(http.get("/trees/t/export").json())
+        if end == "crashed":
+            shutil.copytree(tmp_path / "a", tmp_path / "b")
+    folder = tmp_path / ("b" if end == "crashed" else "a")
+    with running(folder) as address, httpx.Client(base_url=address) as http:
+        new = http.get("/trees/t/export").json()
+        assert new == exports[-1]  # with its version
+        for old in exports[:-1]:
+            told = http.get("/trees/t/changes", params={"since": old["version"]})
+            if told.status_code == 200:
+                assert_replayed(old, told.json(), new)
+            else:
+                assert told.status_code == 410
+                assert old["version"] < told.json()["oldest"] <= new["version"]
+                again = {"since": told.json()["oldest"]}
+                assert http.get("/trees/t/changes", params=again).status_code == 200
+        since = {"since": new["version"]}
+        assert http.get("/trees/t/changes", params=since).json()["changed"] is False
+        point = {"id": "new", "vector": [0.0, 0.0]}
+        http.post("/trees/t/points", json={"points": [point]}).raise_for_status()
+        told = http.get("/trees/t/changes", params=since).json()
+        assert_replayed(new, told, http.get("/trees/t/export").json())
+        assert http.get("/trees/t/changes", params={"since": 10**9}).status_code == 410
 
 
 @pytest.mark.threads
@@ -659,3 +691,21 @@ def test_a_missing_library_names_the_extra(monkeypatch):
     )
     with pytest.raises(ImportError, match=r'pip install "ramify\[serve\]"'):
         ramify.serve.require()
+
+
+def test_the_demo_runs_until_it_is_ended(tmp_path):
+    words = [sys.executable, "-m", "ramify.serve.demo", str(tmp_path / "trees"), "--port", "0"]
+    demo = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    try:
+        address = demo.stdout.readline().split()[1]
+        with httpx.Client(base_url=address) as http:
+            while http.get("/trees/questions").json()["points"] < 1000:
+                time.sleep(0.1)
+            assert "<title>" in http.get("/").text
+        demo.send_signal(signal.SIGINT)
+        assert demo.wait(60) == 0
+        assert demo.stdout.read() == "ending\n"
+    finally:
+        demo.kill()
+        demo.wait()
+        demo.stdout.close()

@@ -103,6 +103,40 @@ def test_the_answers_are_those_of_the_model(tickets, tmp_path):
         assert tickets.get("/trees/tickets/clusters", params=bad).status_code == 422
 
 
+def test_the_short_way_and_the_long_way_give_the_same_answer(tickets):
+    tickets.put("/trees/empty", json={}).raise_for_status()
+
+    def ask(kind, tree, k, body):
+        headers = {"content-type": kind}
+        return tickets.post(f"/trees/{tree}/assign?k={k}", content=body, headers=headers)
+
+    rows = np.random.default_rng(1).normal(10, 10, size=(20, 2)).tolist()
+    for tree, k, body in (
+        ("tickets", 3, {"vectors": rows[:1]}),
+        ("tickets", 99_999, {"vectors": rows[:16]}),
+        ("tickets", 3, {"vectors": rows}),
+        ("tickets", 0, {"vectors": rows}),
+        ("tickets", 3, {"vectors": [[1.0]]}),
+        ("tickets", 3, {"vectors": []}),
+        ("tickets", 3, {"nothing": 1}),
+        ("empty", 3, {"vectors": rows[:1]}),
+        ("nowhere", 3, {"vectors": rows[:1]}),
+    ):
+        text = json.dumps(body).encode()
+        short = ask("application/json", tree, k, text)
+        long = ask("application/json; charset=utf-8", tree, k, text)
+        assert short.status_code == long.status_code
+        assert short.json() == long.json()
+    pieces = tickets.post(
+        "/trees/tickets/assign?k=3",
+        content=iter([b'{"vectors": ', b"[[1.0, 2.0]]}"]),
+        headers={"content-type": "application/json"},
+    )
+    assert len(pieces.json()["labels"]) == 1
+    for body in (b"{", b'{"vectors": [[NaN, 1]]}', b"\xff\xfe"):
+        assert ask("application/json", "tickets", 3, body).status_code == 422
+
+
 def test_people_edit_a_tree(tickets, server):
     def say(key=None, **edit):
         headers = {} if key is None else {"idempotency-key": key}

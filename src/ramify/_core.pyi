@@ -213,6 +213,10 @@ class LiveF32:
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
+    @property
+    def busy(self) -> bool:
+        """Whether a question may have to wait."""
+
     def state(self) -> dict[str, object]:
         """Everything needed to continue, as plain arrays."""
 
@@ -375,6 +379,10 @@ class LiveF64:
 
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a question may have to wait."""
 
     def state(self) -> dict[str, object]:
         """Everything needed to continue, as plain arrays."""

@@ -178,6 +178,11 @@ class Live:
         )
 
     @property
+    def busy(self) -> bool:
+        """Whether somebody is at work on the tree, so that a question may have to wait."""
+        return bool(getattr(self._core, "busy", False))
+
+    @property
     def shared(self) -> bool:
         """Whether other threads may read it while it grows: all of it is the core's."""
         return isinstance(self._core, (_core.LiveF32, _core.LiveF64))

@@ -22,6 +22,7 @@ from ramify.serve._bodies import JSON, KINDS, BodyError, read_json
 from ramify.serve._docs import docs_page
 from ramify.serve._door import Door, TooLargeError
 from ramify.serve._figures import metrics
+from ramify.serve._quick import Quick
 from ramify.serve._settings import Settings
 from ramify.serve._trees import NoSuchTreeError, Served, Trees
 
@@ -161,7 +162,7 @@ def make_app(settings: Settings) -> Any:
             allow_methods=["GET", "POST", "PUT", "DELETE"],
             allow_headers=["authorization", "content-type", "idempotency-key"],
         )
-    door = Door(app, settings)
+    door = Door(Quick(app, trees, settings), settings)
     _add_health(app, trees, door)
     door.app = app  # type: ignore[attr-defined]  # for tests and tools that read the description
     return door
@@ -357,7 +358,7 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
         body = await _writing.whole_body(request, settings)
         rows = await _writing.run_if_large(read_json, body)
         live = served.tree.model._live
-        if live is not None and live.shared and len(rows) <= 16:  # microseconds: no other thread
+        if live is not None and live.shared and not live.busy and len(rows) <= 16:  # microseconds
             return _answers.assigned(served.tree, rows.vectors, cut)
         found: dict[str, Any] = await run_in_threadpool(
             _answers.assigned, served.tree, rows.vectors, cut

@@ -260,6 +260,7 @@ def export(version: int, tree: Any, format: str) -> tuple[bytes, str]:
             "leaf_weights": _listed(whole.weights),
             "families": np.column_stack([whole.ids, whole.children]).tolist(),
             "heights": whole.values[:, 0].tolist(),
+            "node_names": dict(tree.node_names),
         }
         return json.dumps(told).encode(), "application/json"
     if format == "newick":

@@ -493,4 +493,3 @@ def test_names_of_nodes_stay_with_copies_and_change_nothing_else():
         tree.with_node_names({1: 2})
     with pytest.raises(TypeError):
         tree.node_names[0] = "no"
-

@@ -82,7 +82,8 @@ class Exports(Tree):
         """The tree as a networkx ``DiGraph``, edges from the root towards the leaves.
 
         Nodes have ``height`` (monotone), ``size``, ``is_leaf`` and, where points have
-        names, leaves a ``name``; inner nodes that have a name, a ``node_name``; edges have a ``length``, as in :meth:`to_newick`.
+        names, leaves a ``name``; inner nodes that have a name, a ``node_name``; edges have a
+        ``length``, as in :meth:`to_newick`.
         Needs the extra ``export``. A graph takes a kilobyte and more for each point.
 
         Examples

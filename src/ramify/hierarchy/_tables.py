@@ -57,7 +57,7 @@ def arrow_table(tree: Tree) -> "pa.Table":
     if (names := tree._called()) is not None:
         kind = pa.string() if names.dtype == object else pa.int64()
         table["name"] = pa.array(_with_gaps(names), type=kind)
-    if (known := tree._named_nodes()):
+    if known := tree._named_nodes():
         table["node_name"] = pa.array(_of_nodes(tree, known), type=pa.string())
     return pa.table(table)
 
@@ -71,7 +71,7 @@ def pandas_frame(tree: Tree) -> "pd.DataFrame":
     if (names := tree._called()) is not None:
         kind = None if names.dtype == object else "Int64"
         table["name"] = pd.Series(_with_gaps(names), dtype=kind)
-    if (known := tree._named_nodes()):
+    if known := tree._named_nodes():
         table["node_name"] = pd.Series(_of_nodes(tree, known), dtype=object)
     return pd.DataFrame(table)
 

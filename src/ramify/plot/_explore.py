@@ -78,9 +78,9 @@ def explore(
         are those nearest to its mean, in Euclidean distance, among at most 512 of its
         points that are spread evenly over it. Without, they are some of its points.
     names : sequence, optional
-        A name per point, shown and searched. Inner nodes that have names of their own
-        (``tree.node_names``, as from ``rename``) are shown by them. Longer ones than 80 characters are cut, and
-        names beyond 4 MB are left out: the page says how many can be searched.
+        A name per point, shown and searched. Longer ones than 80 characters are cut, and
+        names beyond 4 MB are left out: the page says how many can be searched. Inner nodes
+        that have names of their own (``tree.node_names``) are shown by them.
     path : str or path, optional
         Where to write the file. It can also be written later: ``page.save(path)``.
     k : int, optional

@@ -16,7 +16,7 @@ Point = Annotated[str, Field(max_length=1000)] | Annotated[int, Field(ge=-_BIGGE
 
 #: What each edit speaks of.
 _PARTS = {
-    **{name: ("i", "j") for name in ("must_link", "cannot_link", "unlink")},
+    **dict.fromkeys(("must_link", "cannot_link", "unlink"), ("i", "j")),
     "move": ("node", "under"),
     "release": ("node",),
     "rename": ("node", "text"),

@@ -21,7 +21,6 @@ from ramify.serve._app import make_app
 from ramify.serve._door import LOG
 from ramify.serve._settings import Settings
 
-
 #: How long a thread may keep the others from Python. The loop that answers should not wait for
 #: the writer as long as Python has it by default, five milliseconds.
 _TURN_SECONDS = 0.0005

@@ -24,9 +24,9 @@ points and more that are not shipped, only OHAC and OHAC with polish have all or
 three or one. Up to 5,000 points MW is exact, above from a million pairs, the same ones for all.
 
 **Which one to take.** `OHAC` for a stream; call `polish()` before the tree is used, where its top
-matters: the mean is then that of offline HAC or above on every set here, on some by no more than its
-error, for about a tenth more time at most. `polishing="auto"` does it on the way, and is at worst two
-parts in a thousand below. `OHAC(update="nni")` where time is short.
+matters: the mean is then that of offline HAC or above on every set here, on some by no more than
+its error, for about a tenth more time at most. `polishing="auto"` does it on the way, and is at
+worst two parts in a thousand below. `OHAC(update="nni")` where time is short.
 `OTD(rule="split", rotate=True)` where it is very short and rows have few dimensions or clear
 groups; in many dimensions without clear groups it is no better than the paper's `OTD`. For flat
 clusters cut average linkage by variance, or take `linkage="ward"`; by stability only where groups

@@ -6,13 +6,15 @@
     single   one row a request, while readers ask where rows belong, each so many times a second
     start    opening a folder with a tree of 1M x 3
 
-Latencies are those that a client sees, with HTTP and a kept connection.
+Latencies are those that a client sees, with HTTP and a kept connection. What else the machine does
+at the same time is in them; processor time of the server for each request is told beside.
 """
 
 import argparse
 import http.client
 import io
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -53,6 +55,14 @@ class Server:
             return call(self.connect(), method, path, body, kind)
         except ConnectionError:
             return 0, b""
+
+    def processor_seconds(self) -> float:
+        """Of all its threads so far; NaN where the system does not say."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            return float("nan")
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
         """Let it finish."""
@@ -124,6 +134,20 @@ def read(server: Server, rate: float, stop: threading.Event, times: list[float],
         time.sleep(max(0.0, 1 / rate - times[-1]))
 
 
+def alone(server: Server, what: str, path: str, count: int = 2000) -> None:
+    """One question or insert after the other, and nothing else: what each costs."""
+    rng, line, times = np.random.default_rng(3), server.connect(), []
+    before = server.processor_seconds()
+    for _ in range(count):
+        body = json.dumps({"vectors": rng.normal(size=(1, 3)).tolist()}).encode()
+        begin = time.perf_counter()
+        status, told = call(line, "POST", path, body, "application/json")
+        assert status == 200, told
+        times.append(time.perf_counter() - begin)
+    spent = 1000 * (server.processor_seconds() - before) / count
+    print(f"{what} alone: {spent:.2f} ms of the processor each, {percentiles(times)}")
+
+
 def single(n: int, seconds: float, readers: int, rate: float, folder: Path) -> None:
     """One row a request, and readers beside."""
     rows = np.random.default_rng(1).normal(size=(n, 3)).astype(np.float32)
@@ -139,11 +163,13 @@ def single(n: int, seconds: float, readers: int, rate: float, folder: Path) -> N
     server = Server(path.parent)
     stop, asked = threading.Event(), [[] for _ in range(readers)]  # type: ignore[var-annotated]
     threads = [
-        threading.Thread(target=read, args=(server, rate, stop, times, i))
+        threading.Thread(target=read, args=(server, rate, stop, times, i), daemon=True)
         for i, times in enumerate(asked)
     ]
+    server.ask("POST", "/trees/a/points", npy(rows[:1]), "application/x-npy")
+    alone(server, "assign", "/trees/a/assign?k=50")
+    alone(server, "insert", "/trees/a/points")
     line, times, rng = server.connect(), [], np.random.default_rng(2)
-    call(line, "POST", "/trees/a/points", npy(rows[:1]), "application/x-npy")
     for thread in threads:
         thread.start()
     end = time.perf_counter() + seconds

@@ -114,9 +114,11 @@ class PyLive {
     live_.adopt(batch, tree);
   }
 
-  bool polish(std::size_t m, nb::object pulse) {
+  bool polish(std::optional<std::size_t> m, nb::object pulse) {
     const Turn turn(*this);
-    return pulsed(std::move(pulse), [&](const Pulse& own) { return live_.polish(m, own); });
+    return pulsed(std::move(pulse), [&](const Pulse& own) {
+      return m ? live_.polish(*m, own) : live_.polish_in_rounds(own);
+    });
   }
 
   std::tuple<std::size_t, std::uint64_t, bool> refine(std::size_t sweeps, double slack,
@@ -458,39 +460,71 @@ class PyLive {
 
   State state() {
     const Turn turn(*this);
-    const Tree<Real>& tree = live_.tree();
-    const auto copy = []<class T>(std::span<const T> values) {
-      return std::vector<T>(values.begin(), values.end());
-    };
+    Copies found = without_gil([&] { return copies(); });
     State out;
-    out["points"] = to_numpy(copy(tree.points().values()), dim_);
-    out["links"] = to_numpy(tree.link_array(), 3);
-    out["names"] = to_numpy(tree.ids());
-    out["next_name"] = to_numpy(std::vector<std::uint64_t>{tree.next_id()});
-    out["mean"] = to_numpy(tree.means(), dim_);
-    out["ssd"] = to_numpy(tree.ssds());
-    out["arrivals"] = to_numpy(tree.points().numbers());
-    out["next_arrival"] = to_numpy(std::vector<std::uint64_t>{tree.points().next_arrival()});
-    std::vector<double> standings;
-    for (const Standing& standing : tree.points().standings())
-      standings.insert(standings.end(), {standing.weight, standing.ssd});
-    out["standings"] = to_numpy(std::move(standings), 2);
-    std::vector<std::uint64_t> members;
-    std::vector<double> shares;
-    if (live_.members() != nullptr)
-      for (const Members::Member& member : live_.members()->stored()) {
-        members.insert(members.end(), {member.point, member.leaf, member.here ? 1U : 0U});
-        shares.push_back(member.weight);
-      }
-    out["members"] = to_numpy(std::move(members), 3);
-    out["shares"] = to_numpy(std::move(shares));
-    Memory memory = live_.memory();
-    out["marks"] = to_numpy(std::move(memory.marks));
-    out["numbers"] = to_numpy(std::move(memory.numbers));
+    out["points"] = to_numpy(std::move(found.points), dim_);
+    out["links"] = to_numpy(std::move(found.links), 3);
+    out["names"] = to_numpy(std::move(found.names));
+    out["next_name"] = to_numpy(std::vector<std::uint64_t>{live_.tree().next_id()});
+    out["mean"] = to_numpy(std::move(found.means), dim_);
+    out["ssd"] = to_numpy(std::move(found.ssds));
+    out["arrivals"] = to_numpy(std::move(found.arrivals));
+    out["next_arrival"] = to_numpy(std::vector<std::uint64_t>{live_.points().next_arrival()});
+    out["standings"] = to_numpy(std::move(found.standings), 2);
+    out["members"] = to_numpy(std::move(found.members), 3);
+    out["shares"] = to_numpy(std::move(found.shares));
+    out["marks"] = to_numpy(std::move(found.memory.marks));
+    out["numbers"] = to_numpy(std::move(found.memory.numbers));
     return out;
   }
 
+  /// Whether somebody has the turn: a question may have to wait for it.
+  bool busy() const { return turn_.in_line() > 0; }
+
  private:
+  /// The arrays of a state. Large trees take a while to copy, and other threads go on.
+  struct Copies {
+    std::vector<Real> points;
+    std::vector<std::uint32_t> links;
+    std::vector<std::uint64_t> names;
+    std::vector<Real> means;
+    std::vector<double> ssds;
+    std::vector<Arrival> arrivals;
+    std::vector<double> standings;
+    std::vector<std::uint64_t> members;
+    std::vector<double> shares;
+    Memory memory;
+  };
+
+  Copies copies() {
+    const Tree<Real>& tree = live_.tree();
+    const auto values = tree.points().values();
+    Copies out{{values.begin(), values.end()},
+               tree.link_array(),
+               tree.ids(),
+               tree.means(),
+               tree.ssds(),
+               tree.points().numbers(),
+               {},
+               {},
+               {},
+               live_.memory()};
+    for (const Standing& standing : tree.points().standings())
+      out.standings.insert(out.standings.end(), {standing.weight, standing.ssd});
+    if (live_.members() != nullptr)
+      for (const Members::Member& member : live_.members()->stored()) {
+        out.members.insert(out.members.end(), {member.point, member.leaf, member.here ? 1U : 0U});
+        out.shares.push_back(member.weight);
+      }
+    return out;
+  }
+
+  template <class Work>
+  static auto without_gil(const Work& work) {
+    const nb::gil_scoped_release release;
+    return work();
+  }
+
   /// work(pulse) without the GIL; raises what Python raised meanwhile, when the work has
   /// left the tree as it should be.
   template <class Work>
@@ -734,8 +768,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("adopt", &Self::adopt, nb::arg("rows").noconvert(), nb::arg("children"),
            nb::arg("weights").noconvert() = nb::none(),
            "Begin with these rows in a tree of this shape.")
-      .def("polish", &Self::polish, nb::arg("m"), nb::arg("pulse") = nb::none(),
-           "Merge the m subtrees at the top anew, if that earns more; returns whether it did.")
+      .def("polish", &Self::polish, nb::arg("m").none(), nb::arg("pulse") = nb::none(),
+           "Merge the m subtrees at the top anew, if that earns more; without m, in rounds.")
       .def("refine", &Self::refine, nb::arg("sweeps"), nb::arg("slack"),
            nb::arg("pulse") = nb::none(),
            "Local search by interchanges; returns sweeps, interchanges, and whether none is left.")
@@ -798,6 +832,7 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("regroup", &Self::regroup, nb::arg("group_of").noconvert(), nb::arg("above").noconvert(),
            "Make a 'nested' tree anew: the group of each point, the group above each group.")
       .def("check", &Self::check, "Test every invariant; raises RuntimeError.")
+      .def_prop_ro("busy", &Self::busy, "Whether a question may have to wait.")
       .def("state", &Self::state, "Everything needed to continue, as plain arrays.")
       .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership,
                   nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),

@@ -81,16 +81,13 @@ inline AlgorithmOptions algorithm_of(const std::string& name, std::size_t n_neig
   throw std::invalid_argument("unknown algorithm: " + name);
 }
 
-/// Subtrees that are merged anew where trees are polished by themselves.
-constexpr std::size_t kPolished = 1000;
-
 inline Options options_of(const std::string& algorithm, const std::string& metric,
                           const std::string& linkage, std::size_t n_neighbors, const More& more) {
   if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
   const Rule rule{parse<Metric>(metric, kMetrics, "metric"),
                   parse<Linkage>(linkage, kLinkages, "linkage")};
   Options out{rule, algorithm_of(algorithm, n_neighbors, more), flag(more, "count_repeats")};
-  if (more.contains("polishing") && !more["polishing"].is_none()) out.polish = kPolished;
+  out.polish = more.contains("polishing") && !more["polishing"].is_none();
   if (algorithm == "ohac" && more.contains("max_leaves")) {
     out.max_leaves = number_option(more, "max_leaves");
     out.track_members = flag(more, "track_members");

@@ -14,12 +14,9 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kStride = 8;     // inserts between two looks at the pulse
-constexpr std::size_t kFewHoles = 64;  // not worth closing
-// Trees that are polished by themselves: from so many points on, and into a subtree for so
-// many points each, so that it costs a few percent of what the inserts did.
-constexpr Arrival kFirstPolish = 1024;
-constexpr std::size_t kPointsASubtree = 12, kFewSubtrees = 100;
+constexpr std::size_t kStride = 8;      // inserts between two looks at the pulse
+constexpr std::size_t kFewHoles = 64;   // not worth closing
+constexpr Arrival kFirstPolish = 1024;  // trees are polished by themselves from here on
 constexpr const char* kChanged =
     "a row holds what no tree can take (NaN, infinity, a number beyond 1e145 in size, only zeros "
     "under cosine, or a negative number with certify): it has been changed since it was checked";
@@ -34,7 +31,7 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       algorithm_(make_algorithm<Real>(dim, options.rule, options.algorithm)),
       pairs_(options.rule.metric, options.rule.linkage),
       mean_(dim) {
-  if (options.polish > 0) require_any_shape();
+  if (options.polish) require_any_shape();
   if (options.max_leaves == 1) throw std::invalid_argument("max_leaves must be at least 2");
   if (options.count_repeats && (algorithm_->rebuilds() || !algorithm_->weighs()))
     throw std::invalid_argument("this algorithm cannot count repeats");
@@ -283,7 +280,7 @@ void Live<Real>::attached(NodeId leaf) {
   end_ = leaf.row() + std::size_t{1};
   if (tracks_members()) members_.begin(points().arrival(leaf.row()), points().weight(leaf.row()));
   ++version_;
-  if (options_.polish > 0) polish_if_due(points().arrival(leaf.row()));
+  if (options_.polish) polish_if_due(points().arrival(leaf.row()));
 }
 
 /// A leaf is no longer in the tree.
@@ -467,6 +464,14 @@ bool Live<Real>::polish(std::size_t m, const Pulse& pulse) {
 }
 
 template <class Real>
+bool Live<Real>::polish_in_rounds(const Pulse& pulse) {
+  require_any_shape();
+  bool better = false;
+  for (const std::size_t m : polish_rounds(size())) better |= polish_top(m, pulse);
+  return better;
+}
+
+template <class Real>
 bool Live<Real>::polish_top(std::size_t m, const Pulse& pulse) {
   tree_.refresh(options_.rule.metric, options_.rule.linkage);
   if (!Polish<Real>(tree_.dim(), options_.rule.metric)(tree_, m, pulse)) return false;
@@ -480,7 +485,7 @@ template <class Real>
 void Live<Real>::polish_if_due(Arrival number) noexcept {
   if (number + 1 < kFirstPolish || !std::has_single_bit(number + 1)) return;
   try {
-    polish_top(std::min(options_.polish, std::max(kFewSubtrees, size() / kPointsASubtree)), {});
+    polish_in_rounds({});
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -42,9 +42,8 @@ struct Options {
   std::size_t max_leaves = 0;
   /// Remember which points are in which leaf.
   bool track_members = true;
-  /// Polish the tree into so many subtrees (0: never) when the number of points that ever
-  /// came is a power of two, from 1024 on.
-  std::size_t polish = 0;
+  /// Polish the tree when the number of points that ever came is a power of two, from 1024 on.
+  bool polish = false;
 };
 
 /// Rows to be inserted, in order; and what is to leave on the way.
@@ -120,6 +119,9 @@ class Live {
   void adopt(const Batch<Real>& batch, std::span<const std::int64_t> children);
   /// Merge the top of the tree anew (polish.hpp); true if that made it better.
   bool polish(std::size_t m, const Pulse& pulse);
+  /// The same for a few m that suit the tree's size, few subtrees first. If this throws, or
+  /// the pulse says stop, rounds that are done stay.
+  bool polish_in_rounds(const Pulse& pulse);
   /// Local search by interchanges (refine.hpp).
   Refinement refine(std::size_t sweeps, double slack, const Pulse& pulse);
 

@@ -96,6 +96,25 @@ def test_fit_passes_options_on(plain, tmp_path):
     assert model.points().dtype == np.float32
     done("fit", tmp_path / "plain.npy", "-o", out, "--algorithm", "birch", "--set", "threshold=0.1")
     assert ramify.load(out).threshold == 0.1
+    words = ("--set", "update=nni", "--set", "start=hac", "--set", "polishing=auto")
+    done("fit", tmp_path / "plain.npy", "-o", out, *words)
+    model = ramify.load(out)
+    assert (model.update, model.start, model.polishing) == ("nni", "hac", "auto")
+    words = ("--algorithm", "otd", "--set", "rule=split", "--set", "rotate=true")
+    done("fit", tmp_path / "plain.npy", "-o", out, *words)
+    assert (ramify.load(out).rule, ramify.load(out).rotate) == ("split", True)
+    words = ("--algorithm", "random-cut", "--set", "random_state=3")
+    done("fit", tmp_path / "plain.npy", "-o", out, *words)
+    assert ramify.load(out).random_state == 3
+
+
+def test_fit_polishes_when_all_rows_are_in(tmp_path):
+    rows = np.random.default_rng(5).normal(size=(600, 3))
+    np.save(tmp_path / "rows.npy", rows)
+    done("fit", tmp_path / "rows.npy", "-o", tmp_path / "a.ramify", "--polish")
+    expected = ramify.OHAC().fit(rows)
+    assert expected.polish()
+    assert ramify.load(tmp_path / "a.ramify").hierarchy() == expected.hierarchy()
 
 
 @pytest.mark.parametrize(
@@ -112,6 +131,7 @@ def test_fit_passes_options_on(plain, tmp_path):
         ),
         (["--set", "n_clusters=1"], "ohac has no n_clusters"),
         (["--set", "linkage"], "--set linkage: expected NAME=VALUE"),
+        (["--algorithm", "perch", "--polish"], "--polish: trees of perch take no other shape"),
         (["--metric", "manhattan"], "'manhattan' is not one of"),
         (["--batch-size", "0"], "--batch-size"),
         (["--seed", "-1"], "--seed"),

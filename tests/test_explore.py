@@ -221,6 +221,18 @@ def test_names_of_any_kind_come_through_unharmed():
     page.html.encode("utf-8")
 
 
+def test_names_that_people_gave_are_on_the_page():
+    model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [5.5], [6.0]])
+    node = model.lca(2, 4)
+    model.rename(node, NASTY[0])
+    tree = model.hierarchy()
+    data = payload_in(explore(tree))
+    ((block, text),) = data["called"]
+    assert tree.node_ids[data["top"][block] - 5] == node
+    assert text == " ".join(tree.node_names[int(node)].split())
+    assert payload_in(explore(tree.with_node_names({})))["called"] == []
+
+
 def test_the_page_asks_for_nothing_from_outside():
     page = explore(tree_of(balanced(50)))
     assert "default-src 'none'" in page.html

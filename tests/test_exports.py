@@ -1,7 +1,9 @@
 """Trees in other tools' forms, read back by other people's readers."""
 
+import copy
 import io
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from Bio import Phylo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ramify
 from ramify import HAC, OTD, Hierarchy
 from tests.shapes import hierarchies, leaves_below, long_chain
 from tests.strategies import examples, scaled
@@ -430,3 +433,63 @@ print({"pyarrow", "pandas", "networkx"} & (set(sys.modules) - before))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+# --- names of inner nodes ----------------------------------------------------------------
+
+
+NAMED = 'all "things" & <more>\nof them'
+
+
+def named_tree():
+    model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [5.5]], ids=["ash", "elm", "oak", "fir"])
+    low, high = model.lca("ash", "elm"), model.lca("oak", "ash")
+    model.rename(low, "low")
+    model.rename(high, NAMED)
+    model.rename(-1 - model.number_of("oak"), "a leaf keeps its id")
+    tree = model.hierarchy()
+    places = {int(one): int(np.flatnonzero(tree.node_ids == one)[0]) + 4 for one in (low, high)}
+    return tree, places[low], places[high]
+
+
+def test_names_that_people_gave_are_in_every_export():
+    tree, low, high = named_tree()
+    assert sorted(tree.node_names.values()) == sorted(["low", NAMED])
+    assert "(ash:" in tree.to_newick()
+    assert ")low:" in tree.to_newick()
+    assert "node" in tree.to_newick(node_names=True)
+    graph = tree.to_networkx()
+    assert {v: told["node_name"] for v, told in graph.nodes.items() if "node_name" in told} == {
+        low: "low",
+        high: NAMED,
+    }
+    file = io.BytesIO()
+    tree.to_graphml(file)
+    file.seek(0)
+    read = nx.read_graphml(file)
+    assert read.nodes[str(low)]["node_name"] == "low"
+    assert read.nodes[str(high)]["node_name"] == NAMED
+    for table in (tree.to_arrow().to_pydict(), tree.to_pandas().to_dict("list")):
+        assert table["node_name"][low] == "low"
+        assert table["node_name"][high] == NAMED
+        assert [at for at, text in enumerate(table["node_name"]) if text is not None] == [low, high]
+        assert table["name"][:4] == ["ash", "elm", "oak", "fir"]
+    nested = tree.to_dict()
+    assert nested["name"] == NAMED
+    assert {one.get("name") for one in nested["children"]} == {"low", None}
+    assert 'label="low\\n2 points' in tree.to_dot()
+
+
+def test_names_of_nodes_stay_with_copies_and_change_nothing_else():
+    tree, _, _ = named_tree()
+    for twin in (copy.copy(tree), pickle.loads(pickle.dumps(tree)), tree.with_names(None)):
+        assert dict(twin.node_names) == dict(tree.node_names)
+    plain = tree.with_node_names({})
+    assert dict(plain.node_names) == {}
+    assert plain == tree
+    assert "node_name" not in plain.to_arrow().column_names
+    assert dict(tree.with_node_names({10**9: "nobody"}).node_names) == {}
+    with pytest.raises(TypeError, match="expected texts"):
+        tree.with_node_names({1: 2})
+    with pytest.raises(TypeError):
+        tree.node_names[0] = "no"

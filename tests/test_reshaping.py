@@ -347,6 +347,41 @@ def test_polish_keeps_names_weights_and_ids():
     model.check()
 
 
+def rounds(leaves):
+    """The sizes that polish without m goes through, from the definition."""
+    found = [min(max(leaves // 10, 24), 1000)]
+    while len(found) < 5 and found[0] * 2 // 3 >= 12:
+        found.insert(0, found[0] * 2 // 3)
+    return found
+
+
+@pytest.mark.parametrize("n", [10, 300, 1700])
+def test_polish_goes_through_its_rounds(n):
+    rows = np.random.default_rng(n).normal(size=(n, 3))
+    plain, by_hand = OHAC().fit(rows), OHAC().fit(rows)
+    tree = plain.hierarchy()
+    before = metrics.revenue(tree, rows, similarity="sqeuclidean")
+    changed = [by_hand.polish(m) for m in rounds(n)]
+    assert plain.polish() == any(changed)
+    assert plain.hierarchy() == by_hand.hierarchy()
+    assert (tree.polish(rows) is tree) == (not any(changed))
+    after = metrics.revenue(plain.hierarchy(), rows, similarity="sqeuclidean")
+    assert after >= before - 1e-9 * abs(before)
+    plain.check()
+
+
+def test_polished_trees_are_as_good_as_offline_ones():
+    rows = ramify.datasets.intents().points
+    offline = metrics.revenue_fraction(ramify.HAC().fit(rows).hierarchy(), rows)
+    found = []
+    for order in range(3):
+        shuffled = np.random.default_rng(order).permutation(rows)
+        model = OHAC().fit(shuffled)
+        model.polish()
+        found.append(float(metrics.revenue_fraction(model.hierarchy(), shuffled)))
+    assert np.mean(found) >= float(offline)
+
+
 def test_polish_with_leaves_of_several_points():
     rng = np.random.default_rng(4)
     rows = np.round(rng.normal(size=(400, 2)), 1)

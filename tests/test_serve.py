@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -102,6 +103,80 @@ def test_the_answers_are_those_of_the_model(tickets, tmp_path):
         assert tickets.get("/trees/tickets/clusters", params=bad).status_code == 422
 
 
+def test_the_short_way_and_the_long_way_give_the_same_answer(tickets):
+    tickets.put("/trees/empty", json={}).raise_for_status()
+
+    def ask(kind, tree, k, body):
+        headers = {"content-type": kind}
+        return tickets.post(f"/trees/{tree}/assign?k={k}", content=body, headers=headers)
+
+    rows = np.random.default_rng(1).normal(10, 10, size=(20, 2)).tolist()
+    for tree, k, body in (
+        ("tickets", 3, {"vectors": rows[:1]}),
+        ("tickets", 99_999, {"vectors": rows[:16]}),
+        ("tickets", 3, {"vectors": rows}),
+        ("tickets", 0, {"vectors": rows}),
+        ("tickets", 3, {"vectors": [[1.0]]}),
+        ("tickets", 3, {"vectors": []}),
+        ("tickets", 3, {"nothing": 1}),
+        ("empty", 3, {"vectors": rows[:1]}),
+        ("nowhere", 3, {"vectors": rows[:1]}),
+    ):
+        text = json.dumps(body).encode()
+        short = ask("application/json", tree, k, text)
+        long = ask("application/json; charset=utf-8", tree, k, text)
+        assert short.status_code == long.status_code
+        assert short.json() == long.json()
+    pieces = tickets.post(
+        "/trees/tickets/assign?k=3",
+        content=iter([b'{"vectors": ', b"[[1.0, 2.0]]}"]),
+        headers={"content-type": "application/json"},
+    )
+    assert len(pieces.json()["labels"]) == 1
+    for body in (b"{", b'{"vectors": [[NaN, 1]]}', b"\xff\xfe"):
+        assert ask("application/json", "tickets", 3, body).status_code == 422
+
+
+def test_people_edit_a_tree(tickets, server):
+    def say(key=None, **edit):
+        headers = {} if key is None else {"idempotency-key": key}
+        return tickets.post("/trees/tickets/edits", json=edit, headers=headers)
+
+    assert say(edit="must_link", i="T0", j="T1").status_code == 200
+    assert say(edit="cannot_link", i="T3", j="T6").status_code == 200
+    biggest = tickets.get("/trees/tickets/clusters?k=3").json()["clusters"][0]
+    assert biggest["name"] is None
+    assert say(edit="rename", node=biggest["node"], text="refunds").status_code == 200
+    names = [one["name"] for one in tickets.get("/trees/tickets/clusters?k=3").json()["clusters"]]
+    assert names.count("refunds") == 1
+    assert tickets.get(f"/trees/tickets/nodes/{biggest['node']}").json()["name"] == "refunds"
+    assert say(edit="move", node="T4", under="T7").status_code == 200
+    told = tickets.get("/trees/tickets/edits").json()
+    assert told["linked"] == [[0, 1]]
+    assert told["apart"] == [[3, 6]]
+    assert told["names"] == [{"node": biggest["node"], "text": "refunds"}]
+    assert say(edit="release", node=told["held"][0]).status_code == 200
+    for _ in range(2):  # a repeated request with a key is made once
+        assert say("once", edit="unlink", i="T0", j="T1").status_code == 200
+    assert say(edit="unlink", i="T0", j="T1").status_code == 422
+    for edit, status in (
+        ({"edit": "must_link", "i": "T0"}, 422),
+        ({"edit": "must_link", "i": "T0", "j": "T0"}, 422),
+        ({"edit": "must_link", "i": "T0", "j": "nobody"}, 404),
+        ({"edit": "must_link", "i": "T0", "j": "T1", "text": "x"}, 422),
+        ({"edit": "move", "node": 10**6, "under": "T1"}, 404),
+        ({"edit": "rename", "node": "T1", "text": "x"}, 422),
+        ({"edit": "rename", "node": biggest["node"], "text": "x" * 2000}, 422),
+        ({"edit": "delete"}, 422),
+        ({}, 422),
+    ):
+        assert say(**edit).status_code == status, edit
+    with ramify.Client(server) as client:
+        tree = client.tree("tickets")
+        tree.edit("rename", node=biggest["node"], text=None)
+        assert tree.edits()["names"] == []
+
+
 def test_an_empty_tree_says_so(http):
     http.put("/trees/a", json={})
     for address in ("clusters?k=2", "nodes/1", "outline", "export", "points/x/path"):
@@ -161,18 +236,15 @@ def test_a_bad_line_says_where_and_what_came_before_it_stays(http):
     assert http.get("/trees/a").json()["points"] == 2000
 
 
-def test_changes_replayed_on_an_old_export_give_the_new_one(tickets):
-    old = tickets.get("/trees/tickets/export").json()
-    for i in range(5):
-        point = {"id": f"N{i}", "vector": [i * 4.0, i * 3.0]}
-        tickets.post("/trees/tickets/points", json={"points": [point]}).raise_for_status()
-    tickets.delete("/trees/tickets/points/T3").raise_for_status()
-    told = tickets.get("/trees/tickets/changes", params={"since": old["version"]}).json()
-    new = tickets.get("/trees/tickets/export").json()
-    families = np.array(old["families"])
-    before = Families(
-        families[:, 0], families[:, 1:], np.array(old["heights"])[:, None], np.array(old["points"])
-    )
+def tree_of(export):
+    assert export["leaf_weights"] is None
+    families = np.array(export["families"])
+    heights = np.array(export["heights"])[:, None]
+    return Families(families[:, 0], families[:, 1:], heights, np.array(export["points"]))
+
+
+def assert_replayed(old, told, new):
+    """What the feed tells, on an old export, gives the new one."""
     step = Step(
         told["version"],
         *(np.array(told[name], dtype=np.int64) for name in ("inserted", "forgotten", "retired")),
@@ -185,23 +257,57 @@ def test_changes_replayed_on_an_old_export_give_the_new_one(tickets):
         np.array(told["absorbed"], dtype=np.int64).reshape(-1, 2),
     )
     assert told["leaf_weights"] is None
-    assert old["leaf_weights"] is None
-    after = hierarchy_of(replay(before, [step]))
-    wanted = ramify.Hierarchy
-    assert isinstance(after, wanted)
-    expected = hierarchy_of(
-        Families(
-            np.array(new["families"])[:, 0],
-            np.array(new["families"])[:, 1:],
-            np.array(new["heights"])[:, None],
-            np.array(new["points"]),
-        )
-    )
+    after, expected = hierarchy_of(replay(tree_of(old), [step])), hierarchy_of(tree_of(new))
     assert after == expected
     assert np.array_equal(after.node_ids, expected.node_ids)
+
+
+def test_changes_replayed_on_an_old_export_give_the_new_one(tickets):
+    old = tickets.get("/trees/tickets/export").json()
+    for i in range(5):
+        point = {"id": f"N{i}", "vector": [i * 4.0, i * 3.0]}
+        tickets.post("/trees/tickets/points", json={"points": [point]}).raise_for_status()
+    tickets.delete("/trees/tickets/points/T3").raise_for_status()
+    told = tickets.get("/trees/tickets/changes", params={"since": old["version"]}).json()
+    new = tickets.get("/trees/tickets/export").json()
+    assert_replayed(old, told, new)
     gone = tickets.get("/trees/tickets/changes", params={"since": 3})
     assert gone.status_code == 410
     assert gone.json()["oldest"] == 0
+
+
+@pytest.mark.parametrize("end", ["stopped", "crashed"])
+def test_the_feed_after_a_restart_goes_on_or_says_where_to_begin(tmp_path, end):
+    rng = np.random.default_rng(0)
+    exports = []
+    with running(tmp_path / "a") as address, httpx.Client(base_url=address) as http:
+        http.put("/trees/t", json={}).raise_for_status()
+        for i in range(6):
+            points = [{"id": f"{i}/{j}", "vector": rng.normal(size=2).tolist()} for j in range(9)]
+            http.post("/trees/t/points", json={"points": points}).raise_for_status()
+            exports.append(http.get("/trees/t/export").json())
+        if end == "crashed":
+            shutil.copytree(tmp_path / "a", tmp_path / "b")
+    folder = tmp_path / ("b" if end == "crashed" else "a")
+    with running(folder) as address, httpx.Client(base_url=address) as http:
+        new = http.get("/trees/t/export").json()
+        assert new == exports[-1]  # with its version
+        for old in exports[:-1]:
+            told = http.get("/trees/t/changes", params={"since": old["version"]})
+            if told.status_code == 200:
+                assert_replayed(old, told.json(), new)
+            else:
+                assert told.status_code == 410
+                assert old["version"] < told.json()["oldest"] <= new["version"]
+                again = {"since": told.json()["oldest"]}
+                assert http.get("/trees/t/changes", params=again).status_code == 200
+        since = {"since": new["version"]}
+        assert http.get("/trees/t/changes", params=since).json()["changed"] is False
+        point = {"id": "new", "vector": [0.0, 0.0]}
+        http.post("/trees/t/points", json={"points": [point]}).raise_for_status()
+        told = http.get("/trees/t/changes", params=since).json()
+        assert_replayed(new, told, http.get("/trees/t/export").json())
+        assert http.get("/trees/t/changes", params={"since": 10**9}).status_code == 410
 
 
 @pytest.mark.threads
@@ -619,3 +725,21 @@ def test_a_missing_library_names_the_extra(monkeypatch):
     )
     with pytest.raises(ImportError, match=r'pip install "ramify\[serve\]"'):
         ramify.serve.require()
+
+
+def test_the_demo_runs_until_it_is_ended(tmp_path):
+    words = [sys.executable, "-m", "ramify.serve.demo", str(tmp_path / "trees"), "--port", "0"]
+    demo = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    try:
+        address = demo.stdout.readline().split()[1]
+        with httpx.Client(base_url=address) as http:
+            while http.get("/trees/questions").json()["points"] < 1000:
+                time.sleep(0.1)
+            assert "<title>" in http.get("/").text
+        demo.send_signal(signal.SIGINT)
+        assert demo.wait(60) == 0
+        assert demo.stdout.read() == "ending\n"
+    finally:
+        demo.kill()
+        demo.wait()
+        demo.stdout.close()

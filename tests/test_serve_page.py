@@ -10,6 +10,7 @@ import pytest
 
 import ramify
 from ramify.serve import running
+from tests.strategies import scaled
 from tests.test_explore import Window, browser  # noqa: F401 - a fixture
 
 pytestmark = [pytest.mark.no_asan, pytest.mark.threads]
@@ -147,6 +148,50 @@ def test_what_strangers_write_is_text(window, tree):
     window.find("#search")[0].send_keys("\ue007")
     wait(lambda: NASTY in window.text("#details h2"))
     assert window.find("#details img") == []
+
+
+def test_names_that_people_give_are_shown(window, tree):
+    node = tree.clusters(k=3)[0]["node"]
+    tree.edit("rename", node=node, text="broken things")
+    window.driver.execute_script(
+        "const k = document.getElementById('k'); k.value = 3; k.dispatchEvent(new Event('input'))"
+    )
+    wait(lambda: "broken things" in window.texts("#clusters .label"))
+    place = window.texts("#clusters .label").index("broken things")
+    window.find("#clusters button")[place].click()
+    wait(lambda: "broken things" in window.text("#details h2"))
+
+
+def test_of_a_large_tree_only_what_is_seen_travels(browser, tmp_path):  # noqa: F811
+    n = scaled(1_000_000)
+    X = np.random.default_rng(0).normal(size=(n, 3)).astype(np.float32)
+    with ramify.open(tmp_path / "large", ramify.OHAC(history=100).fit(X)):
+        pass
+    with running(tmp_path) as address:
+        view = LivePage(browser)
+        browser.set_window_size(1280, 900)
+        browser.get("data:,")
+        browser.get_log("browser")
+        browser.get(address)
+        wait(lambda: f"{n:,}" in view.text("#crumbs"), seconds=120)
+        wait(lambda: len(view.find("#clusters li")) > 3, seconds=120)
+        assert len(view.colors()) > 3
+        assert travelled(view) < 2_000_000
+        view.press("#icicle", "\ue015", "\ue007")  # into a part of it
+        wait(lambda: len(view.crumbs()) > 1, seconds=120)
+        assert travelled(view) < 3_000_000
+        assert browser.get_log("browser") == []
+        browser.get("data:,")
+
+
+def travelled(view):
+    """Bytes of all that the page has asked for."""
+    script = """
+        return performance.getEntriesByType("resource").concat(
+            performance.getEntriesByType("navigation")
+        ).reduce((sum, one) => sum + one.transferSize, 0)
+    """
+    return view.driver.execute_script(script)
 
 
 def test_it_fits_a_phone_and_the_dark(window):

@@ -10,6 +10,9 @@
 namespace ramify {
 namespace {
 
+constexpr std::size_t kPointsASubtree = 10, kFewSubtrees = 24, kManySubtrees = 1000;
+constexpr std::size_t kRounds = 5, kFewest = 12;
+
 /// Tells all inner nodes of a tree apart, and has parents after their children.
 template <class Real>
 std::pair<std::uint32_t, RowSlot> by_leaves(const Tree<Real>& tree, Slot slot) {
@@ -18,6 +21,15 @@ std::pair<std::uint32_t, RowSlot> by_leaves(const Tree<Real>& tree, Slot slot) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> polish_rounds(std::size_t leaves) {
+  std::vector<std::size_t> rounds{
+      std::clamp(leaves / kPointsASubtree, kFewSubtrees, kManySubtrees)};
+  while (rounds.size() < kRounds && rounds.back() * 2 / 3 >= kFewest)
+    rounds.push_back(rounds.back() * 2 / 3);
+  std::reverse(rounds.begin(), rounds.end());
+  return rounds;
+}
 
 template <class Real>
 bool Polish<Real>::operator()(Tree<Real>& tree, std::size_t m, const Pulse& pulse) {

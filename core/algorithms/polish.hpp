@@ -7,13 +7,22 @@
 // average linkage merges these. The new top is kept if it earns more revenue (Moseley and
 // Wang) under the metric's own similarity, minus the squared distance or the inner
 // product; the tree below is the same in both, so that m summaries tell.
+//
+// HAC is greedy, and the best m is another one for each tree. So it is done in rounds, from
+// few subtrees to more: what one does not find another may, and none makes the tree worse.
 #pragma once
+
+#include <vector>
 
 #include "algorithms/repair.hpp"
 #include "pulse.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {
+
+/// The m of each round for a tree of so many leaves: the last one a tenth of them, at least
+/// 24 and at most 1000, which costs a few percent of what growing the tree did.
+std::vector<std::size_t> polish_rounds(std::size_t leaves);
 
 template <class Real>
 class Polish {

@@ -87,9 +87,9 @@ class LiveF32:
     def adopt(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Begin with these rows in a tree of this shape."""
 
-    def polish(self, m: int, pulse: object | None = None) -> bool:
+    def polish(self, m: int | None, pulse: object | None = None) -> bool:
         """
-        Merge the m subtrees at the top anew, if that earns more; returns whether it did.
+        Merge the m subtrees at the top anew, if that earns more; without m, in rounds.
         """
 
     def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
@@ -213,6 +213,10 @@ class LiveF32:
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
 
+    @property
+    def busy(self) -> bool:
+        """Whether a question may have to wait."""
+
     def state(self) -> dict[str, object]:
         """Everything needed to continue, as plain arrays."""
 
@@ -250,9 +254,9 @@ class LiveF64:
     def adopt(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Begin with these rows in a tree of this shape."""
 
-    def polish(self, m: int, pulse: object | None = None) -> bool:
+    def polish(self, m: int | None, pulse: object | None = None) -> bool:
         """
-        Merge the m subtrees at the top anew, if that earns more; returns whether it did.
+        Merge the m subtrees at the top anew, if that earns more; without m, in rounds.
         """
 
     def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
@@ -375,6 +379,10 @@ class LiveF64:
 
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a question may have to wait."""
 
     def state(self) -> dict[str, object]:
         """Everything needed to continue, as plain arrays."""

@@ -4,6 +4,8 @@ Operation i is a function of i, so whoever knows how many a journal holds knows 
 that an uncrashed run would have.
 """
 
+import contextlib
+
 import numpy as np
 
 import ramify
@@ -39,6 +41,27 @@ def is_forget(i: int) -> bool:
     return i % 11 == 10
 
 
+def is_edit(i: int) -> bool:
+    return i % 11 == 4 and i > 11
+
+
+def edit(tree, i: int, **key: str) -> None:
+    """What somebody says about the two points that came just before. It may be refused."""
+    one, other = f"{i - 1}/0", f"{i - 2}/0"
+    with contextlib.suppress(ValueError):  # refused, and again when it is replayed
+        match i // 11 % 5:
+            case 0:
+                tree.must_link(one, other, **key)
+            case 1:
+                tree.cannot_link(one, other, **key)
+            case 2:
+                tree.rename(-1 - tree.number_of(one), f"named by {i}", **key)
+            case 3:
+                tree.move(one, other, **key)
+            case 4:
+                tree.unlink(f"{i - 45}/0", f"{i - 46}/0", **key)
+
+
 def forgotten(i: int) -> str:
     """The point that operation i forgets, which came three operations before."""
     return f"{i - 3}/0"
@@ -48,6 +71,8 @@ def operate(tree, i: int) -> None:
     """Carry out operation i on a model, or on a tree in a folder."""
     if is_forget(i):
         tree.forget(forgotten(i))
+    elif is_edit(i):
+        edit(tree, i, **({"key": f"op {i}"} if hasattr(tree, "add") else {}))
     elif hasattr(tree, "add"):
         payloads = [f"payload of {one}" for one in ids_of(i)]
         tree.add(rows_of(i), ids=ids_of(i), payloads=payloads, key=f"op {i}")

@@ -40,6 +40,7 @@ class Growth:
         every: Every,
         *,
         number: int | None = None,
+        polish: bool = False,
         save_on_interrupt: bool,
         quiet: bool,
     ) -> None:
@@ -48,6 +49,7 @@ class Growth:
         self._keeper = keeper
         self._bad = bad.of(source)
         self._number = number  # of the next row, where points are called by their numbers
+        self._polish = polish  # when all rows are in
         self._save_on_interrupt = save_on_interrupt
         self._quiet = quiet
         self._saver = Saver(every, self._save_some)
@@ -95,6 +97,8 @@ class Growth:
             found = " and ".join(f"{count:,} {what}" for what, count in counts.items() if count)
             why = f" that can be used, and {found}" if found else ""
             raise ValueError(f"{self._source.name} holds no rows{why}")
+        if self._polish:
+            self._model.polish()
 
     def _grow_in_batches(self, inserter: Inserter, watch: Meter) -> None:
         for batch in self._source:

@@ -61,10 +61,21 @@ def run(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Another option of the algorithm, such as threshold=0.1 of birch.",
+            help="Another option of the algorithm, such as update=nni, start=hac or polishing=auto "
+            "of ohac, rule=split or rotate=true of otd, random_state=1 of random-cut, "
+            "threshold=0.1 of birch.",
             rich_help_panel=_ALGORITHM,
         ),
     ] = None,
+    polish: Annotated[
+        bool,
+        typer.Option(
+            "--polish",
+            help="When all rows are in, merge the top of the tree anew if that makes it better: "
+            "a tree as good as hac's for a little more time. Of ohac and otd.",
+            rich_help_panel=_ALGORITHM,
+        ),
+    ] = False,
     window: options.Window = None,
     max_age: options.MaxAge = None,
     duplicates: Annotated[
@@ -151,6 +162,8 @@ def run(
         duplicates=duplicates,
         max_leaves=max_leaves,
     )
+    if polish and not hasattr(model, "polish"):
+        raise WrongCallError(f"--polish: trees of {algorithm} take no other shape")
     _along.check_columns(model, weights, time_column, at_fit=True)
     draws_together = "duplicates" if getattr(model, "duplicates", "keep") == "count" else None
     if hasattr(model, "track_members") and model.max_leaves is not None:
@@ -190,6 +203,7 @@ def run(
                 keeper,
                 bad,
                 every,
+                polish=polish,
                 save_on_interrupt=save_on_interrupt,
                 quiet=quiet,
             ).run(json=json)

@@ -425,6 +425,54 @@ class AsyncRemoteTree:
         found: dict[str, Any] = await self._get(f"/nodes/{node}", members=members)
         return found
 
+    async def edit(self, edit: str, *, key: str | None = None, **about: Any) -> dict[str, Any]:
+        """Links, moves and names by people: the estimator's verb, and what it speaks of.
+
+        Parameters
+        ----------
+        edit, key, **about
+            As in :meth:`RemoteTree.edit`.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> from ramify.serve import running
+        >>> import asyncio
+        >>> async def main(url):
+        ...     async with ramify.AsyncClient(url) as client:
+        ...         tree = await client.create("tickets")
+        ...         _ = await tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
+        ...         _ = await tree.edit("must_link", i="a", j="c")
+        ...         print((await tree.edits())["linked"])
+        >>> with running(tempfile.mkdtemp()) as url:
+        ...     asyncio.run(main(url))
+        [[0, 2]]
+        """
+        call = _calls.editing(self.name, edit, key, about)
+        found: dict[str, Any] = await self._client.call(call)
+        return found
+
+    async def edits(self) -> dict[str, Any]:
+        """What people have said: ``names``, ``lost_names``, ``linked``, ``apart``, ``held``.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> from ramify.serve import running
+        >>> import asyncio
+        >>> async def main(url):
+        ...     async with ramify.AsyncClient(url) as client:
+        ...         tree = await client.create("tickets")
+        ...         _ = await tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
+        ...         _ = await tree.edit("cannot_link", i="a", j="b")
+        ...         print((await tree.edits())["apart"])
+        >>> with running(tempfile.mkdtemp()) as url:
+        ...     asyncio.run(main(url))
+        [[0, 1]]
+        """
+        found: dict[str, Any] = await self._get("/edits")
+        return found
+
     async def search(self, text: str, *, limit: int = 20) -> list[dict[str, Any]]:
         """Points by words of their payloads, with the path to each.
 

@@ -129,6 +129,13 @@ def assigning(tree: str, X: npt.ArrayLike, cut: Mapping[str, Any]) -> Call:
     return Call("POST", path, body, {"content-type": _JSON}, given(cut))
 
 
+def editing(tree: str, edit: str, key: str | None, about: Mapping[str, Any]) -> Call:
+    """What somebody says about a tree."""
+    body = json.dumps({"edit": edit, **about}).encode()
+    headers = {"idempotency-key": key or uuid.uuid4().hex, "content-type": _JSON}
+    return Call("POST", f"/trees/{tree}/edits", body, headers)
+
+
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that are not None."""
     return {name: value for name, value in options.items() if value is not None}

@@ -361,6 +361,49 @@ class RemoteTree:
         found: dict[str, Any] = self._get(f"/nodes/{node}", members=members)
         return found
 
+    def edit(self, edit: str, *, key: str | None = None, **about: Any) -> dict[str, Any]:
+        """Links, moves and names by people: the estimator's verb, and what it speaks of.
+
+        Parameters
+        ----------
+        edit : {"must_link", "cannot_link", "unlink", "move", "release", "rename"}
+        key : str, optional
+            As in :meth:`add`; by default one of its own for each call.
+        **about
+            ``i`` and ``j`` of the first three, ``node`` and ``under`` of a move, ``node`` of a
+            release, ``node`` and ``text`` of a name.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> from ramify.serve import running
+        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
+        ...     tree = client.create("tickets")
+        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
+        ...     _ = tree.edit("must_link", i="a", j="c")
+        ...     print(tree.edits()["linked"])
+        [[0, 2]]
+        """
+        found: dict[str, Any] = self._client.call(_calls.editing(self.name, edit, key, about))
+        return found
+
+    def edits(self) -> dict[str, Any]:
+        """What people have said: ``names``, ``lost_names``, ``linked``, ``apart``, ``held``.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> from ramify.serve import running
+        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
+        ...     tree = client.create("tickets")
+        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
+        ...     _ = tree.edit("rename", node=tree.path("a")[0], text="all")
+        ...     print(tree.edits()["names"])
+        [{'node': 1, 'text': 'all'}]
+        """
+        found: dict[str, Any] = self._get("/edits")
+        return found
+
     def search(self, text: str, *, limit: int = 20) -> list[dict[str, Any]]:
         """Points by words of their payloads, with the path to each.
 

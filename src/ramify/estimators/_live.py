@@ -178,6 +178,11 @@ class Live:
         )
 
     @property
+    def busy(self) -> bool:
+        """Whether somebody is at work on the tree, so that a question may have to wait."""
+        return bool(getattr(self._core, "busy", False))
+
+    @property
     def shared(self) -> bool:
         """Whether other threads may read it while it grows: all of it is the core's."""
         return isinstance(self._core, (_core.LiveF32, _core.LiveF64))
@@ -232,8 +237,8 @@ class Live:
         """Begin with checked rows in the shape of a tree over them."""
         cast(Any, self._core).adopt(rows, tree.children, tree.leaf_weights)
 
-    def polish(self, m: int) -> bool:
-        """Merge the top of the tree anew; whether that made it better."""
+    def polish(self, m: int | None) -> bool:
+        """Merge the top of the tree anew, in rounds if m is None; whether that made it better."""
         return bool(cast(Any, self._core).polish(m))
 
     def _begin_with_hac(

@@ -84,7 +84,9 @@ class TreeReader(GroupReader):
         >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
         <Hierarchy: 3 points, root height 20.5, split 2 | 1>
         """
-        return self._fitted().hierarchy()
+        tree = self._fitted()
+        found = tree.hierarchy()
+        return found.with_node_names(tree.names) if tree.names else found
 
     @live
     def points(self) -> Rows:

@@ -13,7 +13,6 @@ from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
 from ramify.hierarchy import Hierarchy
-from ramify.hierarchy._polish import subtrees
 from ramify.sparse import SparseRows
 
 
@@ -87,16 +86,17 @@ class ReshapingClusterer(ChangingClusterer):
         are merged by average linkage. The new top stays only if the tree earns more revenue
         (Moseley and Wang) than before, exactly, under the similarity of the model's metric:
         minus the squared distance, or the inner product. What is below does not change, and
-        nodes that keep most of their points keep their ids. Twice is of no use before the
+        nodes that keep most of their points keep their ids. Again is of little use before the
         tree has grown: ``OHAC(polishing="auto")`` does it each time the number of points
         has doubled.
 
         Parameters
         ----------
         m : int, optional
-            Number of subtrees, from 3: more is slower, and closer to offline HAC, which is
-            O(m² d) at worst. By default one for 12 points, but at least 100 and at most
-            1000: that costs a few percent of what growing the tree did.
+            Number of subtrees, from 3: HAC of them is O(m² d) at worst. By default there are
+            up to five rounds, from few subtrees to more, each kept only if it gains; the last
+            has one for 10 points, but at least 24 and at most 1000. That costs a few percent
+            of what growing the tree did, and earns more than any one m.
 
         Returns
         -------
@@ -116,12 +116,12 @@ class ReshapingClusterer(ChangingClusterer):
         True
         """
         live = self._fitted()
-        wanted = subtrees(len(live)) if m is None else whole_number("m", m, least=3)
+        wanted = None if m is None else whole_number("m", m, least=3)
         live.settings.options.require_any_shape("polish")
         return self._polish(live, wanted)
 
     @alone
-    def _polish(self, live: Live, m: int) -> bool:
+    def _polish(self, live: Live, m: int | None) -> bool:
         return live.polish(m)
 
 

@@ -48,7 +48,8 @@ class Exports(Tree):
             Write the lengths of branches.
         node_names : bool or sequence of str
             Name the inner nodes too: True for ``node7`` and the like, after their
-            numbers, or one text for each of the nodes ``n .. 2n-2``.
+            numbers, or one text for each of the nodes ``n .. 2n-2``. Nodes that people
+            have named (``tree.node_names``) have that name, unless texts are given.
 
         Examples
         --------
@@ -67,7 +68,8 @@ class Exports(Tree):
     def _inner_labels(self, node_names: bool | Sequence[str]) -> list[str | None]:
         inner = range(self.n_leaves, self.n_nodes)
         if isinstance(node_names, bool):
-            return [f"node{v}" if node_names else None for v in inner]
+            known = self._named_nodes()
+            return [known.get(v, f"node{v}" if node_names else None) for v in inner]
         given = list(node_names)
         if len(given) != len(inner) or isinstance(node_names, str):
             raise ValueError(
@@ -80,7 +82,8 @@ class Exports(Tree):
         """The tree as a networkx ``DiGraph``, edges from the root towards the leaves.
 
         Nodes have ``height`` (monotone), ``size``, ``is_leaf`` and, where points have
-        names, leaves a ``name``; edges have a ``length``, as in :meth:`to_newick`.
+        names, leaves a ``name``; inner nodes that have a name, a ``node_name``; edges have a
+        ``length``, as in :meth:`to_newick`.
         Needs the extra ``export``. A graph takes a kilobyte and more for each point.
 
         Examples
@@ -115,7 +118,8 @@ class Exports(Tree):
 
         Columns ``node``, ``parent`` (null for the root), ``height`` (monotone; for
         leaves see :meth:`to_newick`), ``size``, ``is_leaf`` and, where points have
-        names, ``name`` (null for inner nodes). Needs the extra ``export``.
+        names, ``name`` (null for inner nodes), and where inner nodes have some,
+        ``node_name``. Needs the extra ``export``.
 
         Examples
         --------
@@ -149,7 +153,8 @@ class Exports(Tree):
         """The top of the tree as nested dicts of plain values, for JSON.
 
         Every node has ``node`` and ``size``; inner ones have ``height`` (monotone)
-        and ``children``, leaves a ``name`` where points have names. An inner node at
+        and ``children``, leaves a ``name`` where points have names, inner nodes where they
+        have one of their own. An inner node at
         the deepest level is without ``children``: its ``size`` says how many points
         there are below.
 

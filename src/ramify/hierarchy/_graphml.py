@@ -24,6 +24,7 @@ _HEAD = """\
 <key id="size" for="node" attr.name="size" attr.type="{size}"/>
 <key id="is_leaf" for="node" attr.name="is_leaf" attr.type="boolean"/>
 <key id="name" for="node" attr.name="name" attr.type="{kind}"/>
+<key id="node_name" for="node" attr.name="node_name" attr.type="string"/>
 <key id="length" for="edge" attr.name="length" attr.type="double"/>
 <graph edgedefault="directed">
 """
@@ -43,7 +44,9 @@ def write_graphml(tree: Tree, path: str | PathLike[str] | IO[bytes]) -> None:
 
 
 def _write(tree: Tree, file: IO[bytes]) -> None:
-    names = _name_elements(tree)  # refuses some, before anything is written
+    # Both refuse some, before anything is written.
+    names = dict(enumerate(_name_elements(tree)))
+    names |= {v: _element("node_name", text) for v, text in tree._named_nodes().items()}
     called = tree._called()
     of_int = called is not None and called.dtype == np.int64
     size = "long" if tree.weights.dtype == np.int64 else "double"
@@ -56,15 +59,17 @@ def _write(tree: Tree, file: IO[bytes]) -> None:
 def _name_elements(tree: Tree) -> list[str]:
     if (names := tree._called()) is None:
         return [""] * tree.n_leaves
-    texts = [str(name) for name in names]
-    for text in texts:
-        if _NOT_XML.search(text):
-            raise ValueError(f"the name {text!r} holds a character that XML cannot; rename it")
+    return [_element("name", str(name)) for name in names]
+
+
+def _element(key: str, text: str) -> str:
+    if _NOT_XML.search(text):
+        raise ValueError(f"the name {text!r} holds a character that XML cannot; rename it")
     # A reader would take a bare carriage return for a line feed.
-    return [f'<data key="name">{escape(text, {chr(13): "&#13;"})}</data>' for text in texts]
+    return f'<data key="{key}">{escape(text, {chr(13): "&#13;"})}</data>'
 
 
-def _nodes(tree: Tree, names: list[str]) -> Iterator[str]:
+def _nodes(tree: Tree, names: dict[int, str]) -> Iterator[str]:
     """The root first."""
     height, weights = tree._node_heights(), tree.weights
     for stop in range(tree.n_nodes, 0, -_ROWS):
@@ -74,7 +79,7 @@ def _nodes(tree: Tree, names: list[str]) -> Iterator[str]:
         lines = [
             f'<node id="{v}"><data key="height">{h!r}</data><data key="size">{size}</data>'
             f'<data key="is_leaf">{"true" if v < tree.n_leaves else "false"}</data>'
-            f"{names[v] if v < tree.n_leaves else ''}</node>\n"
+            f"{names.get(v, '')}</node>\n"
             for v, h, size in facts
         ]
         yield "".join(reversed(lines))

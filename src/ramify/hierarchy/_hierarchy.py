@@ -57,6 +57,8 @@ class Hierarchy(
     ----------
     names : array of shape (n,), or None
         The names, read-only: int64, or ``str`` objects. They play no part in ``==``.
+    node_names : mapping of int to str
+        What people call inner nodes, by node id: see :meth:`with_node_names`.
     monotone_heights : array of shape (n - 1,)
         ``heights`` made non-decreasing towards the root; cuts use these.
     sizes : array of shape (2n - 1,)

@@ -40,8 +40,9 @@ class Polishing(Tree):
         X : array-like of shape (n, d)
             The rows that the tree was grown on, in the same order. Leaves' weights count.
         m : int, optional
-            Number of subtrees, from 3. HAC of m clusters is O(m² d) at worst. By default one
-            for 12 points, but at least 100 and at most 1000.
+            Number of subtrees, from 3. HAC of m clusters is O(m² d) at worst. By default there
+            are up to five rounds, from few subtrees to more, each kept only if it gains; the
+            last has one for 10 points, but at least 24 and at most 1000.
         metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
         linkage : {"average", "centroid", "ward"}, default="average"
             What the heights of a new tree are; merges of the top are average linkage's.
@@ -62,22 +63,11 @@ class Polishing(Tree):
                [2, 3],
                [4, 5]])
         """
-        wanted = subtrees(self.n_leaves) if m is None else whole_number("m", m, least=3)
+        wanted = None if m is None else whole_number("m", m, least=3)
         core = live_core(self, X, metric, linkage)
         if not core.polish(wanted):
             return self
         return type(self)(*core.snapshot(), *kept(self))
-
-
-def subtrees(points: int) -> int:
-    """How many subtrees a tree of so many points is polished into, as the core does it.
-
-    Examples
-    --------
-    >>> [subtrees(points) for points in (50, 8_000, 1_000_000)]
-    [100, 666, 1000]
-    """
-    return min(1000, max(100, points // 12))
 
 
 def kept(tree: Tree) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ node      0 .. 2n-2, leaves first       size      points below it
 parent    nothing for the root          is_leaf   whether it is a point
 height    monotone                      name      of the point, if points have names, or
                                                   its number, if some have left
+                                        node_name of an inner node, if any has one
 """
 
 from importlib import import_module
@@ -56,6 +57,8 @@ def arrow_table(tree: Tree) -> "pa.Table":
     if (names := tree._called()) is not None:
         kind = pa.string() if names.dtype == object else pa.int64()
         table["name"] = pa.array(_with_gaps(names), type=kind)
+    if known := tree._named_nodes():
+        table["node_name"] = pa.array(_of_nodes(tree, known), type=pa.string())
     return pa.table(table)
 
 
@@ -68,7 +71,14 @@ def pandas_frame(tree: Tree) -> "pd.DataFrame":
     if (names := tree._called()) is not None:
         kind = None if names.dtype == object else "Int64"
         table["name"] = pd.Series(_with_gaps(names), dtype=kind)
+    if known := tree._named_nodes():
+        table["node_name"] = pd.Series(_of_nodes(tree, known), dtype=object)
     return pd.DataFrame(table)
+
+
+def _of_nodes(tree: Tree, known: dict[int, str]) -> list[str | None]:
+    """Names of inner nodes, for all nodes."""
+    return [known.get(v) for v in range(tree.n_nodes)]
 
 
 def _with_gaps(names: Any) -> list[Any]:
@@ -89,6 +99,8 @@ def networkx_graph(tree: Tree) -> "nx.DiGraph[int]":
     if (names := tree._called()) is not None:
         for v, name in enumerate(names.tolist()):
             graph.nodes[v]["name"] = name
+    for v, text in tree._named_nodes().items():
+        graph.nodes[v]["node_name"] = text
     lower = tree.children[::-1].ravel()
     upper = tree.parents[lower]
     edges = zip(

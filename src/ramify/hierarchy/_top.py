@@ -49,13 +49,19 @@ def top(tree: Tree, max_depth: int | None) -> Iterator[tuple[dict[str, Any], lis
     inner = shown[~is_leaf]
     rows = inner - tree.n_leaves
     opened = (depth[inner] < deepest).tolist()
+    known = tree._named_nodes()
     facts = (inner, tree.monotone_heights[rows], weights[inner], tree.children[rows])
     for v, height, size, pair, is_open in zip(*map(np.ndarray.tolist, facts), opened, strict=True):
-        yield {"node": v, "height": height, "size": size}, pair if is_open else []
+        called = {"name": known[v]} if v in known else {}
+        yield {"node": v, "height": height, "size": size, **called}, pair if is_open else []
 
 
 def _label(facts: dict[str, Any]) -> str:
     if "height" not in facts:  # a leaf
-        text = str(facts.get("name", facts["node"]))
-        return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f"{facts['size']:,} points\\nheight {facts['height']:.6g}"
+        return _escaped(str(facts.get("name", facts["node"])))
+    called = f"{_escaped(facts['name'])}\\n" if "name" in facts else ""
+    return f"{called}{facts['size']:,} points\\nheight {facts['height']:.6g}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -9,7 +9,9 @@ class :class:`ramify.Hierarchy` puts them together.
 """
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, SupportsIndex, TypeAlias
 
 import numpy as np
@@ -43,6 +45,7 @@ class Tree:
     names: npt.NDArray[Any] | None
     point_numbers: IntArray
     leaf_weights: FloatArray | None
+    node_names: Mapping[int, str]
     monotone_heights: FloatArray
     sizes: IntArray
     parents: IntArray
@@ -76,6 +79,7 @@ class Tree:
         self._store("names", None if names is None else read_names(names, n))
         self._store("point_numbers", _read_numbers(point_numbers, n))
         self._store("leaf_weights", _read_weights(leaf_weights, n))
+        self._store("node_names", MappingProxyType({}))
         monotone = frozen(_core.monotone(merges, linkages), np.float64)
         if not np.isfinite(linkages).all():
             raise ValueError("heights: expected finite numbers, found NaN or infinity")
@@ -95,9 +99,12 @@ class Tree:
     def _store(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)  # the one way past `frozen`
 
-    def __reduce__(self) -> tuple[type["Tree"], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type["Tree"], tuple[object, ...], dict[int, str] | None]:
         arrays = self.children, self.heights, self.node_ids, self.names, self.point_numbers
-        return type(self), (*arrays, self.leaf_weights)
+        return type(self), (*arrays, self.leaf_weights), dict(self.node_names) or None
+
+    def __setstate__(self, node_names: dict[int, str]) -> None:
+        self._store("node_names", MappingProxyType(dict(node_names)))
 
     def with_names(self, names: Names | None) -> Self:
         """The same tree with other names for its points, or with None without names.
@@ -111,12 +118,54 @@ class Tree:
         >>> tree.with_names(["ash", "elm", "oak"]).names.tolist()
         ['ash', 'elm', 'oak']
         """
-        named = object.__new__(type(self))
-        for field in fields(self):
-            named._store(field.name, getattr(self, field.name))
+        named = self._twin()
         named._store("names", None if names is None else read_names(names, self.n_leaves))
         named._store("_places", None)
         return named
+
+    def with_node_names(self, node_names: Mapping[int, str]) -> Self:
+        """The same tree with names for inner nodes, which exports and pictures show.
+
+        A snapshot of a model has those that people gave (``rename``). They play no part in
+        ``==``, and are not in the files of trees; those of models have them.
+
+        Parameters
+        ----------
+        node_names : mapping of int to str
+            By node id, as in ``node_ids``; others are left out. Those before are replaced.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
+        >>> tree.with_node_names({3: "low"}).to_newick(lengths=False)
+        '((0,1)low,2);'
+        """
+        for text in node_names.values():
+            if not isinstance(text, str):
+                raise TypeError(f"node_names: expected texts, got {text!r}")
+        wanted = np.fromiter(node_names, np.int64, len(node_names))
+        there = wanted[np.isin(wanted, self.node_ids)]
+        named = self._twin()
+        kept = {int(one): node_names[int(one)] for one in there}
+        named._store("node_names", MappingProxyType(kept))
+        return named
+
+    def _twin(self) -> Self:
+        """Another tree with the same arrays."""
+        twin = object.__new__(type(self))
+        for field in fields(self):
+            twin._store(field.name, getattr(self, field.name))
+        return twin
+
+    def _named_nodes(self) -> dict[int, str]:
+        """Names of inner nodes, by their numbers n .. 2n-2."""
+        if not self.node_names:
+            return {}
+        places = np.flatnonzero(np.isin(self.node_ids, list(self.node_names)))
+        ids = self.node_ids[places].tolist()
+        numbers = (places + self.n_leaves).tolist()
+        return {v: self.node_names[one] for v, one in zip(numbers, ids, strict=True)}
 
     def index_of(self, name: Id) -> int:
         """Number of the leaf whose point has this name. O(n) the first time.

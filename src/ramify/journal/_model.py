@@ -28,8 +28,8 @@ from ramify.points import Expected, Rows, feature_names, read_rows
 #: Options that may change while a tree lives; the others shape it.
 FREE = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age", "history")
 
-#: Verbs that reshape a tree, of estimators that have them; their options are plain values.
-CALLS = ("polish",)
+#: Verbs that reshape or edit a tree, of estimators that have them; their options are plain values.
+CALLS = ("polish", "must_link", "cannot_link", "unlink", "move", "release", "rename")
 
 #: The core's "no node".
 _NO_NODE = 2**32 - 1

@@ -9,7 +9,7 @@ lost or exchanged is noticed, and is noticed where it is.
     insert    rows with ids, weights, times, payloads; points that make way for them
     forget    points
     settings  options that do not shape the tree: its cut, its window
-    call      a verb of the estimator that reshapes the tree, and its options
+    call      a verb of the estimator that reshapes the tree or edits it, and its options
     mark      how far a source was read, where all rows up to there were known
     name      ids for the clusters of a cut that stay (``stable_labels``)
 

@@ -20,6 +20,7 @@ from ramify.hierarchy import Hierarchy, IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import _model
 from ramify.journal._answers import Receipt, read_receipt
+from ramify.journal._edits import Editing
 from ramify.journal._folder import FolderLock
 from ramify.journal._payloads import Hit, PayloadReader, check_payloads
 from ramify.journal._records import Insert, Operation
@@ -30,12 +31,12 @@ from ramify.journal._writer import Policy, Request, Writer
 #: What a model can be asked, and what asking does not change.
 _READS = frozenset(
     (
-        *("assign", "changes", "check", "children_", "cluster_of", "clusters"),
-        *("depth", "dirty", "distances_", "get_params", "history", "ids_"),
+        *("assign", "changes", "check", "children_", "cluster_of", "clusters", "cut"),
+        *("depth", "dirty", "distances_", "edits", "get_params", "history", "ids_"),
         *("index_of", "labels_", "lca", "leaf_of", "leaves", "levels"),
         *("lineage", "metric", "n_clusters_", "n_features_in_", "n_late_", "n_leaves_"),
         *("n_points_", "nearest", "number_of", "path", "path_code", "point_numbers_"),
-        *("points", "predict", "representatives", "version"),
+        *("points", "predict", "representatives", "version", "violations"),
     )
 )
 
@@ -43,7 +44,7 @@ _READS = frozenset(
 _OF_ROWS = frozenset(("assign", "nearest", "predict"))
 
 
-class DurableTree:
+class DurableTree(Editing):
     """A tree in a folder, which outlives its process: made by :func:`ramify.open`.
 
     It has the verbs of its estimator. When one that changes the tree returns, what it did is
@@ -356,7 +357,7 @@ class DurableTree:
         self._writer.submit(Request(lambda: operation, frozenset(), alone=True)).result()
         return self
 
-    def polish(self, m: int = 1000) -> bool:
+    def polish(self, m: int | None = None) -> bool:
         """Let the estimator polish its tree; for those that can. Whether it has changed.
 
         Examples
@@ -373,9 +374,14 @@ class DurableTree:
         return bool(self.submit_call("polish", {"m": m}).result().value)
 
     def submit_call(
-        self, verb: str, options: Mapping[str, Any], *, block: bool = True
+        self,
+        verb: str,
+        options: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        block: bool = True,
     ) -> Future[Receipt]:
-        """Have a verb of the estimator that reshapes the tree carried out, without waiting.
+        """Have a verb of the estimator carried out that reshapes or edits the tree, not waiting.
 
         Examples
         --------
@@ -390,7 +396,18 @@ class DurableTree:
         if verb not in _model.CALLS or not hasattr(self.model, verb):
             raise TypeError(f"{type(self.model).__name__} cannot {verb}")
         operation = Operation("call", {"verb": verb, "options": dict(options)})
-        return self._writer.submit(Request(lambda: operation, frozenset(), alone=True), block=block)
+        checked_key = _check_key(key)
+
+        def resolve() -> Operation | Receipt:
+            if checked_key is None:
+                return operation
+            asked = operation.content_digest()
+            if (known := self._answered(checked_key, asked)) is not None:
+                return known
+            return Operation("call", {**operation.head, "key": checked_key, "asked": asked})
+
+        request = Request(resolve, _names(None, checked_key), alone=True)
+        return self._writer.submit(request, block=block)
 
     def between(self, work: Callable[[], Any]) -> Any:
         """Have something done between two changes of the tree, and return what it returns.

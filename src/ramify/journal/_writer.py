@@ -36,8 +36,9 @@ from ramify.journal._store import Outcome, Snapshot, Store
 _GROUP_ROWS = 1000
 #: Bytes of operations after which the log is moved into the database.
 _CHECKPOINT_BYTES = 16 << 20
-#: Share of the time that hashes may take.
-_HASH_SHARE = 0.05
+#: Share of the time that hashes may take in the background, and that everybody may wait for the
+#: copies that they are made of.
+_HASH_SHARE, _COPY_SHARE = 0.05, 0.002
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Writer:
         self._since_snapshot = seq - latest.seq
         self._bytes_since_snapshot = self._bytes_since_checkpoint = 0
         self._snapshot_seq, self._snapshot_bytes = latest.seq, latest.bytes
-        self._hash_seq, self._hash_time = seq, 0.0
+        self._hash_seq, self._hash_time, self._copy_seconds = seq, 0.0, 0.0
         self._thread = threading.Thread(target=self._run, name="ramify-writer", daemon=True)
         self._thread.start()
 
@@ -306,20 +307,27 @@ class Writer:
             return
         rested = time.perf_counter() - self._hash_time
         cheap = rested * _HASH_SHARE >= self.background.hash_seconds
+        cheap = cheap and rested * _COPY_SHARE >= self._copy_seconds
         if self.seq - self._hash_seq >= policy.hash_every and cheap:
             self._hash_seq, self._hash_time = self.seq, time.perf_counter()
-            self.background.hash(self.seq, _model.saved(self.model), self._note_hash)
+            self.background.hash(self.seq, self._copy(), self._note_hash)
 
     def _note_hash(self, seq: int, state: str) -> None:
         self._later(lambda: self._hashes.append((seq, state)))
+
+    def _copy(self) -> Any:
+        """The tree as it is, for the background. Large ones take a while, and all wait."""
+        begin = time.perf_counter()
+        found = _model.saved(self.model)
+        self._copy_seconds = time.perf_counter() - begin
+        return found
 
     def begin_snapshot(self) -> None:
         """Copy the tree, and let it be written while the tree goes on."""
         self._since_snapshot = self._bytes_since_snapshot = 0
         self._hash_seq = self.seq
-        found = _model.saved(self.model)
         self.background.snapshot(
-            self.seq, self.chain, found, lambda new: self._later(lambda: self.adopt(new))
+            self.seq, self.chain, self._copy(), lambda new: self._later(lambda: self.adopt(new))
         )
 
     def adopt(self, new: Snapshot, keep: int | None = None) -> None:

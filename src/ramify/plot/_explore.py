@@ -79,7 +79,8 @@ def explore(
         points that are spread evenly over it. Without, they are some of its points.
     names : sequence, optional
         A name per point, shown and searched. Longer ones than 80 characters are cut, and
-        names beyond 4 MB are left out: the page says how many can be searched.
+        names beyond 4 MB are left out: the page says how many can be searched. Inner nodes
+        that have names of their own (``tree.node_names``) are shown by them.
     path : str or path, optional
         Where to write the file. It can also be written later: ``page.save(path)``.
     k : int, optional
@@ -159,7 +160,18 @@ def _payload(
         "run": run,
         "members": members,
         "index": _index(tree.n_leaves, owner, members, names),
+        "called": _called(top),
     }
+
+
+def _called(top: Outline) -> list[tuple[int, str]]:
+    """Blocks that people have named: by their upper end, or else by their lower one."""
+    known = top.tree._named_nodes()
+    if not known:
+        return []
+    ends = zip(top.top.tolist(), top.bottom.tolist(), strict=True)
+    found = ((i, known.get(upper) or known.get(lower)) for i, (upper, lower) in enumerate(ends))
+    return [(i, short(text, _LONGEST_NAME)) for i, text in found if text]
 
 
 def _first_points(top: Outline, owner: NDArray[np.uint32]) -> list[int]:

@@ -76,8 +76,11 @@
     return at < 0 ? `point ${p}` : names[at];
   }
 
-  /** What a block is called: its point, or after one of its points, or by its size. */
+  const called = new Map(data.called); // names that people gave
+
+  /** What a block is called: by people, its point, after one of its points, or by its size. */
   function label(i) {
+    if (called.has(i)) return called.get(i);
     if (size(i) === 1) return pointName(data.top[i]);
     if (i === 0) return `all ${points(n)}`;
     if (names === null) return points(size(i));
@@ -86,7 +89,8 @@
 
   /** The same with its size, where the label does not say it. */
   function full(i) {
-    return names === null || i === 0 ? label(i) : `${label(i)} · ${count(size(i))}`;
+    const plain = names === null || i === 0;
+    return plain && !called.has(i) ? label(i) : `${label(i)} · ${count(size(i))}`;
   }
 
   const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();

@@ -11,7 +11,7 @@ import numpy as np
 
 from ramify.journal import DurableTree
 from ramify.serve._trees import Served
-from ramify.serve._view import Still, blocks, heads, node_facts
+from ramify.serve._view import Block, Still, blocks, heads, node_facts
 
 FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
 
@@ -67,6 +67,7 @@ def clusters(
             {
                 "label": int(label),
                 "node": int(found.node_ids[label]),
+                "name": names_of(tree).get(int(found.node_ids[label])),
                 "size": _plain(found.sizes[label]),
                 "height": float(found.heights[label]),
                 "first_point": int(found.first_points[label]),
@@ -122,6 +123,13 @@ def describe(tree: DurableTree, numbers: list[int]) -> dict[int, dict[str, Any]]
     }
 
 
+def names_of(tree: DurableTree) -> dict[int, str]:
+    """What people call nodes, by their ids."""
+    live = tree.model._live
+    found: dict[int, str] = {} if live is None else live.names
+    return found
+
+
 def title(described: dict[str, Any]) -> str:
     """A few words for a point: its payload's text, or its id."""
     payload = described["payload"]
@@ -159,6 +167,7 @@ def node(served: Served, wanted: int, members: int, offset: int) -> dict[str, An
     return {
         "version": still.version,
         **node_facts(still, place),
+        "name": names_of(served.tree).get(still.public(place)),
         "path": path,
         "members": [known[one] for one in below],
         "representatives": [known[one] for one in shown],
@@ -186,7 +195,7 @@ def outline(served: Served, wanted: int | None, most: int, k: int) -> dict[str, 
     found = blocks(still, root, most)
     shown = [still.middle(block.node) for block in found]
     clusters_of = heads(still, found, k)
-    known = describe(served.tree, shown)
+    known, names = describe(served.tree, shown), names_of(served.tree)
     return {
         "version": still.version,
         "leaves": still.tree.n_leaves,
@@ -200,12 +209,19 @@ def outline(served: Served, wanted: int | None, most: int, k: int) -> dict[str, 
                 "size": block.size,
                 "height": still.height(block.node),
                 "split": still.height(block.last),
-                "title": title(known[number]),
+                "title": _name(still, block, names) or title(known[number]),
                 "cluster": None if head is None else still.public(head),
             }
             for block, number, head in zip(found, shown, clusters_of, strict=True)
         ],
     }
+
+
+def _name(still: Still, block: Block, names: dict[int, str]) -> str | None:
+    """What people call a branch: the name of its upper end, or of its lower one."""
+    if not names:
+        return None
+    return names.get(still.public(block.node)) or names.get(still.public(block.last))
 
 
 def changes(found: Any, brief: bool = False) -> dict[str, Any]:
@@ -244,6 +260,7 @@ def export(version: int, tree: Any, format: str) -> tuple[bytes, str]:
             "leaf_weights": _listed(whole.weights),
             "families": np.column_stack([whole.ids, whole.children]).tolist(),
             "heights": whole.values[:, 0].tolist(),
+            "node_names": dict(tree.node_names),
         }
         return json.dumps(told).encode(), "application/json"
     if format == "newick":

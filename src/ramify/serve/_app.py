@@ -17,11 +17,12 @@ from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
 from ramify.journal import BusyError, JournalError, NotWrittenError
-from ramify.serve import _answers, _feed, _writing
+from ramify.serve import _answers, _edits, _feed, _writing
 from ramify.serve._bodies import JSON, KINDS, BodyError, read_json
 from ramify.serve._docs import docs_page
 from ramify.serve._door import Door, TooLargeError
 from ramify.serve._figures import metrics
+from ramify.serve._quick import Quick
 from ramify.serve._settings import Settings
 from ramify.serve._trees import NoSuchTreeError, Served, Trees
 
@@ -161,7 +162,7 @@ def make_app(settings: Settings) -> Any:
             allow_methods=["GET", "POST", "PUT", "DELETE"],
             allow_headers=["authorization", "content-type", "idempotency-key"],
         )
-    door = Door(app, settings)
+    door = Door(Quick(app, trees, settings), settings)
     _add_health(app, trees, door)
     door.app = app  # type: ignore[attr-defined]  # for tests and tools that read the description
     return door
@@ -307,12 +308,31 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
 
     @app.post("/trees/{name}/polish", summary="Merge the top of the tree anew")
     async def polish(
-        name: Name, m: Annotated[int, Query(ge=3, le=100_000)] = 1000
+        name: Name, m: Annotated[int | None, Query(ge=3, le=100_000)] = None
     ) -> dict[str, Any]:
         served = _found(trees, name)
         future = served.tree.submit_call("polish", {"m": m}, block=False)
         told = await _writing.answered(future, settings)
         return {"changed": bool(told.value), "version": told.version}
+
+    @app.post("/trees/{name}/edits", summary="Links, moves and names, by people")
+    async def edit(
+        name: Name,
+        asked: _edits.Edit,
+        key: Annotated[
+            str | None, Header(alias="Idempotency-Key", max_length=180, min_length=1)
+        ] = None,
+    ) -> dict[str, Any]:
+        served = _found(trees, name)
+        _require_points(served)
+        future = served.tree.submit_call(asked.edit, asked.options(), key=key, block=False)
+        return {"version": (await _writing.answered(future, settings)).version}
+
+    @app.get("/trees/{name}/edits", summary="What people have said about a tree")
+    def edits(name: Name) -> dict[str, Any]:
+        served = _found(trees, name)
+        _require_points(served)
+        return _edits.told(served)
 
 
 def _number(served: Served, point: str) -> int:
@@ -338,7 +358,7 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
         body = await _writing.whole_body(request, settings)
         rows = await _writing.run_if_large(read_json, body)
         live = served.tree.model._live
-        if live is not None and live.shared and len(rows) <= 16:  # microseconds: no other thread
+        if live is not None and live.shared and not live.busy and len(rows) <= 16:  # microseconds
             return _answers.assigned(served.tree, rows.vectors, cut)
         found: dict[str, Any] = await run_in_threadpool(
             _answers.assigned, served.tree, rows.vectors, cut

@@ -72,14 +72,19 @@ def read_json(body: bytes) -> Rows:
     return of_points(points)
 
 
+def _refuse(word: str) -> None:
+    raise BodyError(f"{word} is no number in JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
 def parse(text: bytes | str) -> Any:
     """JSON, without the words for what is no number."""
-
-    def refuse(word: str) -> None:
-        raise BodyError(f"{word} is no number in JSON")
-
     try:
-        return json.loads(text, parse_constant=refuse)
+        if isinstance(text, bytes):
+            text = text.decode(json.detect_encoding(text), "surrogatepass")
+        return _DECODER.decode(text)
     except BodyError:
         raise
     except (ValueError, RecursionError) as error:

@@ -21,6 +21,10 @@ from ramify.serve._app import make_app
 from ramify.serve._door import LOG
 from ramify.serve._settings import Settings
 
+#: How long a thread may keep the others from Python. The loop that answers should not wait for
+#: the writer as long as Python has it by default, five milliseconds.
+_TURN_SECONDS = 0.0005
+
 
 def configure(settings: Settings) -> uvicorn.Server:
     """A server that is not running yet."""
@@ -78,6 +82,7 @@ def run(settings: Settings, *, announce: Any = None) -> None:
         LOG.addHandler(logging.StreamHandler(sys.stderr))
         LOG.setLevel(logging.INFO)
         LOG.propagate = False
+    sys.setswitchinterval(_TURN_SECONDS)
     with listening(settings) as bound:
         if announce is not None:
             announce(address_of(bound))

@@ -46,7 +46,8 @@ async def pieces(request: Request, most: int, idle: float) -> AsyncIterator[byte
     total, stream = 0, request.stream()
     while True:
         try:
-            piece = await asyncio.wait_for(anext(stream), idle)
+            async with asyncio.timeout(idle):
+                piece = await anext(stream)
         except StopAsyncIteration:
             return
         except TimeoutError:
@@ -99,9 +100,8 @@ async def insert(
 async def answered(future: Any, settings: Settings) -> Receipt:
     """Wait for the writer."""
     try:
-        found: Receipt = await asyncio.wait_for(
-            asyncio.shield(asyncio.wrap_future(future)), settings.write_seconds
-        )
+        async with asyncio.timeout(settings.write_seconds):
+            found: Receipt = await asyncio.shield(asyncio.wrap_future(future))
         return found
     except TimeoutError:
         raise SlowError(

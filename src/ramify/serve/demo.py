@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,7 @@ def main(words: Sequence[str] | None = None) -> None:
         feeder = threading.Thread(target=_feed, args=(tree, asked.rate, stop), daemon=True)
         feeder.start()
         try:
-            time.sleep(asked.seconds if asked.seconds is not None else threading.TIMEOUT_MAX)
+            stop.wait(asked.seconds)  # None: until somebody ends it
         except KeyboardInterrupt:
             print("ending")
         stop.set()

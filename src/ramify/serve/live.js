@@ -379,7 +379,7 @@
       const node = await ask(here(`/nodes/${id}?members=12`));
       if (chosen !== id) return;
       box.replaceChildren();
-      element("h2", id < 0 ? words(node.members[0]) : leaves(node.size), box);
+      element("h2", node.name ?? (id < 0 ? words(node.members[0]) : leaves(node.size)), box);
       const facts = element("dl", undefined, box);
       const pairs = [["Node", String(id)], ["Height", number(node.height)], ["Depth", String(node.path.length - 1)]];
       for (const [term, value] of pairs) {
@@ -424,7 +424,8 @@
       const swatch = element("span", "", button);
       swatch.className = "swatch";
       swatch.style.background = color(cluster.node);
-      const title = cluster.representatives.length > 0 ? words(cluster.representatives[0]) : `node ${cluster.node}`;
+      const example = cluster.representatives.length > 0 ? words(cluster.representatives[0]) : `node ${cluster.node}`;
+      const title = cluster.name ?? example;
       element("span", title, button).className = "label";
       element("span", count(cluster.size), button).className = "aside";
       button.addEventListener("click", () => zoom(cluster.node));

@@ -82,9 +82,10 @@ RAMIFY_INLINE std::size_t bound_block(const BlockBounds& b) {
 }
 
 /// Of squared distances, those that are certainly not larger.
-RAMIFY_INLINE void take_roots(float* values, std::size_t count, double keep, double less) {
-  const auto share = static_cast<float>(keep * (1 - 1e-6)), pad = static_cast<float>(less * 1.01);
-  for (std::size_t k = 0; k < count; ++k) values[k] = std::sqrt(values[k] * share) - pad;
+RAMIFY_INLINE void take_roots(const float* values, std::size_t count, double keep, double less,
+                              double* out) {
+  for (std::size_t k = 0; k < count; ++k)
+    out[k] = std::sqrt(static_cast<double>(values[k]) * keep) - less;
 }
 
 RAMIFY_INLINE double least_of_block(const double* values) {
@@ -160,6 +161,7 @@ class LongPath {
     s_.from.resize(dim_);
     s_.floats.resize(m_);
     s_.bounds.resize(m_);
+    s_.keys.resize(m_);
     s_.which.resize(m_);
     s_.sizes.resize(m_);
     s_.weights.assign(padded_, 0);
@@ -245,6 +247,14 @@ class LongPath {
         s_.bounds[i] = Rule::score(gap > 0 ? gap : 0, weight, s_.weights[s_.which[i]]);
       }
     }
+  }
+  /// Into s_.keys, after find_bounds(): what their distances, or minus their products, are at
+  /// least.
+  void find_keys(std::size_t count) {
+    if constexpr (Rule::kProduct)
+      std::copy_n(s_.bounds.data(), count, s_.keys.data());
+    else
+      roots_(s_.floats.data(), count, 1 - rounding_, float_pad_, s_.keys.data());
   }
   void come_from(std::uint32_t subtree) {
     for (std::size_t j = 0; j < dim_; ++j) s_.from[j] = static_cast<float>(rows_[subtree][j]);
@@ -428,13 +438,10 @@ class LongPath {
     u.drift = 0;
     u.computed = 0;
     u.has_bounds = true;
-    for (std::size_t k = 0; k < count; ++k) u.from_last[s_.which[k]] = -kFar;
-    if constexpr (Rule::kProduct) {
-      for (std::size_t k = 0; k < count; ++k) u.from_anchor[s_.which[k]] = s_.bounds[k];
-    } else {
-      roots_(s_.floats.data(), count, 1 - rounding_, float_pad_);
-      for (std::size_t k = 0; k < count; ++k)
-        u.from_anchor[s_.which[k]] = static_cast<double>(s_.floats[k]);
+    find_keys(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      u.from_anchor[s_.which[k]] = s_.keys[k];
+      u.from_last[s_.which[k]] = -kFar;
     }
     for (std::size_t block = 0; block < padded_ / kSome; ++block) tighten(u, block);
     offer_nearest(count, best, [&](std::uint32_t i) { return linkage_of_union(u, i); });
@@ -455,6 +462,7 @@ class LongPath {
     const std::uint32_t likely = likely_nearest(u, moved);
     if (likely == kNobody) return;
     compute(u, likely, best);
+    come_from(u);
     for (std::size_t block = 0; block < padded_ / kSome; ++block)
       if (block_bound(u, block, moved) <= sure(best.linkage))
         open_block(u, block, moved, likely, best);
@@ -486,18 +494,30 @@ class LongPath {
                                            s_.norms.data() + from, s_.weights.data() + from, moved,
                                            u.drift, u.weight, sure(best.linkage), bounds});
     if (near == 0) return;
+    std::size_t count = 0;
     for (std::size_t k = 0; k < kSome; ++k)
       if (bounds[k] <= sure(best.linkage) && from + k != but)
-        compute(u, static_cast<std::uint32_t>(from + k), best);
+        s_.which[count++] = static_cast<std::uint32_t>(from + k);
+    find_bounds(count, u.weight);
+    find_keys(count);
+    u.computed += count;
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::uint32_t c = s_.which[k];
+      if (s_.bounds[k] <= sure(best.linkage))
+        compute(u, c, best);
+      else
+        u.from_last[c] = s_.keys[k] + slope(c) * u.drift * (1 - kPad);
+    }
     tighten(u, block);
   }
+
+  double slope(std::uint32_t c) const { return Rule::kProduct ? s_.norms[c] : 1.0; }
 
   void compute(GrowingCluster& u, std::uint32_t c, Nearest& best) {
     double value;
     compare_({u.mean.data(), s_.origin.data(), rows_.data(), &c, 1, dim_, &value});
     best.offer(Rule::score(value, u.weight, s_.weights[c]), c);
-    const double slope = Rule::kProduct ? s_.norms[c] : 1.0;
-    u.from_last[c] = key(value) + slope * u.drift * (1 - kPad);
+    u.from_last[c] = key(value) + slope(c) * u.drift * (1 - kPad);
     ++u.computed;
   }
 
@@ -695,7 +715,7 @@ class LongPath {
   void (*compare_gaps_)(const Comparison<Real>&);
   std::size_t (*bound_block_)(const BlockBounds&);
   double (*least_of_block_)(const double*);
-  void (*roots_)(float*, std::size_t, double, double);
+  void (*roots_)(const float*, std::size_t, double, double, double*);
 
   std::vector<const Real*> rows_, some_rows_;
   std::vector<Entry> heap_;

@@ -43,7 +43,8 @@ struct GrowingCluster {
 
 /// Buffers that a stream of paths reuses.
 struct LongPathScratch {
-  std::vector<double> origin, sizes, weights, norms, block_weights, block_norms, least, bounds;
+  std::vector<double> origin, sizes, weights, norms, block_weights, block_norms, least, bounds,
+      keys;
   std::vector<float> from, floats;
   std::vector<std::uint32_t> checked, fresh, block_fresh, which, chain;
   std::vector<std::uint8_t> alive;

@@ -27,6 +27,17 @@ struct CodeQuery {
   double doubt = 0;
 };
 
+inline CodeQuery code_query(const ShortRow& row, std::size_t width) {
+  CodeQuery out;
+  for (std::size_t j = 0; j < width; ++j) {
+    out.codes[j] = row.broad[j];
+    out.bias += 128 * std::int32_t{row.broad[j]};
+    out.squares += static_cast<double>(row.broad[j]) * row.broad[j];
+  }
+  out.doubt = row.broad_doubt;
+  return out;
+}
+
 class CodeScan {
  public:
   std::size_t size() const { return size_; }
@@ -87,16 +98,16 @@ class CodeScan {
   }
   void shrink(std::size_t rows) { size_ = rows; }
 
-  CodeQuery query(const ShortRow& row) const {
-    CodeQuery out;
-    for (std::size_t j = 0; j < width_; ++j) {
-      out.codes[j] = row.broad[j];
-      out.bias += 128 * std::int32_t{row.broad[j]};
-      out.squares += static_cast<double>(row.broad[j]) * row.broad[j];
-    }
-    out.doubt = row.broad_doubt;
-    return out;
+  CodeQuery query(const ShortRow& row) const { return code_query(row, width_); }
+  /// A row that is there, as a query; not one that is never ruled out.
+  CodeQuery query_at(std::size_t i) const {
+    ShortRow row;
+    for (std::size_t j = 0; j < width_; ++j)
+      row.broad[j] = static_cast<std::int8_t>(code(i, j) - kZero);
+    row.broad_doubt = worst_;
+    return query(row);
   }
+  bool is_loose(std::size_t i) const { return offsets_[i] == kNeverOut; }
 
   /// At most |x - y|^2, for a row that has this value.
   double gap(const CodeQuery& query, std::int32_t value) const {
@@ -106,11 +117,13 @@ class CodeScan {
     return apart * apart * (1 - 1e-5);
   }
 
-  /// Have every row below `end` offered whose squared distance may be at most the limit.
+  /// Have every row from `from`, a whole number of blocks, to `end` offered whose squared distance
+  /// may be at most the limit.
   ///   offer(i, gap)  row i is at least this far, squared
   ///   limit()        squared distances above it are of no use any more
   template <class Offer, class Limit>
-  void search(const CodeQuery& query, std::size_t end, Offer&& offer, Limit&& limit) const {
+  void search(const CodeQuery& query, std::size_t from, std::size_t end, Offer&& offer,
+              Limit&& limit) const {
     const ByteKernels& kernels = byte_kernels();
     ByteQueries queries;
     queries.codes = query.codes;
@@ -118,7 +131,7 @@ class CodeScan {
     queries.bias[0] = query.bias;
     queries.threshold[0] = threshold(query, limit());
     std::int32_t values[kBlock];
-    for (std::size_t from = 0; from < end; from += kBlock) {
+    for (; from < end; from += kBlock) {
       std::uint32_t mask =
           kernels.one(queries, codes_.data() + from * width_, offsets_.data() + from, values);
       for (; mask != 0; mask &= mask - 1) {
@@ -170,9 +183,11 @@ class CodeScan {
   static constexpr std::int32_t kNoValue = std::numeric_limits<std::int32_t>::max();
   static constexpr std::size_t kStretch = std::size_t{1} << 18;  // bytes of codes
 
-  std::uint8_t& code(std::size_t i, std::size_t j) {
-    return codes_[i / kBlock * kBlock * width_ + place_in_block(i % kBlock, j)];
+  std::size_t place(std::size_t i, std::size_t j) const {
+    return i / kBlock * kBlock * width_ + place_in_block(i % kBlock, j);
   }
+  std::uint8_t& code(std::size_t i, std::size_t j) { return codes_[place(i, j)]; }
+  std::uint8_t code(std::size_t i, std::size_t j) const { return codes_[place(i, j)]; }
 
   /// Rows with values below this one are farther than the limit, squared.
   std::int32_t threshold(const CodeQuery& query, double limit) const {

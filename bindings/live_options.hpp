@@ -91,8 +91,8 @@ inline std::optional<CellOptions> cells_of(const More& more) {
   out.recall = nb::cast<double>(more["recall"]);
   if (!(out.recall > 0 && out.recall < 1))
     throw std::invalid_argument("recall must be between 0 and 1");
-  if (more.contains("cells_from"))
-    out.fit = out.first = out.epoch = number_option(more, "cells_from");
+  if (more.contains("cells_from")) out.first = out.epoch = number_option(more, "cells_from");
+  out.fit = std::min(out.fit, out.first);
   return out;
 }
 

@@ -213,22 +213,32 @@ class CellRows final : public Neighbours<Real> {
     shape()->projection().apply_broad(x, scratch.room, shortened);
     const CodeQuery query = shape()->query(shortened);
     shape()->value(query, scratch.values.data());
-    search_cells(cells(), query, scratch.values.data(), consider, best, scratch.chosen);
+    search_cells(cells(), query, scratch.values.data(), consider, best, scratch);
   }
 
   /// Look into the cells that have large enough values, and into others until there are as
   /// many rows as are wanted.
   template <class Consider, class Best>
   static void search_cells(const Cells& cells, const CodeQuery& query, const std::int32_t* values,
-                           const Consider& consider, Best& best, Chosen& chosen) {
+                           const Consider& consider, Best& best, SearchScratch& scratch) {
     const std::int32_t least = values[cells.shape.home(values)] - cells.slack;
     const std::size_t count = cells.shape.cells();
-    choose(values, count, chosen, [&](std::int32_t value) { return value >= least; });
-    for (const auto& [value, cell] : chosen) look_into(cells, cell, query, consider, best);
+    const auto offer = [&](std::size_t at) { consider(cells.lists.item_at(at)); };
+    const auto limit = [&] { return best.limit(); };
+    CodeCandidates& candidates = scratch.candidates;
+    candidates.clear();
+    choose(values, count, scratch.chosen, [&](std::int32_t value) { return value >= least; });
+    for (const auto& [value, cell] : scratch.chosen)
+      cells.lists.for_each_block(cell, [&](std::size_t from, std::size_t to) {
+        cells.lists.scan().collect(query, from, to, candidates, offer, limit);
+      });
+    cells.lists.scan().settle(query, candidates, offer, limit);
     if (std::isfinite(best.limit())) return;
-    choose(values, count, chosen, [&](std::int32_t value) { return value < least; });
-    for (const auto& [value, cell] : chosen) {
-      look_into(cells, cell, query, consider, best);
+    choose(values, count, scratch.chosen, [&](std::int32_t value) { return value < least; });
+    for (const auto& [value, cell] : scratch.chosen) {
+      cells.lists.for_each_block(cell, [&](std::size_t from, std::size_t to) {
+        for (; from < to; ++from) offer(from);
+      });
       if (std::isfinite(best.limit())) return;
     }
   }
@@ -240,15 +250,6 @@ class CellRows final : public Neighbours<Real> {
     for (std::uint32_t cell = 0; cell < count; ++cell)
       if (accept(values[cell])) chosen.emplace_back(-values[cell], cell);
     std::sort(chosen.begin(), chosen.end());
-  }
-  template <class Consider, class Best>
-  static void look_into(const Cells& cells, std::uint32_t cell, const CodeQuery& query,
-                        const Consider& consider, Best& best) {
-    cells.lists.for_each_block(cell, [&](std::size_t from, std::size_t to) {
-      cells.lists.scan().search(
-          query, from, to, [&](std::size_t at, double) { consider(cells.lists.item_at(at)); },
-          [&] { return best.limit(); });
-    });
   }
 
   /// Searches of many rows that are in the index, each among those before it.
@@ -267,14 +268,14 @@ class CellRows final : public Neighbours<Real> {
     if (shape()->cells() == 1)
       sweep(points, cells(), queries, coded, best, pulse);
     else
-      search_cells_of_many(points, cells(), queries, coded, best, pulse);
+      search_cells_of_many(points, cells(), queries, coded, best, scratch, pulse);
   }
   void search_cells_of_many(const RowStore<Real>& points, const Cells& cells,
                             std::span<const RowSlot> queries, const std::vector<CodeQuery>& coded,
-                            std::vector<Nearest>& best, const Pulse& pulse) const {
+                            std::vector<Nearest>& best, SearchScratch& scratch,
+                            const Pulse& pulse) const {
     const std::size_t padded = cells.shape.padded();
     std::vector<std::int32_t> values(kQueries * padded);
-    Chosen chosen;
     for (std::size_t i = 0; i < queries.size(); i += kQueries) {
       pulse.check();
       const std::size_t count = std::min(kQueries, queries.size() - i);
@@ -282,7 +283,8 @@ class CellRows final : public Neighbours<Real> {
       for (std::size_t q = 0; q < count; ++q) {
         const RowSlot self = queries[i + q];
         search_cells(cells, coded[i + q], values.data() + q * padded,
-                     considering(points, points.row(self), self, best[i + q]), best[i + q], chosen);
+                     considering(points, points.row(self), self, best[i + q]), best[i + q],
+                     scratch);
       }
     }
   }
@@ -344,8 +346,14 @@ class CellRows final : public Neighbours<Real> {
     const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(n)));
     const std::size_t count =
         n < options().first ? 1 : std::max<std::size_t>(std::min(kCells * root, n / 4), 1);
+    // Rows that have moved a centroid are nearer to it than others will be: leave some out.
+    // The latest quarter of the rows is most like those to come.
+    std::vector<RowSlot> others, some;
+    const std::size_t from = n - n / 4, apart = (n / 4) / CellPlan<Real>::kRemembered + 1;
+    for (std::size_t i = 0; i < n; ++i)
+      (count > 1 && i >= from && (i - from) % apart == 0 ? some : others).push_back(rows[i]);
     const auto shape = std::make_shared<const CellShape<Real>>(
-        dim_, [&](std::size_t i) { return points.row(rows[i]); }, n, count, pulse);
+        dim_, [&](std::size_t i) { return points.row(others[i]); }, others.size(), count, pulse);
     lists.begin(shape->projection(), count);
     put_into_cells(points, rows, *shape, lists, pulse);
     fresh.shape = shape;
@@ -353,11 +361,7 @@ class CellRows final : public Neighbours<Real> {
     fresh.made_at = number;
     fresh.slack = 0;
     fresh.needed.clear();
-    if (count == 1) return;
-    // The latest quarter of the rows is most like those to come.
-    const std::vector<RowSlot> some =
-        spread(std::span(rows).subspan(n - n / 4), CellPlan<Real>::kRemembered);
-    fresh.learn(needed(points, {*shape, lists, 0}, some, pulse), options().recall);
+    if (count > 1) fresh.learn(needed(points, {*shape, lists, 0}, some, pulse), options().recall);
   }
 
   /// How many of the epoch that ends have found their nearest, and what would have.
@@ -388,14 +392,15 @@ class CellRows final : public Neighbours<Real> {
     std::vector<CodeQuery> coded;
     std::vector<std::vector<Neighbour>> found(rows.size());
     std::vector<Nearest> best;
-    ProjectionRoom room;
+    SearchScratch scratch;
     ShortRow shortened;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      cells.shape.projection().apply_broad(points.row(rows[i]), room, shortened);
+      cells.shape.projection().apply_broad(points.row(rows[i]), scratch.room, shortened);
       coded.push_back(cells.shape.query(shortened));
       best.emplace_back(1, found[i]);
     }
-    search_cells_of_many(points, cells, rows, coded, best, pulse);  // less is left to look at then
+    search_cells_of_many(points, cells, rows, coded, best, scratch,
+                         pulse);  // less is left to look at then
     sweep(points, cells, rows, coded, best, pulse);
     std::vector<std::int32_t> out, values(cells.shape.padded());
     for (std::size_t i = 0; i < rows.size(); ++i) {

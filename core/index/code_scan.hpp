@@ -27,6 +27,37 @@ struct CodeQuery {
   double doubt = 0;
 };
 
+/// What a sweep has found for one query, to be looked at when it is over: most of it is out
+/// of the question then.
+class CodeCandidates {
+ public:
+  void clear() {
+    top_ = std::numeric_limits<std::int32_t>::min();
+    rest_.clear();
+  }
+  /// True if a row is to be looked at now: it has a larger value than all before.
+  bool now(std::int32_t value, std::size_t row) {
+    if (value > top_) {
+      top_ = value;
+      return true;
+    }
+    rest_.emplace_back(-value, static_cast<std::uint32_t>(row));
+    return false;
+  }
+  /// The others, largest values first, until use(value, row) says that it is enough.
+  template <class Use>
+  void settle(Use&& use) {
+    std::sort(rest_.begin(), rest_.end());
+    for (const auto& [value, row] : rest_)
+      if (!use(-value, row)) break;
+    clear();
+  }
+
+ private:
+  std::int32_t top_ = std::numeric_limits<std::int32_t>::min();
+  std::vector<std::pair<std::int32_t, std::uint32_t>> rest_;
+};
+
 inline CodeQuery code_query(const ShortRow& row, std::size_t width) {
   CodeQuery out;
   for (std::size_t j = 0; j < width; ++j) {
@@ -143,6 +174,43 @@ class CodeScan {
     }
   }
 
+  /// The same in two steps, for a sweep in several pieces: some rows are offered at once,
+  /// the others by settle(), and only if they still matter.
+  ///   offer(i)
+  template <class Offer, class Limit>
+  void collect(const CodeQuery& query, std::size_t from, std::size_t end,
+               CodeCandidates& candidates, Offer&& offer, Limit&& limit) const {
+    const ByteKernels& kernels = byte_kernels();
+    ByteQueries queries;
+    queries.codes = query.codes;
+    queries.width = width_;
+    queries.bias[0] = query.bias;
+    queries.threshold[0] = threshold(query, limit());
+    std::int32_t values[kBlock];
+    for (; from < end; from += kBlock) {
+      std::uint32_t mask =
+          kernels.one(queries, codes_.data() + from * width_, offsets_.data() + from, values);
+      for (; mask != 0; mask &= mask - 1) {
+        const auto k = static_cast<std::size_t>(std::countr_zero(mask));
+        if (values[k] < queries.threshold[0] || from + k >= end) continue;
+        if (!candidates.now(values[k], from + k)) continue;
+        offer(from + k);
+        queries.threshold[0] = threshold(query, limit());
+      }
+    }
+  }
+  template <class Offer, class Limit>
+  void settle(const CodeQuery& query, CodeCandidates& candidates, Offer&& offer,
+              Limit&& limit) const {
+    std::int32_t least = threshold(query, limit());
+    candidates.settle([&](std::int32_t value, std::size_t row) {
+      if (value < least) return false;
+      offer(row);
+      least = threshold(query, limit());
+      return true;
+    });
+  }
+
   /// The same for many queries, so that codes are fetched once for several.
   ///   ends[q]            for query q rows from here on do not count
   ///   offer(q, i), limit(q)
@@ -154,6 +222,7 @@ class CodeScan {
     std::vector<std::int8_t> codes(tiles * kQueries * width_);
     std::vector<ByteQueries> tile(tiles);
     std::vector<std::size_t> last(tiles, 0);
+    std::vector<CodeCandidates> candidates(queries.size());
     for (std::size_t q = 0; q < tiles * kQueries; ++q) {
       ByteQueries& mine = tile[q / kQueries];
       mine.codes = codes.data() + q / kQueries * kQueries * width_;
@@ -171,9 +240,12 @@ class CodeScan {
     for (std::size_t from = 0; from < end; from += stretch) {
       pulse.check();
       for (std::size_t t = 0; t < tiles; ++t)
-        sweep(queries, ends, tile[t], t * kQueries, from, std::min(from + stretch, last[t]), offer,
-              limit);
+        sweep(queries, ends, tile[t], t * kQueries, from, std::min(from + stretch, last[t]),
+              candidates, offer, limit);
     }
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      settle(
+          queries[q], candidates[q], [&](std::size_t i) { offer(q, i); }, [&] { return limit(q); });
   }
 
  private:
@@ -200,8 +272,8 @@ class CodeScan {
 
   template <class Offer, class Limit>
   void sweep(const std::vector<CodeQuery>& queries, const std::vector<std::size_t>& ends,
-             ByteQueries& tile, std::size_t first, std::size_t from, std::size_t to, Offer&& offer,
-             Limit&& limit) const {
+             ByteQueries& tile, std::size_t first, std::size_t from, std::size_t to,
+             std::vector<CodeCandidates>& candidates, Offer&& offer, Limit&& limit) const {
     const ByteKernels& kernels = byte_kernels();
     std::int32_t values[kQueries * kBlock];
     std::uint32_t masks[kQueries];
@@ -214,6 +286,7 @@ class CodeScan {
           const auto i = static_cast<std::size_t>(std::countr_zero(mask));
           const std::size_t q = first + k;
           if (values[k * kBlock + i] < tile.threshold[k] || from + i >= ends[q]) continue;
+          if (!candidates[q].now(values[k * kBlock + i], from + i)) continue;
           offer(q, from + i);
           tile.threshold[k] = threshold(queries[q], limit(q));
         }

@@ -34,6 +34,7 @@ struct ShortScratch {
   ProjectionRoom room;
   std::vector<std::int32_t> values;                            // of cells (cell_rows.hpp)
   std::vector<std::pair<std::int32_t, std::uint32_t>> chosen;  // and those that are looked into
+  CodeCandidates candidates;
 };
 
 enum class SearchBy { kMeasured, kTree, kScan };  // the last two for whoever compares them

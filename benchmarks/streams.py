@@ -141,12 +141,17 @@ def like_news(data: str | None, n: int) -> tuple[Rows, npt.NDArray[np.int64]]:
     X, stories = news(data), news_stories(data)
     X = X / np.linalg.norm(X, axis=1, keepdims=True)
     rng = np.random.default_rng(384)
+    near = np.concatenate(
+        [
+            np.argpartition(-(X[start : start + _BLOCK] @ X.T), 50, axis=1)[:, :50]
+            for start in range(0, len(X), _BLOCK)
+        ]
+    )
     out, of = np.empty((n, X.shape[1]), np.float32), np.empty(n, np.int64)
     for start in range(0, n, _BLOCK):
         count = min(_BLOCK, n - start)
         a, c, d = rng.integers(len(X), size=(3, count))
-        near = np.argpartition(-(X[a] @ X.T), 50, axis=1)[:, :50]
-        b = near[np.arange(count), rng.integers(50, size=count)]
+        b = near[a, rng.integers(50, size=count)]
         towards, along = np.exp(rng.uniform(np.log(0.03), np.log(0.8), size=(2, count, 1)))
         rows = X[a] + towards * (X[b] - X[a]) + along / 2 * (X[c] - X[d])
         out[start : start + count] = rows / np.linalg.norm(rows, axis=1, keepdims=True)

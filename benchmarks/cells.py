@@ -17,7 +17,6 @@ import argparse
 import os
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,8 +64,14 @@ class GraphTree(Tree):
 
         super().__init__(width, metric)
         kind = "ip" if metric == "cosine" else "l2sq"
-        scaled = {"connectivity": 16, "expansion_add": 64, "expansion_search": 64}
-        self._graph = Index(ndim=width, metric=kind, dtype="i8" if kind == "ip" else "f32", **scaled)
+        self._graph: Any = Index(
+            ndim=width,
+            metric=kind,
+            dtype="i8" if kind == "ip" else "f32",
+            connectivity=16,
+            expansion_add=64,
+            expansion_search=64,
+        )
         self._rows: Rows = np.empty((0, width), np.float32)
         self._count = 0
 
@@ -103,6 +108,12 @@ def _nearest_of_all(X: Rows, queries: Rows) -> Found:
     return np.concatenate([(some @ X.T - half).argmax(axis=1) for some in np.split(queries, 10)])
 
 
+def _tree(way: str, width: int, metric: str, recall: float) -> Tree:
+    if way == "hnsw":
+        return GraphTree(width, metric)
+    return Tree(width, metric, neighbors=way, recall=recall)
+
+
 def run(tree: Tree, X: Rows, stories: Found | None) -> str:
     """One line of the table."""
     begin = time.process_time()
@@ -128,6 +139,8 @@ def _shuffled(X: Rows, stories: Found) -> tuple[Rows, Found]:
     return rows.astype(np.float32), stories[order]
 
 
+WAYS = ("exact", "cells", "hnsw")
+
 #: Rows and stories, by name; the metric is cosine where there are stories.
 SETS: dict[str, Callable[[str | None], tuple[Rows, Found | None]]] = {
     "news": lambda data: _shuffled(news(data), news_stories(data)),
@@ -142,23 +155,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", default=os.environ.get("RAMIFY_DATA"), help="has wcep/")
     parser.add_argument("--sets", nargs="+", default=["news", "mixture", "300K"], choices=SETS)
-    parser.add_argument("--ways", nargs="+", default=["exact", "cells", "hnsw"])
+    parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS)
     parser.add_argument("--recall", type=float, default=0.97)
     options = parser.parse_args()
     for name in options.sets:
         X, stories = SETS[name](options.data)
         metric = "sqeuclidean" if stories is None else "cosine"
-        ways: dict[str, Callable[[], Tree]] = {
-            "exact": lambda w=X.shape[1], m=metric: Tree(w, m),
-            "cells": lambda w=X.shape[1], m=metric: Tree(
-                w, m, neighbors="cells", recall=options.recall
-            ),
-            "hnsw": lambda w=X.shape[1], m=metric: GraphTree(w, m),
-        }
         print(f"{name}: {len(X):,} x {X.shape[1]}, {metric}")
-        print(f"{'':8}{'seconds':>9}{'recall':>9}{'recall_':>9}{'query':>9}{'purity':>9}{'revenue':>9}")
+        print(
+            f"{'':8}{'seconds':>9}{'recall':>9}{'recall_':>9}{'query':>9}{'purity':>9}{'revenue':>9}"
+        )
         for way in options.ways:
-            print(f"{way:8}{run(ways[way](), X, stories)}", flush=True)
+            tree = _tree(way, X.shape[1], metric, options.recall)
+            print(f"{way:8}{run(tree, X, stories)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def test_about_the_wanted_share_of_neighbours_is_found(metric, dtype):
     points, distances = core_of(model).nearest(queries, 1)
     expected, exact = brute_force(held, queries, metric, 1)
     right = points[:, 0] == expected[:, 0]
-    assert 0.8 < right.mean()
+    assert right.mean() > 0.8
     np.testing.assert_array_equal(distances[right], exact[right])
     assert 0.85 < model.recall_ < 1
 

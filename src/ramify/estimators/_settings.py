@@ -150,7 +150,14 @@ class Settings(NamedTuple):
     def from_plain(cls, plain: tuple[Any, ...], options: type[Options]) -> Self:
         """The inverse of :meth:`plain`."""
         algorithm, width, metric, linkage, n_neighbors, more = plain
-        return cls(algorithm, width, METRICS[metric], linkage, n_neighbors, options(**options.of_today(more)))
+        return cls(
+            algorithm,
+            width,
+            METRICS[metric],
+            linkage,
+            n_neighbors,
+            options(**options.of_today(more)),
+        )
 
     def plain(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
         """The settings as pickles and files have them."""

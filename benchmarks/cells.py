@@ -17,6 +17,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -94,7 +95,8 @@ class GraphTree(Tree):
             return np.empty(0, np.int64)
         keys = self._graph.search(row, 10, threads=1).keys.astype(np.int64)
         gaps = ((self._rows[keys] - row) ** 2).sum(axis=1)
-        return keys[[gaps.argmin()]]
+        best: Found = keys[[gaps.argmin()]]
+        return best
 
     @property
     def recall(self) -> float | None:

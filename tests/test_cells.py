@@ -15,6 +15,7 @@ from ramify.metrics import revenue_fraction
 from tests.oracles.neighbours import brute_force
 from tests.oracles.recount import core_of, examine
 from tests.strategies import dtypes, examples, few_values, loose_rows, scaled, seeds
+from tests.test_journal import crashed, digest, steps, take
 
 every_metric = pytest.mark.parametrize("metric", ["sqeuclidean", "cosine"])
 every_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -188,6 +189,23 @@ def test_a_saved_model_grows_on_identically(metric, dtype, tmp_path):
         grower.partial_fit(X[len(X) // 2 :])
     assert everything_in(twin) == everything_in(model)
     twin.check()
+
+
+def test_a_tree_in_a_folder_is_the_same_after_a_crash(tmp_path):
+    plain, todo = cells(), list(steps(cells(), 1, count=80))
+    tree = ramify.open(tmp_path / "0", cells(), snapshot_every=17, hash_every=8)
+    try:
+        for at, step in enumerate(todo, 1):
+            take(tree, step)
+            take(plain, step)
+            if at % 20 == 0 or at == len(todo):
+                new = crashed(tree, tmp_path / str(at))
+                tree.close()
+                tree = ramify.open(new, snapshot_every=17, hash_every=8)
+                assert tree.digest() == digest(plain)
+    finally:
+        tree.close()
+    assert len(core_of(plain).state()["numbers"]) > 100  # there are cells
 
 
 def test_an_emptied_model_goes_on(tmp_path):

@@ -33,7 +33,7 @@ ByteQueries queries_at(const std::int8_t* codes, std::size_t width) {
   ByteQueries out{};
   out.codes = codes;
   out.width = width;
-  for (std::size_t q = 0; q < kQueries; ++q) out.threshold[q] = kNever;
+  std::fill_n(out.threshold, kQueries, kNever);
   return out;
 }
 

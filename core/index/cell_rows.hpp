@@ -61,6 +61,7 @@ class CellRows final : public Neighbours<Real> {
     shape()->projection().make_room(scratch.room);
     scratch.values.resize(shape()->padded());
     scratch.chosen.reserve(shape()->cells());
+    scratch.candidates.make_room(kCandidates);
   }
 
   void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
@@ -136,7 +137,8 @@ class CellRows final : public Neighbours<Real> {
   static constexpr std::size_t kCells = 8;     // times the root of the number of rows
   static constexpr std::size_t kChecked = 64;  // rows of an epoch that are searched for exactly
   static constexpr std::size_t kShare = 16;    // an epoch's, of all rows
-  static constexpr std::size_t kRefit = 8;     // times as many rows: codes are fitted again
+  static constexpr std::size_t kCandidates = 4096;
+  static constexpr std::size_t kRefit = 8;  // times as many rows: codes are fitted again
 
   const CellPlan<Real>& plan() const { return plans_.now(); }
   const CellShape<Real>* shape() const { return plan().shape.get(); }
@@ -199,7 +201,6 @@ class CellRows final : public Neighbours<Real> {
     std::int32_t slack;
   };
   Cells cells() const { return {*shape(), lists_, plan().slack}; }
-  using Chosen = std::vector<std::pair<std::int32_t, std::uint32_t>>;
 
   template <class Best>
   void search(const RowStore<Real>& points, const Real* x, RowSlot end, SearchScratch& scratch,
@@ -244,7 +245,8 @@ class CellRows final : public Neighbours<Real> {
   }
   /// Cells whose value is accepted, the nearest first.
   template <class Accept>
-  static void choose(const std::int32_t* values, std::size_t count, Chosen& chosen,
+  static void choose(const std::int32_t* values, std::size_t count,
+                     std::vector<std::pair<std::int32_t, std::uint32_t>>& chosen,
                      const Accept& accept) {
     chosen.clear();
     for (std::uint32_t cell = 0; cell < count; ++cell)
@@ -265,10 +267,8 @@ class CellRows final : public Neighbours<Real> {
     std::vector<CodeQuery> coded;
     coded.reserve(queries.size());
     for (const RowSlot row : queries) coded.push_back(code_of(points, row, scratch));
-    if (shape()->cells() == 1)
-      sweep(points, cells(), queries, coded, best, pulse);
-    else
-      search_cells_of_many(points, cells(), queries, coded, best, scratch, pulse);
+    if (shape()->cells() == 1) return sweep(points, cells(), queries, coded, best, pulse);
+    search_cells_of_many(points, cells(), queries, coded, best, scratch, pulse);
   }
   void search_cells_of_many(const RowStore<Real>& points, const Cells& cells,
                             std::span<const RowSlot> queries, const std::vector<CodeQuery>& coded,
@@ -393,6 +393,7 @@ class CellRows final : public Neighbours<Real> {
     std::vector<std::vector<Neighbour>> found(rows.size());
     std::vector<Nearest> best;
     SearchScratch scratch;
+    scratch.candidates.make_room(kCandidates);
     ShortRow shortened;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       cells.shape.projection().apply_broad(points.row(rows[i]), scratch.room, shortened);

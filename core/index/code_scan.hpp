@@ -31,14 +31,17 @@ struct CodeQuery {
 /// of the question then.
 class CodeCandidates {
  public:
+  /// Without room, every row is looked at at once.
+  void make_room(std::size_t rows) { rest_.reserve(rows); }
   void clear() {
     top_ = std::numeric_limits<std::int32_t>::min();
     rest_.clear();
   }
-  /// True if a row is to be looked at now: it has a larger value than all before.
+  /// True if a row is to be looked at now: it has a larger value than all before, or there
+  /// is no room to remember it. Asks for no memory.
   bool now(std::int32_t value, std::size_t row) {
-    if (value > top_) {
-      top_ = value;
+    if (value > top_ || rest_.size() == rest_.capacity()) {
+      top_ = std::max(top_, value);
       return true;
     }
     rest_.emplace_back(-value, static_cast<std::uint32_t>(row));
@@ -223,6 +226,7 @@ class CodeScan {
     std::vector<ByteQueries> tile(tiles);
     std::vector<std::size_t> last(tiles, 0);
     std::vector<CodeCandidates> candidates(queries.size());
+    for (CodeCandidates& mine : candidates) mine.make_room(kRemembered);
     for (std::size_t q = 0; q < tiles * kQueries; ++q) {
       ByteQueries& mine = tile[q / kQueries];
       mine.codes = codes.data() + q / kQueries * kQueries * width_;
@@ -253,6 +257,7 @@ class CodeScan {
   static constexpr std::int32_t kGone = std::int32_t{1} << 30;  // value below all thresholds
   static constexpr std::int32_t kNeverOut = -(std::int32_t{1} << 29);
   static constexpr std::int32_t kNoValue = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::size_t kRemembered = 256;  // candidates of each of many queries
   static constexpr std::size_t kStretch = std::size_t{1} << 18;  // bytes of codes
 
   std::size_t place(std::size_t i, std::size_t j) const {

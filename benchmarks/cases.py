@@ -223,8 +223,7 @@ def _peers(plan: Plan) -> list[Case]:
             given = {key: value[width] for key, value in options.items()}
             if given.get("algorithm") == "CluStream" and width > 2:
                 continue  # minutes
-            judge = ("revenue", "recall") if function == "ours.near" else ("revenue",)
-            job = Job(function, rows, given, judge)
+            job = Job(function, rows, given, ("revenue",))
             once, full = name not in _QUICK, name in _SLOW
             cases.append(Case(section, name, job, note=note, once=once, full=full))
     return cases
@@ -245,7 +244,6 @@ _EVERYONE: list[tuple[str, str, dict[str, dict[int, Any]], str]] = [
     ("Ramify HAC", "ours.fit", {"algorithm": _same("HAC")}, _OFFLINE),
     ("Ramify PERCH", "ours.fit", {"algorithm": _same("PERCH")}, _ONLINE),
     ("Ramify GRINCH", "ours.fit", {"algorithm": _same("GRINCH")}, _ONLINE),
-    ("Ramify OHAC, hnsw", "ours.near", {}, "online, a tree; neighbours approximate"),
     ("fastcluster average", "peers.fastcluster_average", {}, _OFFLINE),
     ("fastcluster ward, O(n) memory", "peers.fastcluster_ward", {}, _OFFLINE),
     ("SciPy average", "peers.scipy_average", {}, _OFFLINE),
@@ -269,9 +267,9 @@ _EVERYONE: list[tuple[str, str, dict[str, dict[int, Any]], str]] = [
 
 
 def _near(plan: Plan) -> list[Case]:
-    """``neighbors="hnsw"`` beside exact neighbours on the same rows."""
+    """``neighbors="cells"`` beside exact neighbours on the same rows."""
     sets = [
-        ("20K x 64 mixture", plan.rows("mixture", 20_000, width=64), {}, False),
+        ("40K x 64 mixture", plan.rows("mixture", 40_000, width=64), {}, False),
         ("100K x 64 mixture", plan.rows("mixture", 100_000, width=64), {}, True),
         ("55K x 784 MNIST", plan.real("mnist", 55_000), {}, True),
         ("38,918 x 384 news embeddings, cosine", plan.real("news", 38_918),

@@ -85,7 +85,7 @@ def _lines(record: Record, trial: bool) -> list[list[str]]:
 
 def _compared(results: Results, width: int, section: str) -> Table:
     """Everyone on the same rows."""
-    head = ["", "what it makes", "time", "points/s", "memory", "revenue", "recall"]
+    head = ["", "what it makes", "time", "points/s", "memory", "revenue"]
     rows, skipped = [], []
     for record in results.of(section):
         found = record["ours"]
@@ -94,8 +94,8 @@ def _compared(results: Results, width: int, section: str) -> Table:
             continue
         rate = f"{found['points'] / found['wall']:,.0f}"
         time, memory = _time(found), size(found["peak_bytes"])
-        quality = [_fraction(found, "revenue"), _fraction(found, "recall")]
-        rows.append([record["name"], record["note"], time, rate, memory, *quality])
+        revenue = _fraction(found, "revenue")
+        rows.append([record["name"], record["note"], time, rate, memory, revenue])
     n = section.removeprefix("peers ")
     notes = [
         "Revenue is Moseley–Wang's, as a fraction of its maximum, for similarities exp(-|x - y|²); "

@@ -452,6 +452,11 @@ class PyLive {
     return {kept.beta, kept.guaranteed.get(), kept.achieved.get(), kept.maximum.get()};
   }
 
+  double recall() const {
+    const Turn turn(*this);
+    return live_.recall();
+  }
+
   void check() {
     const Turn turn(*this);
     const nb::gil_scoped_release release;
@@ -799,7 +804,7 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def_prop_ro("version", &Self::version, "Grows with every change.")
       .def("nearest", &Self::nearest, nb::arg("rows").noconvert(), nb::arg("k") = 1,
            nb::arg("threads") = 1,
-           "Numbers and distances of the k nearest points of each row, exact, nearest first.")
+           "Numbers and distances of the k nearest points of each row, nearest first.")
       .def("assign", &Self::assign, nb::arg("rows").noconvert(), nb::arg("by"), nb::arg("value"),
            nb::arg("threads") = 1, nb::arg("with_codes") = false,
            "Label and node id of the cluster of each row's nearest point; that point, its "
@@ -829,6 +834,8 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Size, mean and sum of squared deviations of every node, as stored.")
       .def("certificate", &Self::certificate,
            "Beta, and the revenue guaranteed, achieved and conceivable.")
+      .def_prop_ro("recall", &Self::recall,
+                   "Share of the rows so far that were told their nearest neighbour.")
       .def("regroup", &Self::regroup, nb::arg("group_of").noconvert(), nb::arg("above").noconvert(),
            "Make a 'nested' tree anew: the group of each point, the group above each group.")
       .def("check", &Self::check, "Test every invariant; raises RuntimeError.")

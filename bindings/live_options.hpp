@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -81,6 +82,20 @@ inline AlgorithmOptions algorithm_of(const std::string& name, std::size_t n_neig
   throw std::invalid_argument("unknown algorithm: " + name);
 }
 
+/// How near neighbours are searched for, if not the nearest. `cells_from` is for tests:
+/// rows from which on there are cells.
+inline std::optional<CellOptions> cells_of(const More& more) {
+  if (!more.contains("neighbors") || nb::cast<std::string>(more["neighbors"]) != "cells")
+    return std::nullopt;
+  CellOptions out;
+  out.recall = nb::cast<double>(more["recall"]);
+  if (!(out.recall > 0 && out.recall < 1))
+    throw std::invalid_argument("recall must be between 0 and 1");
+  if (more.contains("cells_from")) out.first = out.epoch = number_option(more, "cells_from");
+  out.fit = std::min(out.fit, out.first);
+  return out;
+}
+
 inline Options options_of(const std::string& algorithm, const std::string& metric,
                           const std::string& linkage, std::size_t n_neighbors, const More& more) {
   if (n_neighbors < 1) throw std::invalid_argument("n_neighbors must be at least 1");
@@ -88,6 +103,7 @@ inline Options options_of(const std::string& algorithm, const std::string& metri
                   parse<Linkage>(linkage, kLinkages, "linkage")};
   Options out{rule, algorithm_of(algorithm, n_neighbors, more), flag(more, "count_repeats")};
   out.polish = more.contains("polishing") && !more["polishing"].is_none();
+  out.cells = cells_of(more);
   if (algorithm == "ohac" && more.contains("max_leaves")) {
     out.max_leaves = number_option(more, "max_leaves");
     out.track_members = flag(more, "track_members");

@@ -35,6 +35,12 @@ Live<Real>::Live(std::size_t dim, const Options& options)
   if (options.max_leaves == 1) throw std::invalid_argument("max_leaves must be at least 2");
   if (options.count_repeats && (algorithm_->rebuilds() || !algorithm_->weighs()))
     throw std::invalid_argument("this algorithm cannot count repeats");
+  if (!options.cells) return;
+  const bool fits = std::holds_alternative<OhacOptions>(options.algorithm) ||
+                    std::holds_alternative<NniOptions>(options.algorithm);
+  if (!fits || options.rule.metric == Metric::kDot)
+    throw std::invalid_argument("cells are for OHAC, and for distances");
+  cells_ = std::make_unique<CellPlans<Real>>(dim, *options.cells);
 }
 
 template <class Real>
@@ -46,6 +52,7 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
   algorithm_->restore(tree_, memory);
   if (algorithm_->keeps_marks()) tree_.restore_marks(memory.marks);
   if (tracks_members()) members_.restore(std::move(members));
+  if (cells_) cells_->restore(CellPlan<Real>::restored(dim, memory.numbers));
   if (!options.count_repeats) return;
   repeats_.make_room(points(), end_);
   for (RowSlot row = 0; row < end_; ++row)
@@ -56,7 +63,11 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
 template <class Real>
 struct Live<Real>::Unattached {
   Live& live;
-  ~Unattached() { live.tree_.truncate(live.end_); }
+  ~Unattached() {
+    live.tree_.truncate(live.end_);
+    if (live.cells_ && live.cells_->take_back(live.points().next_arrival()))
+      live.neighbours_.reset();
+  }
 };
 
 /// Who has to leave before which row of a batch.
@@ -140,6 +151,8 @@ bool Live<Real>::gains_by_looking_ahead(const Batch<Real>& batch) {
       (options_.max_leaves > 0 && size() + count > options_.max_leaves) ||
       !index().gains_by_loading(count))
     return false;
+  // Cells are made anew on the way, of the rows that are in the tree at that moment.
+  if (cells_ && !batch.leaving.empty()) return false;
   // Rows must stay where they are from now on, and readers may want them without holes.
   if (points().holes() > 0 && 8 * count < size()) return false;
   close_holes();
@@ -253,6 +266,7 @@ template <class Real>
 bool Live<Real>::insert_with_index(NodeId leaf, const Pulse& pulse) {
   try {
     index_all_points();
+    neighbours_->expect(points(), end_, points().arrival(leaf.row()), {});
     find_neighbours(leaf);
   } catch (...) {
     neighbours_.reset();
@@ -431,6 +445,7 @@ std::size_t Live<Real>::begin_with_hac(const Batch<Real>& batch, const Pulse& pu
   if (!build_hac(tree_, options_.rule.metric, options_.rule.linkage, pulse)) return 0;
   end_ = points().slots();
   ++version_;
+  begin_cells();
   return batch.count;
 }
 
@@ -455,6 +470,7 @@ void Live<Real>::adopt(const Batch<Real>& batch, std::span<const std::int64_t> c
   remake.keep();
   end_ = points().slots();
   ++version_;
+  begin_cells();
 }
 
 template <class Real>
@@ -764,6 +780,7 @@ template <class Real>
 Memory Live<Real>::memory() const {
   Memory memory = algorithm_->memory(tree_);
   if (algorithm_->keeps_marks()) memory.marks = tree_.mark_array();
+  if (cells_) memory.numbers = cells_->until(arrivals()).stored();
   return memory;
 }
 
@@ -853,7 +870,9 @@ void Live<Real>::prepare(Real* row) const {
 
 template <class Real>
 Neighbours<Real>& Live<Real>::index() {
-  if (!neighbours_) neighbours_ = make_neighbours<Real>(tree_.dim(), options_.rule.metric);
+  if (!neighbours_)
+    neighbours_ =
+        cells_ ? make_cells(*cells_) : make_neighbours<Real>(tree_.dim(), options_.rule.metric);
   return *neighbours_;
 }
 
@@ -862,6 +881,19 @@ void Live<Real>::index_all_points() {
   if (index().end() < end_ && neighbours_->gains_by_loading(end_ - neighbours_->end()))
     neighbours_->load(points(), end_, {});
   while (neighbours_->end() < end_) neighbours_->add(points());
+}
+
+/// Rows have come all at once, without neighbours: divide them into cells now, not when
+/// somebody else has come or gone.
+template <class Real>
+void Live<Real>::begin_cells() {
+  if (!cells_) return;
+  try {
+    index().expect(points(), end_, points().next_arrival(), {});
+    cells_->settle();
+  } catch (...) {  // the points are in the tree; cells are made when they are needed
+    neighbours_.reset();
+  }
 }
 
 // --- reading ------------------------------------------------------------------------

@@ -44,6 +44,9 @@ struct Options {
   bool track_members = true;
   /// Polish the tree when the number of points that ever came is a power of two, from 1024 on.
   bool polish = false;
+  /// Near neighbours instead of the nearest (index/cell_rows.hpp). Only under OHAC, and
+  /// squared distances.
+  std::optional<CellOptions> cells = {};
 };
 
 /// Rows to be inserted, in order; and what is to leave on the way.
@@ -170,6 +173,10 @@ class Live {
   /// The clusters of a cut, kept until the tree changes. Not by several threads at once.
   const Frontier<Real>& frontier(const CutRule& rule);
 
+  /// Share of the rows so far that were told their nearest neighbour: measured, or 1 if
+  /// neighbours are exact.
+  double recall() const { return cells_ ? cells_->until(arrivals()).recall() : 1; }
+
   /// What is guaranteed for this stream, if the options ask for it.
   const Certificate* certificate() const { return algorithm_->certificate(); }
 
@@ -220,6 +227,7 @@ class Live {
   void prepare(Real* row) const;
   Neighbours<Real>& index();
   void index_all_points();
+  void begin_cells();
   bool take_out(Arrival number);
   bool leave(Arrival number);
   void wipe() noexcept;
@@ -234,6 +242,7 @@ class Live {
   Options options_;
   Tree<Real> tree_;
   std::unique_ptr<Algorithm<Real>> algorithm_;
+  std::unique_ptr<CellPlans<Real>> cells_;        // if neighbours are near ones
   std::unique_ptr<Neighbours<Real>> neighbours_;  // none until it is needed
   RowHash<Real> repeats_;                         // of all rows, if repeats are counted
   std::size_t end_ = 0;                           // rows in slots below are in the tree, or holes

@@ -101,14 +101,6 @@ def test_a_refused_row_replaces_nobody():
 
 
 def test_what_only_grows_says_so():
-    pytest.importorskip("usearch")
-    model = OHAC(neighbors="hnsw").fit(X)
-    with pytest.raises(ValueError, match=r"forget: a tree with neighbors='hnsw' only grows"):
-        model.forget(0)
-    with pytest.raises(ValueError, match="window: a tree with neighbors='hnsw'"):
-        OHAC(neighbors="hnsw", window=5).fit(X)
-    with pytest.raises(ValueError, match="sample_weight: a tree with neighbors='hnsw'"):
-        OHAC(neighbors="hnsw").fit(X, sample_weight=np.ones(60))
     proof = OTD(metric="dot", certify=True).fit(np.abs(X))
     with pytest.raises(ValueError, match="forget: a certificate"):
         proof.forget(0)

@@ -27,6 +27,51 @@ struct CodeQuery {
   double doubt = 0;
 };
 
+/// What a sweep has found for one query, to be looked at when it is over: most of it is out
+/// of the question then.
+class CodeCandidates {
+ public:
+  /// Without room, every row is looked at at once.
+  void make_room(std::size_t rows) { rest_.reserve(rows); }
+  void clear() {
+    top_ = std::numeric_limits<std::int32_t>::min();
+    rest_.clear();
+  }
+  /// True if a row is to be looked at now: it has a larger value than all before, or there
+  /// is no room to remember it. Asks for no memory.
+  bool now(std::int32_t value, std::size_t row) {
+    if (value > top_ || rest_.size() == rest_.capacity()) {
+      top_ = std::max(top_, value);
+      return true;
+    }
+    rest_.emplace_back(-value, static_cast<std::uint32_t>(row));
+    return false;
+  }
+  /// The others, largest values first, until use(value, row) says that it is enough.
+  template <class Use>
+  void settle(Use&& use) {
+    std::sort(rest_.begin(), rest_.end());
+    for (const auto& [value, row] : rest_)
+      if (!use(-value, row)) break;
+    clear();
+  }
+
+ private:
+  std::int32_t top_ = std::numeric_limits<std::int32_t>::min();
+  std::vector<std::pair<std::int32_t, std::uint32_t>> rest_;
+};
+
+inline CodeQuery code_query(const ShortRow& row, std::size_t width) {
+  CodeQuery out;
+  for (std::size_t j = 0; j < width; ++j) {
+    out.codes[j] = row.broad[j];
+    out.bias += 128 * std::int32_t{row.broad[j]};
+    out.squares += static_cast<double>(row.broad[j]) * row.broad[j];
+  }
+  out.doubt = row.broad_doubt;
+  return out;
+}
+
 class CodeScan {
  public:
   std::size_t size() const { return size_; }
@@ -87,16 +132,16 @@ class CodeScan {
   }
   void shrink(std::size_t rows) { size_ = rows; }
 
-  CodeQuery query(const ShortRow& row) const {
-    CodeQuery out;
-    for (std::size_t j = 0; j < width_; ++j) {
-      out.codes[j] = row.broad[j];
-      out.bias += 128 * std::int32_t{row.broad[j]};
-      out.squares += static_cast<double>(row.broad[j]) * row.broad[j];
-    }
-    out.doubt = row.broad_doubt;
-    return out;
+  CodeQuery query(const ShortRow& row) const { return code_query(row, width_); }
+  /// A row that is there, as a query; not one that is never ruled out.
+  CodeQuery query_at(std::size_t i) const {
+    ShortRow row;
+    for (std::size_t j = 0; j < width_; ++j)
+      row.broad[j] = static_cast<std::int8_t>(code(i, j) - kZero);
+    row.broad_doubt = worst_;
+    return query(row);
   }
+  bool is_loose(std::size_t i) const { return offsets_[i] == kNeverOut; }
 
   /// At most |x - y|^2, for a row that has this value.
   double gap(const CodeQuery& query, std::int32_t value) const {
@@ -106,11 +151,13 @@ class CodeScan {
     return apart * apart * (1 - 1e-5);
   }
 
-  /// Have every row below `end` offered whose squared distance may be at most the limit.
+  /// Have every row from `from`, a whole number of blocks, to `end` offered whose squared distance
+  /// may be at most the limit.
   ///   offer(i, gap)  row i is at least this far, squared
   ///   limit()        squared distances above it are of no use any more
   template <class Offer, class Limit>
-  void search(const CodeQuery& query, std::size_t end, Offer&& offer, Limit&& limit) const {
+  void search(const CodeQuery& query, std::size_t from, std::size_t end, Offer&& offer,
+              Limit&& limit) const {
     const ByteKernels& kernels = byte_kernels();
     ByteQueries queries;
     queries.codes = query.codes;
@@ -118,7 +165,7 @@ class CodeScan {
     queries.bias[0] = query.bias;
     queries.threshold[0] = threshold(query, limit());
     std::int32_t values[kBlock];
-    for (std::size_t from = 0; from < end; from += kBlock) {
+    for (; from < end; from += kBlock) {
       std::uint32_t mask =
           kernels.one(queries, codes_.data() + from * width_, offsets_.data() + from, values);
       for (; mask != 0; mask &= mask - 1) {
@@ -128,6 +175,43 @@ class CodeScan {
         queries.threshold[0] = threshold(query, limit());
       }
     }
+  }
+
+  /// The same in two steps, for a sweep in several pieces: some rows are offered at once,
+  /// the others by settle(), and only if they still matter.
+  ///   offer(i)
+  template <class Offer, class Limit>
+  void collect(const CodeQuery& query, std::size_t from, std::size_t end,
+               CodeCandidates& candidates, Offer&& offer, Limit&& limit) const {
+    const ByteKernels& kernels = byte_kernels();
+    ByteQueries queries;
+    queries.codes = query.codes;
+    queries.width = width_;
+    queries.bias[0] = query.bias;
+    queries.threshold[0] = threshold(query, limit());
+    std::int32_t values[kBlock];
+    for (; from < end; from += kBlock) {
+      std::uint32_t mask =
+          kernels.one(queries, codes_.data() + from * width_, offsets_.data() + from, values);
+      for (; mask != 0; mask &= mask - 1) {
+        const auto k = static_cast<std::size_t>(std::countr_zero(mask));
+        if (values[k] < queries.threshold[0] || from + k >= end) continue;
+        if (!candidates.now(values[k], from + k)) continue;
+        offer(from + k);
+        queries.threshold[0] = threshold(query, limit());
+      }
+    }
+  }
+  template <class Offer, class Limit>
+  void settle(const CodeQuery& query, CodeCandidates& candidates, Offer&& offer,
+              Limit&& limit) const {
+    std::int32_t least = threshold(query, limit());
+    candidates.settle([&](std::int32_t value, std::size_t row) {
+      if (value < least) return false;
+      offer(row);
+      least = threshold(query, limit());
+      return true;
+    });
   }
 
   /// The same for many queries, so that codes are fetched once for several.
@@ -141,6 +225,8 @@ class CodeScan {
     std::vector<std::int8_t> codes(tiles * kQueries * width_);
     std::vector<ByteQueries> tile(tiles);
     std::vector<std::size_t> last(tiles, 0);
+    std::vector<CodeCandidates> candidates(queries.size());
+    for (CodeCandidates& mine : candidates) mine.make_room(kRemembered);
     for (std::size_t q = 0; q < tiles * kQueries; ++q) {
       ByteQueries& mine = tile[q / kQueries];
       mine.codes = codes.data() + q / kQueries * kQueries * width_;
@@ -158,9 +244,12 @@ class CodeScan {
     for (std::size_t from = 0; from < end; from += stretch) {
       pulse.check();
       for (std::size_t t = 0; t < tiles; ++t)
-        sweep(queries, ends, tile[t], t * kQueries, from, std::min(from + stretch, last[t]), offer,
-              limit);
+        sweep(queries, ends, tile[t], t * kQueries, from, std::min(from + stretch, last[t]),
+              candidates, offer, limit);
     }
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      settle(
+          queries[q], candidates[q], [&](std::size_t i) { offer(q, i); }, [&] { return limit(q); });
   }
 
  private:
@@ -168,11 +257,14 @@ class CodeScan {
   static constexpr std::int32_t kGone = std::int32_t{1} << 30;  // value below all thresholds
   static constexpr std::int32_t kNeverOut = -(std::int32_t{1} << 29);
   static constexpr std::int32_t kNoValue = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::size_t kRemembered = 256;  // candidates of each of many queries
   static constexpr std::size_t kStretch = std::size_t{1} << 18;  // bytes of codes
 
-  std::uint8_t& code(std::size_t i, std::size_t j) {
-    return codes_[i / kBlock * kBlock * width_ + place_in_block(i % kBlock, j)];
+  std::size_t place(std::size_t i, std::size_t j) const {
+    return i / kBlock * kBlock * width_ + place_in_block(i % kBlock, j);
   }
+  std::uint8_t& code(std::size_t i, std::size_t j) { return codes_[place(i, j)]; }
+  std::uint8_t code(std::size_t i, std::size_t j) const { return codes_[place(i, j)]; }
 
   /// Rows with values below this one are farther than the limit, squared.
   std::int32_t threshold(const CodeQuery& query, double limit) const {
@@ -185,8 +277,8 @@ class CodeScan {
 
   template <class Offer, class Limit>
   void sweep(const std::vector<CodeQuery>& queries, const std::vector<std::size_t>& ends,
-             ByteQueries& tile, std::size_t first, std::size_t from, std::size_t to, Offer&& offer,
-             Limit&& limit) const {
+             ByteQueries& tile, std::size_t first, std::size_t from, std::size_t to,
+             std::vector<CodeCandidates>& candidates, Offer&& offer, Limit&& limit) const {
     const ByteKernels& kernels = byte_kernels();
     std::int32_t values[kQueries * kBlock];
     std::uint32_t masks[kQueries];
@@ -199,6 +291,7 @@ class CodeScan {
           const auto i = static_cast<std::size_t>(std::countr_zero(mask));
           const std::size_t q = first + k;
           if (values[k * kBlock + i] < tile.threshold[k] || from + i >= ends[q]) continue;
+          if (!candidates[q].now(values[k * kBlock + i], from + i)) continue;
           offer(q, from + i);
           tile.threshold[k] = threshold(queries[q], limit(q));
         }

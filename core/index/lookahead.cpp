@@ -62,6 +62,10 @@ void Lookahead<Real>::load_window(const Pulse& pulse) {
   const std::size_t growth = points_.dim() < 4 ? 4 : 2;
   window_end_ = std::min(end_, std::max(growth * window_begin_, kFirstWindow));
   if (end_ - window_end_ < window_end_ / 8 || !index_.minds_the_future()) window_end_ = end_;
+  fetch_(window_begin_ + 1);
+  const Arrival number = points_.arrival(static_cast<RowSlot>(window_begin_));
+  const std::size_t most = index_.expect(points_, window_begin_, number, pulse);
+  window_end_ = window_begin_ + std::min(window_end_ - window_begin_, most);
   fetch_(window_end_);
   index_.load(points_, window_end_, pulse);
   // A stable sort of the window's points by slice, by counting.

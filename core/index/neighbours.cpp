@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "index/cell_rows.hpp"
 #include "index/long_rows.hpp"
 
 namespace ramify {
@@ -187,6 +188,13 @@ std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric
   return buckets_or_scan<Real, CentroidSquared>(dim, kind);
 }
 
+template <class Real>
+std::unique_ptr<Neighbours<Real>> make_cells(CellPlans<Real>& plans) {
+  return std::make_unique<CellRows<Real>>(plans);
+}
+
+template std::unique_ptr<Neighbours<float>> make_cells(CellPlans<float>&);
+template std::unique_ptr<Neighbours<double>> make_cells(CellPlans<double>&);
 template std::unique_ptr<Neighbours<float>> make_neighbours(std::size_t, Metric, IndexKind);
 template std::unique_ptr<Neighbours<double>> make_neighbours(std::size_t, Metric, IndexKind);
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// neighbours.hpp: the exact nearest leaf.
+// neighbours.hpp: the nearest leaf.
 //
 // The neighbours of a point depend on the points alone, never on the tree over
-// them, so the index lives beside the tree (docs/decisions/0004). Every index gives the answer of a
-// plain scan to the bit: same distances, ties to the earliest arrival.
+// them, so the index lives beside the tree (docs/decisions/0004). Every index but the cells
+// gives the answer of a plain scan to the bit: same distances, ties to the earliest arrival.
+// Cells leave out a few (cell_rows.hpp).
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "index/cell_plan.hpp"
 #include "index/short_vectors.hpp"
 #include "math/linkage.hpp"
 #include "math/order.hpp"
@@ -52,6 +55,15 @@ class Neighbours {
                                const std::uint8_t* ruled_out, SearchScratch& scratch,
                                Neighbour& out) const noexcept = 0;
 
+  /// Rows from the one with this number on are about to come, in slots from `end` on, and
+  /// nobody leaves until they are there. An index whose answers depend on how it was made
+  /// changes here alone. Returns how many rows may come before this has to be called again.
+  /// If it throws, the index is good for nothing but destruction.
+  virtual std::size_t expect(const RowStore<Real>& /*points*/, std::size_t /*end*/,
+                             Arrival /*number*/, const Pulse& /*pulse*/) {
+    return std::numeric_limits<std::size_t>::max();
+  }
+
   // --- whole batches: a point's neighbours are among the points before it ---------
   /// Is taking in so many points at once, to look them up afterwards, less work
   /// than one after the other?
@@ -80,5 +92,9 @@ enum class IndexKind { kByDimension, kScan, kShort, kShortByTree, kShortByScan, 
 template <class Real>
 std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric,
                                                   IndexKind kind = IndexKind::kByDimension);
+
+/// Near neighbours under squared distances, by these plans, which the index changes.
+template <class Real>
+std::unique_ptr<Neighbours<Real>> make_cells(CellPlans<Real>& plans);
 
 }  // namespace ramify

@@ -32,6 +32,9 @@ namespace ramify {
 struct ShortScratch {
   PendingNodes pending;
   ProjectionRoom room;
+  std::vector<std::int32_t> values;                            // of cells (cell_rows.hpp)
+  std::vector<std::pair<std::int32_t, std::uint32_t>> chosen;  // and those that are looked into
+  CodeCandidates candidates;
 };
 
 enum class SearchBy { kMeasured, kTree, kScan };  // the last two for whoever compares them
@@ -220,7 +223,7 @@ class ShortVectors {
     const Item home = nearest_at_home(mine, end);
     if (home != kNobody) offer(home);
     scan_.search(
-        scan_.query(mine), std::min<std::size_t>(end, scan_.size()),
+        scan_.query(mine), 0, std::min<std::size_t>(end, scan_.size()),
         [&](std::size_t i, double gap) {
           const auto item = static_cast<Item>(i);
           if (item != home && Rule::bound(gap, weight, weight_of(item)) <= limit()) offer(item);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "math/direction_products.hpp"
 #include "math/dispatch.hpp"
 
 namespace ramify {
@@ -137,49 +138,6 @@ RAMIFY_INLINE void row_gram_of(const float* rows, std::size_t count, std::size_t
       row_tile(rows + i * dim, rows + k * dim, dim, out + i * count + k, count);
 }
 
-/// out += row x along, for kLanes directions side by side.
-RAMIFY_INLINE void add_products(const float* row, const float* along, std::size_t dim,
-                                std::size_t directions, float* out) {
-  for (std::size_t b = 0; b < directions; b += kRun)
-    for (std::size_t j = 0; j < dim; ++j)
-      for (std::size_t k = 0; k < kRun; ++k) out[(b * dim) + j * kRun + k] += along[b + k] * row[j];
-}
-
-/// Of so many kLanes directions at a time, whose sums stay in registers.
-template <std::size_t kCount>
-RAMIFY_INLINE void project_some(const float* row, const float* basis, std::size_t dim, float* out) {
-#if defined(__GNUC__) || defined(__clang__)
-  Lanes sums[kCount];
-#pragma GCC unroll 4
-  for (std::size_t k = 0; k < kCount; ++k) sums[k] = Lanes{};
-  for (std::size_t j = 0; j < dim; ++j) {
-    const float here = row[j];
-#pragma GCC unroll 4
-    for (std::size_t k = 0; k < kCount; ++k) {
-      Lanes column;
-      std::memcpy(&column, basis + (k * dim + j) * kRun, sizeof column);
-      sums[k] += here * column;
-    }
-  }
-  for (std::size_t k = 0; k < kCount; ++k) std::memcpy(out + k * kRun, &sums[k], sizeof sums[k]);
-#else
-  for (std::size_t b = 0; b < kCount * kRun; ++b) {
-    float sum = 0;
-    for (std::size_t j = 0; j < dim; ++j)
-      sum += row[j] * basis[(b / kRun * dim + j) * kRun + b % kRun];
-    out[b] = sum;
-  }
-#endif
-}
-
-RAMIFY_INLINE void project_all(const float* row, const float* basis, std::size_t dim,
-                               std::size_t directions, float* out) {
-  std::size_t b = 0;
-  for (; b + 4 * kRun <= directions; b += 4 * kRun)
-    project_some<4>(row, basis + b * dim, dim, out + b);
-  for (; b < directions; b += kRun) project_some<1>(row, basis + b * dim, dim, out + b);
-}
-
 template <bool kProduct, class Value>
 RAMIFY_INLINE void add_term(Value& sum, const Value& from, const Value& to) {
   if constexpr (kProduct)
@@ -248,7 +206,8 @@ constexpr RowsKernels<Real> kRowsKernels{compiled<compare_rows<false, Real>, kLe
 template <Level kLevel>
 constexpr ProductKernels kProductKernels{
     compiled<gram_of<float>, kLevel>, compiled<gram_of<double>, kLevel>,
-    compiled<row_gram_of, kLevel>, compiled<project_all, kLevel>, compiled<add_products, kLevel>};
+    compiled<row_gram_of, kLevel>, compiled<project_on_directions<true>, kLevel>,
+    compiled<add_direction_products<true>, kLevel>};
 
 }  // namespace
 

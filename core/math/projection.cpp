@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "math/kernels.hpp"
 #include "math/product_bounds.hpp"
@@ -23,7 +24,8 @@ constexpr double kRounding = 0.011;  // of a row's usual length: what bytes leav
 constexpr double kByte = 0.006;
 constexpr double kLook = 20;
 constexpr double kLookEach = 0.08;
-constexpr double kGood = 0.6;  // no need to try more directions
+constexpr double kTells = 1e30;  // squares of lengths above, and what is no number, are too long
+constexpr double kGood = 0.6;    // no need to try more directions
 
 std::size_t whole(std::size_t count, std::size_t of) { return (count + of - 1) / of * of; }
 
@@ -88,7 +90,8 @@ void diagonalise(std::vector<double>& matrix, Basis& basis, std::size_t m, std::
       for (std::size_t k = i + 1; k < m; ++k) {
         if (std::fabs(at(i, k)) <= 1e-9 * std::sqrt(std::fabs(at(i, i) * at(k, k)))) continue;
         const double ratio = (at(k, k) - at(i, i)) / (2 * at(i, k));
-        const double t = std::copysign(1 / (std::fabs(ratio) + std::hypot(ratio, 1.0)), ratio);
+        const double t =
+            std::copysign(1 / (std::fabs(ratio) + std::sqrt(ratio * ratio + 1)), ratio);
         const double c = 1 / std::sqrt(t * t + 1), s = t * c;
         for (std::size_t j = 0; j < m; ++j) turn(at(i, j), at(k, j), c, s);
         for (std::size_t j = 0; j < m; ++j) turn(at(j, i), at(j, k), c, s);
@@ -101,6 +104,7 @@ void diagonalise(std::vector<double>& matrix, Basis& basis, std::size_t m, std::
 /// Rows to fit to, centred and scaled.
 template <class Real>
 struct Projection<Real>::Sample {
+  DirectionKernels kernels;
   std::size_t count, dim;
   std::vector<float> rows;
   std::vector<double> radii;  // |x - c|^2 of each
@@ -113,7 +117,7 @@ struct Projection<Real>::Sample {
     const std::vector<float> directions = side_by_side(basis, dim);
     std::vector<float> out(count * width);
     for (std::size_t i = 0; i < count; ++i)
-      product_kernels().project(row(i), directions.data(), dim, width, out.data() + i * width);
+      kernels.project(row(i), directions.data(), dim, width, out.data() + i * width);
     return out;
   }
 
@@ -135,8 +139,8 @@ struct Projection<Real>::Sample {
       std::fill(next.begin(), next.end(), 0.0F);
       for (std::size_t i = 0; i < count; ++i) {
         if (i % kBlock == 0) pulse.check();
-        product_kernels().project(row(i), now.data(), dim, width, along.data());
-        product_kernels().add_products(row(i), along.data(), dim, width, next.data());
+        kernels.project(row(i), now.data(), dim, width, along.data());
+        kernels.add_products(row(i), along.data(), dim, width, next.data());
       }
       for (std::size_t b = 0; b < wanted; ++b)
         for (std::size_t j = 0; j < dim; ++j)
@@ -204,7 +208,8 @@ auto Projection<Real>::draw(const std::function<const Real*(std::size_t)>& row, 
   int exponent = 0;
   std::frexp(largest, &exponent);
   scale_ = largest > 0 ? std::ldexp(1.0, std::clamp(-exponent, -480, 480)) : 1;
-  Sample sample{count, dim_, std::vector<float>(count * dim_), std::vector<double>(count)};
+  Sample sample{directions(), count, dim_, std::vector<float>(count * dim_),
+                std::vector<double>(count)};
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t d = 0; d < dim_; ++d) {
       const double entry = (static_cast<double>(row(i)[d]) - centre_[d]) * scale_;
@@ -346,7 +351,7 @@ void Projection<Real>::set_step(const Sample& sample) {
 
 template <class Real>
 void Projection<Real>::broad_entries(const float* centred, double radius, float* out) const {
-  product_kernels().project(centred, broad_basis_.data(), dim_, whole(directions_, kLanes), out);
+  directions().project(centred, broad_basis_.data(), dim_, whole(directions_, kLanes), out);
   if (has_rest_) {
     double inside = 0;
     for (std::size_t b = 0; b < directions_; ++b)
@@ -356,35 +361,54 @@ void Projection<Real>::broad_entries(const float* centred, double radius, float*
   for (std::size_t b = directions_ + (has_rest_ ? 1 : 0); b < broad_; ++b) out[b] = 0;
 }
 
+/// The row as both rooms have it, and the square of its length.
 template <class Real>
-void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& out) const {
+double Projection<Real>::centred(const Real* row, ProjectionRoom& room) const {
   make_room(room);
   double* centred = room.centred.data();
-  float* narrow = room.narrow.data();
   for (std::size_t d = 0; d < dim_; ++d) {
     centred[d] = (static_cast<double>(row[d]) - centre_[d]) * scale_;
-    narrow[d] = static_cast<float>(centred[d]);
+    room.narrow[d] = static_cast<float>(centred[d]);
   }
-  const double radius = dot(centred, centred, dim_), length = std::sqrt(radius);
-  const bool tells = radius < 1e30;  // and is a number
+  return dot(centred, centred, dim_);
+}
+
+template <class Real>
+void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& out) const {
+  const double radius = centred(row, room), length = std::sqrt(radius);
+  const bool tells = radius < kTells;
   const double shorter = std::sqrt(1 - kShrink);
   double inside = 0;
   for (std::size_t b = 0; b + 1 < leading_; ++b) {
-    const double along = dot(centred, leading_basis_.data() + b * dim_, dim_);
+    const double along = dot(room.centred.data(), leading_basis_.data() + b * dim_, dim_);
     inside += along * along;
     out.leading[b] = tells ? static_cast<float>(shorter * along) : 0.0F;
   }
   const double rest = std::sqrt(std::max(0.0, radius - inside));
   out.leading[leading_ - 1] = tells ? static_cast<float>(shorter * rest) : 0.0F;
   // Rounding to float, and the length of the rest as a difference of squares in double.
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  out.leading_doubt = tells ? 1e-6 * length + 1e-30 : kInfinite;
-  if (!tells) {
-    std::fill_n(out.broad, broad_, std::int8_t{0});
-    out.broad_doubt = kInfinite;
-    return;
-  }
-  encode(narrow, radius, out);
+  out.leading_doubt = tells ? 1e-6 * length + 1e-30 : std::numeric_limits<double>::infinity();
+  encode_broad(room.narrow.data(), radius, out);
+}
+
+template <class Real>
+void Projection<Real>::apply_broad(const Real* row, ProjectionRoom& room, ShortRow& out) const {
+  const double radius = centred(row, room);
+  encode_broad(room.narrow.data(), radius, out);
+}
+
+/// The broad vector in bytes, if float can tell.
+template <class Real>
+void Projection<Real>::encode_broad(const float* centred, double radius, ShortRow& out) const {
+  if (radius < kTells) return encode(centred, radius, out);
+  std::fill_n(out.broad, broad_, std::int8_t{0});
+  out.broad_doubt = std::numeric_limits<double>::infinity();
+}
+
+template <class Real>
+DirectionKernels Projection<Real>::directions() const {
+  if (rounding_ == Rounding::kOne) return ordered_directions();
+  return {product_kernels().project, product_kernels().add_products};
 }
 
 /// The broad vector in bytes.
@@ -410,6 +434,45 @@ void Projection<Real>::encode(const float* centred, double radius, ShortRow& out
     doubt += std::min(std::sqrt(squares), squares / std::max(left_out, 1e-30)) + 1e-7 * length;
   }
   out.broad_doubt = (std::sqrt(rounded) + doubt / step_) * (1 + 1e-6);
+}
+
+// --- storage ------------------------------------------------------------------------
+
+template <class Real>
+void Projection<Real>::write(std::vector<double>& out) const {
+  out.insert(out.end(), {static_cast<double>(directions_), static_cast<double>(has_rest_), scale_,
+                         step_, usual_doubt_, rest_shift_});
+  out.insert(out.end(), centre_.begin(), centre_.end());
+  out.insert(out.end(), broad_basis_.begin(), broad_basis_.end());
+}
+
+template <class Real>
+void Projection<Real>::read(std::span<const double>& numbers) {
+  const auto require = [](bool holds) {
+    if (!holds) throw std::invalid_argument("a stored projection is damaged");
+  };
+  const auto take = [&](std::size_t count) {
+    require(numbers.size() >= count);
+    const std::span<const double> some = numbers.first(count);
+    numbers = numbers.subspan(count);
+    return some;
+  };
+  const std::span<const double> traits = take(6);
+  require(traits[0] >= 1 && traits[0] < static_cast<double>(kMostBroad) && traits[2] > 0 &&
+          traits[3] > 0 && traits[4] >= 0);
+  directions_ = static_cast<std::size_t>(traits[0]);
+  require(directions_ <= dim_);
+  has_rest_ = traits[1] != 0;
+  scale_ = traits[2];
+  step_ = traits[3];
+  usual_doubt_ = traits[4];
+  rest_shift_ = traits[5];
+  broad_ = whole(directions_ + (has_rest_ ? 1 : 0), kGroup);
+  const std::span<const double> centre = take(dim_);
+  centre_.assign(centre.begin(), centre.end());
+  broad_basis_.clear();
+  for (const double entry : take(whole(directions_, kLanes) * dim_))
+    broad_basis_.push_back(static_cast<float>(entry));
 }
 
 template class Projection<float>;

@@ -23,9 +23,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "math/byte_codes.hpp"
+#include "math/ordered_products.hpp"
 #include "pulse.hpp"
 
 namespace ramify {
@@ -53,13 +55,18 @@ struct ProjectionRoom {
 inline constexpr double kShrink = 0.01;
 inline double leading_slack(double doubt) { return 2 / kShrink * doubt * doubt; }
 
+/// What bytes are of one row may differ by a hair between machines, where they are only for
+/// bounds; kOne makes them, and the basis, the same everywhere.
+enum class Rounding { kAny, kOne };
+
 template <class Real>
 class Projection {
  public:
-  explicit Projection(std::size_t dim) : dim_(dim) {}
+  explicit Projection(std::size_t dim, Rounding rounding = Rounding::kAny)
+      : dim_(dim), rounding_(rounding) {}
 
   std::size_t dim() const { return dim_; }
-  bool fitted() const { return leading_ > 0; }
+  bool fitted() const { return broad_ > 0; }
   /// Entries of a leading vector.
   std::size_t leading() const { return leading_; }
   /// Bytes of a broad vector; a multiple of kGroup.
@@ -80,10 +87,19 @@ class Projection {
 
   /// Shorten a row; asks for no memory if there is room. O(dim * directions).
   void apply(const Real* row, ProjectionRoom& room, ShortRow& out) const;
+  /// The broad vector alone.
+  void apply_broad(const Real* row, ProjectionRoom& room, ShortRow& out) const;
   void make_room(ProjectionRoom& room) const {
     room.centred.resize(dim_);
     room.narrow.resize(dim_);
   }
+
+  /// All that apply_broad() needs, as numbers at the end of `out`.
+  void write(std::vector<double>& out) const;
+  /// The inverse, for rows of as many columns. Throws std::invalid_argument unless the
+  /// numbers, which are finite, begin with what write() could have written; they are the
+  /// rest afterwards.
+  void read(std::span<const double>& numbers);
 
  private:
   struct Sample;
@@ -97,7 +113,12 @@ class Projection {
   void broad_entries(const float* centred, double radius, float* out) const;
   void encode(const float* centred, double radius, ShortRow& out) const;
 
+  double centred(const Real* row, ProjectionRoom& room) const;
+  void encode_broad(const float* centred, double radius, ShortRow& out) const;
+  DirectionKernels directions() const;
+
   std::size_t dim_;
+  Rounding rounding_;
   std::size_t leading_ = 0, broad_ = 0;
   std::size_t directions_ = 0;  // of the broad vector
   bool has_rest_ = false;       // does the broad vector end with the length of the rest?

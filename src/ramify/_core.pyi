@@ -152,7 +152,7 @@ class LiveF32:
 
     def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
-        Numbers and distances of the k nearest points of each row, exact, nearest first.
+        Numbers and distances of the k nearest points of each row, nearest first.
         """
 
     def assign(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], by: str, value: float, threads: int = 1, with_codes: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[str]]:
@@ -204,6 +204,10 @@ class LiveF32:
 
     def certificate(self) -> tuple[float, float, float, float]:
         """Beta, and the revenue guaranteed, achieved and conceivable."""
+
+    @property
+    def recall(self) -> float:
+        """Share of the rows so far that were told their nearest neighbour."""
 
     def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
@@ -319,7 +323,7 @@ class LiveF64:
 
     def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
-        Numbers and distances of the k nearest points of each row, exact, nearest first.
+        Numbers and distances of the k nearest points of each row, nearest first.
         """
 
     def assign(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], by: str, value: float, threads: int = 1, with_codes: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[str]]:
@@ -371,6 +375,10 @@ class LiveF64:
 
     def certificate(self) -> tuple[float, float, float, float]:
         """Beta, and the revenue guaranteed, achieved and conceivable."""
+
+    @property
+    def recall(self) -> float:
+        """Share of the rows so far that were told their nearest neighbour."""
 
     def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """

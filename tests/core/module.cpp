@@ -9,6 +9,7 @@ NB_MODULE(ramify_core_parts, m) {
         [](const std::string& name) { return ramify::select_instructions(name); });
   m.def("instructions", [] { return std::string(ramify::instructions()); });
   ramify::parts::bind_rows(m);
+  ramify::parts::bind_cells(m);
   ramify::parts::bind_trees(m);
   ramify::parts::bind_forests(m);
   ramify::parts::bind_threads(m);

@@ -24,7 +24,7 @@ MODELS = [
     OTD(metric="dot", certify=True, n_clusters=1),
     OHAC(n_neighbors=2, n_clusters=1),
     OHAC(metric="cosine", linkage="ward"),
-    OHAC(neighbors="hnsw"),
+    OHAC(neighbors="cells"),
     NaiveHAC(linkage="centroid"),
     NaiveNN(distance_threshold=1.0),
     PERCH(),

@@ -277,8 +277,9 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = self._Options.of_today(state)
         if "_live" in state:
-            state = {**state, "_live": Live.from_state(state["_live"], self._Options)}
+            state["_live"] = Live.from_state(state["_live"], self._Options)
         super().__setstate__(state)
         self._lock()
         if self._live is not None:

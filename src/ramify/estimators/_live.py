@@ -394,6 +394,11 @@ class Live:
         labels, nodes, _ = self._core.cluster_of(numbers, *cut)
         return _plain(labels), _plain(nodes)
 
+    @property
+    def recall(self) -> float:
+        """Measured share of the rows so far that were told their nearest leaf."""
+        return float(getattr(self._core, "recall", 1.0))
+
     def clusters(self, cut: Cut) -> tuple[IntArray, IntArray, Rows, FloatArray, IntArray]:
         """Node ids, sizes, means, heights and first points of a cut's clusters."""
         nodes, sizes, means, heights, firsts = self._core.clusters(*cut)

@@ -152,7 +152,7 @@ class TreeReader(GroupReader):
     ) -> tuple[IntArray, FloatArray]:
         """The stored points nearest to each row, and how far they are; nothing is inserted.
 
-        Exact. Ties go to the point that arrived first.
+        Exact, unless ``neighbors`` says otherwise. Ties go to the point that arrived first.
 
         Parameters
         ----------

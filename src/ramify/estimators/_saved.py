@@ -153,7 +153,7 @@ def _parameters(kind: Any, found: object) -> dict[str, Any]:
         _plain(name, value)
     return {
         name: read_span(value) if name == "max_age" and isinstance(value, str) else value
-        for name, value in found.items()
+        for name, value in kind._Options.of_today(found).items()
     }
 
 
@@ -251,7 +251,7 @@ def _settings(kind: Any, found: Mapping[str, Any]) -> Settings:
     width = found["width"]
     _require(type(width) is int and 1 <= width < 2**31, "its rows have no possible width")
     options = {name: found[name] for name in ("metric", "linkage", "n_neighbors")}
-    options |= found["more"]
+    options |= kind._Options.of_today(found["more"])
     model = kind()
     for name in set(options) & set(kind._get_param_names()):
         setattr(model, name, options[name])

@@ -39,6 +39,11 @@ class Options:
             }
         )
 
+    @classmethod
+    def of_today(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Options by name as a file or a pickle has them, with those replaced that are gone."""
+        return dict(stored)
+
     @property
     def unchangeable(self) -> str | None:
         """Why such a tree takes no weights and loses no points, if that is so."""
@@ -145,7 +150,14 @@ class Settings(NamedTuple):
     def from_plain(cls, plain: tuple[Any, ...], options: type[Options]) -> Self:
         """The inverse of :meth:`plain`."""
         algorithm, width, metric, linkage, n_neighbors, more = plain
-        return cls(algorithm, width, METRICS[metric], linkage, n_neighbors, options(**more))
+        return cls(
+            algorithm,
+            width,
+            METRICS[metric],
+            linkage,
+            n_neighbors,
+            options(**options.of_today(more)),
+        )
 
     def plain(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
         """The settings as pickles and files have them."""

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ohac.py: online HAC, the paper's Algorithm 2."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar, Self
 
-from ramify.checks import one_of, one_of_or_none, whole_number, yes_or_no
-from ramify.estimators._hnsw import HnswTree, require_usearch
+from ramify.checks import number, one_of, one_of_or_none, whole_number, yes_or_no
+from ramify.estimators._guard import live
 from ramify.estimators._reshaping import ReshapingClusterer
 from ramify.estimators._settings import (
     Arrays,
     CountingOptions,
     Options,
-    Settings,
     Shape,
     checked,
     remembered,
 )
-from ramify.metric import Metric
+from ramify.metric import DISTANCES, Metric, either
 
 
 def _check_budget(name: str, found: object) -> int | None:
@@ -25,9 +25,17 @@ def _check_budget(name: str, found: object) -> int | None:
 
 
 def _check_neighbors(name: str, found: object) -> str:
-    if one_of(name, found, ("exact", "hnsw")) == "hnsw":
-        require_usearch()
-    return str(found)
+    gone = "; 'cells' took the place of 'hnsw': no library is needed, and points may leave"
+    return one_of(name, found, ("exact", "cells"), hint=gone if found == "hnsw" else "")
+
+
+def _check_recall(name: str, found: object) -> float:
+    share = number(name, found)
+    if not 0 < share < 1:
+        raise ValueError(
+            f"{name}={found!r}: expected a share between 0 and 1; neighbors='exact' finds all"
+        )
+    return share
 
 
 def _check_update(name: str, found: object) -> str:
@@ -47,11 +55,19 @@ class OHACOptions(CountingOptions):
     """See :class:`OHAC`."""
 
     neighbors: str = checked(_check_neighbors)
+    recall: float = field(default=0.97, metadata={"check": _check_recall})
     max_leaves: int | None = field(default=None, metadata={"check": _check_budget})
     track_members: bool = field(default=True, metadata={"check": yes_or_no})
     update: str = field(default="hac", metadata={"check": _check_update})
     start: str = field(default="online", metadata={"check": _check_start})
     polishing: str | None = field(default=None, metadata={"check": _check_polishing})
+
+    @classmethod
+    def of_today(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Trees that were grown with HNSW go on with cells."""
+        if stored.get("neighbors") != "hnsw":
+            return dict(stored)
+        return {**stored, "neighbors": "cells", "recall": 0.97}
 
     @property
     def starts_with_hac(self) -> bool:
@@ -72,6 +88,11 @@ class OHACOptions(CountingOptions):
     def of(cls, model: Any, metric: Metric) -> Self:
         """A model's options, checked; two limits at once are refused."""
         found = super().of(model, metric)
+        if found.neighbors == "cells" and metric not in DISTANCES:
+            raise ValueError(
+                f"neighbors='cells' looks near a point, and the largest inner products need not "
+                f"be there; choose neighbors='exact', or metric {either(DISTANCES)}"
+            )
         if found.update == "nni" and model.n_neighbors != 1:
             raise ValueError("n_neighbors: with update='nni' a point asks for one neighbour")
         if found.starts_with_hac:
@@ -86,19 +107,12 @@ class OHACOptions(CountingOptions):
         return found
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
-        """The nodes that people have marked; the core looks whether there are such."""
-        return remembered(marks=min(len(arrays["marks"]), slots))
+        """The nodes that people have marked, and the plan of the cells, if there are any.
 
-    @property
-    def unchangeable(self) -> str | None:
-        """The graph of neighbours only grows."""
-        return None if self.neighbors == "exact" else "a tree with neighbors='hnsw' only grows"
-
-    def tree_over(self, store: Any, settings: Settings, arrays: Arrays | None = None) -> Any:
-        """The core's tree, which knows exact neighbours, or one that is told approximate ones."""
-        if self.neighbors == "exact":
-            return store
-        return HnswTree(store, settings.metric, settings.n_neighbors)
+        The core looks whether there can be such.
+        """
+        plan = len(arrays["numbers"]) if self.neighbors == "cells" else 0
+        return remembered(marks=min(len(arrays["marks"]), slots), numbers=plan)
 
 
 class OHAC(ReshapingClusterer):
@@ -131,14 +145,15 @@ class OHAC(ReshapingClusterer):
     n_neighbors : int, default=1
         Take out the paths of this many nearest leaves: more is slower and closer to
         offline HAC.
-    neighbors : {"exact", "hnsw"}, default="exact"
-        How the nearest leaves, and those of ``predict``, are found. ``"hnsw"`` looks
-        them up in a graph that leads to the nearest point most of the time, not
-        always: for streams so long and wide that the exact search, which there
-        compares a row with all earlier ones, takes too long. It needs
-        ``pip install "ramify[hnsw]"`` and a second copy of the rows. One stream still
-        gives one tree, but another version of usearch or another processor may give
-        another.
+    neighbors : {"exact", "cells"}, default="exact"
+        How the nearest leaves, and those of ``predict``, are found. ``"cells"`` divides the
+        rows into cells and looks into those near a row: it finds the nearest leaf most of
+        the time, not always, and takes a fraction of the time where rows are long and
+        many (from about 100,000 of some hundred columns on). Below 32,768 rows it is exact.
+        Only for distances, not for ``metric="dot"``. One stream still gives one tree.
+    recall : float, default=0.97
+        With ``neighbors="cells"``: the share of rows that should find their nearest leaf.
+        Some rows are searched for exactly as well, and cells are looked into accordingly.
     n_jobs : int, optional
         Threads that take part in a batch: None for one, -1 for one a processor. They
         look up the neighbours of rows to come; the tree is the same for any number.
@@ -188,6 +203,9 @@ class OHAC(ReshapingClusterer):
     distances_ : array of shape (n - 1,)
         Non-decreasing heights of the merges: the linkage of the two children, or the
         largest height below if that is larger.
+    recall_ : float
+        Measured share of the rows so far that found their nearest leaf, of those that came
+        before the latest few thousand; 1.0 with ``neighbors="exact"``.
     n_features_in_ : int
         Width of the rows.
     feature_names_in_ : array of shape (d,)
@@ -208,6 +226,12 @@ class OHAC(ReshapingClusterer):
     _algorithm: ClassVar[str] = "ohac"
     _Options: ClassVar[type[Options]] = OHACOptions
 
+    @property
+    @live
+    def recall_(self) -> float:
+        """Measured share of the rows so far that found their nearest leaf."""
+        return self._fitted().recall
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -217,6 +241,7 @@ class OHAC(ReshapingClusterer):
         linkage: str = "average",
         n_neighbors: int = 1,
         neighbors: str = "exact",
+        recall: float = 0.97,
         n_jobs: int | None = None,
         window: int | None = None,
         max_age: float | timedelta | None = None,
@@ -234,6 +259,7 @@ class OHAC(ReshapingClusterer):
         self.linkage = linkage
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
+        self.recall = recall
         self.n_jobs = n_jobs
         self.window = window
         self.max_age = max_age

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// cell_rows.hpp: near neighbours, most of them the nearest: rows in cells, of which a search
+// looks into few (cell_plan.hpp). Within those it is exact, so that the answer is
+//
+//   the nearest of the rows in the cells whose value is at most `slack` below the largest
+//
+// and in further cells, by value, if there are too few rows in these. Equal rows are found
+// by hash in any case.
+//
+// At the end of an epoch some of its rows are searched for exactly as well: what slack
+// would have found all of them? The wanted quantile of that is the slack of the next
+// epoch. The cells are made anew when there are twice as many rows, or half as many, or
+// when as many have come as there were then, since rows may have come and gone.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "index/cell_lists.hpp"
+#include "index/cell_plan.hpp"
+#include "index/equal_rows.hpp"
+#include "index/neighbours.hpp"
+
+namespace ramify {
+
+template <class Real>
+class CellRows final : public Neighbours<Real> {
+ public:
+  explicit CellRows(CellPlans<Real>& plans)
+      : dim_(plans.dim()), plans_(plans), equal_(plans.dim()) {
+    if (shape()) lists_.begin(shape()->projection(), shape()->cells());
+  }
+
+  std::size_t end() const override { return equal_.end(); }
+
+  void add(const RowStore<Real>& points) override {
+    const auto row = static_cast<RowSlot>(end());
+    equal_.extend(row + std::size_t{1});
+    if (!points.is_hole(row)) take_in(points, row);
+  }
+  void make_room_to_remove() override {
+    equal_.make_room_to_remove();
+    lists_.make_room_to_remove();
+  }
+  void remove(const RowStore<Real>& points, RowSlot row) override {
+    std::uint32_t place = 0;
+    if (equal_.remove(points, row, place) && shape()) lists_.remove(place);
+    std::fill(room_.centred.begin(), room_.centred.end(), 0.0);  // perhaps of this very row
+    std::fill(room_.narrow.begin(), room_.narrow.end(), 0.0F);
+  }
+  void put_back(const RowStore<Real>& points, RowSlot row) override { take_in(points, row); }
+  void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
+    equal_.renumber(new_slot, living);
+  }
+  void make_room_to_search(SearchScratch& scratch) const override {
+    if (!shape()) return;
+    shape()->projection().make_room(scratch.room);
+    scratch.values.resize(shape()->padded());
+    scratch.chosen.reserve(shape()->cells());
+    scratch.candidates.make_room(kCandidates);
+  }
+
+  void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
+               SearchScratch& scratch, std::vector<Neighbour>& out) const override {
+    Nearest best(k, out);
+    const auto before = static_cast<RowSlot>(std::min(end, this->end()));
+    if (equal_.find_equal(points, equal_.find(points, x), k, before, best)) return;
+    make_room_to_search(scratch);
+    search(points, x, before, scratch, best);
+  }
+  bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
+                       const std::uint8_t* ruled_out, SearchScratch& scratch,
+                       Neighbour& out) const noexcept override {
+    NearestAllowed best(ruled_out, out);
+    search(points, x, static_cast<RowSlot>(end), scratch, best);
+    return best.any();
+  }
+
+  std::size_t expect(const RowStore<Real>& points, std::size_t end, Arrival number,
+                     const Pulse& pulse) override {
+    if (this->end() < end) load(points, end, pulse);
+    if (number >= plan().next) advance(points, number, pulse);
+    return static_cast<std::size_t>(plan().next - number);
+  }
+
+  bool gains_by_loading(std::size_t count) const override { return count >= kQueries; }
+  bool minds_the_future() const override { return true; }
+  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
+    const auto begin = static_cast<RowSlot>(this->end());
+    equal_.extend(end);
+    std::vector<RowSlot> fresh;
+    for (RowSlot row = begin; row < end; ++row) {
+      if (row % kBlock == 0) pulse.check();
+      if (!points.is_hole(row) && equal_.take_in(points, row)) fresh.push_back(row);
+    }
+    if (shape()) put_into_cells(points, fresh, *shape(), lists_, pulse);
+  }
+  BigVector<RowSlot> by_place(std::size_t begin) const override {
+    if (plan().cells() == 1) return in_order_of_arrival(begin, end());
+    BigVector<RowSlot> out;
+    out.reserve(end() - begin);
+    for (std::uint32_t cell = 0; cell < shape()->cells(); ++cell)
+      lists_.for_each_block(cell, [&](std::size_t from, std::size_t to) {
+        for (; from < to; ++from)
+          equal_.for_each_from(lists_.item_at(from), begin,
+                               [&](RowSlot row) { out.push_back(row); });
+      });
+    return out;
+  }
+  void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
+                      RowSlot* out, const Pulse& pulse) const override {
+    std::vector<std::vector<Neighbour>> found(queries.size());
+    std::vector<Nearest> best;
+    std::vector<RowSlot> rest;  // queries that have not come before
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      Nearest mine(k, found[q]);
+      const RowSlot first = equal_.first_at(equal_.place_of(queries[q]));
+      if (equal_.find_equal(points, first, k, queries[q], mine)) continue;
+      rest.push_back(queries[q]);
+      best.push_back(mine);
+    }
+    SearchScratch scratch;
+    make_room_to_search(scratch);
+    search_many(points, rest, best, scratch, pulse);
+    for (std::size_t q = 0; q < queries.size(); ++q)
+      for (std::size_t i = 0; i < found[q].size(); ++i) out[q * k + i] = found[q][i].row;
+  }
+
+  /// The cell that a row is in, which has come before; for whoever looks closely.
+  std::uint32_t cell_of(RowSlot row) const { return lists_.cell_of(equal_.place_of(row)); }
+
+ private:
+  static constexpr std::size_t kCells = 8;     // times the root of the number of rows
+  static constexpr std::size_t kChecked = 64;  // rows of an epoch that are searched for exactly
+  static constexpr std::size_t kShare = 16;    // an epoch's, of all rows
+  static constexpr std::size_t kCandidates = 4096;
+  static constexpr std::size_t kRefit = 8;  // times as many rows: codes are fitted again
+
+  const CellPlan<Real>& plan() const { return plans_.now(); }
+  const CellShape<Real>* shape() const { return plan().shape.get(); }
+
+  // --- what is kept -----------------------------------------------------------------
+
+  /// The row has an entry among the equal ones.
+  void take_in(const RowStore<Real>& points, RowSlot row) {
+    if (!equal_.take_in(points, row) || !shape()) return;
+    ShortRow shortened;
+    shape()->projection().apply_broad(points.row(row), room_, shortened);
+    std::uint32_t cell = 0;
+    if (shape()->cells() > 1) {
+      values_.resize(shape()->padded());
+      shape()->value(shape()->query(shortened), values_.data());
+      cell = shape()->home(values_.data());
+    }
+    lists_.add(equal_.place_of(row), cell, shortened);
+  }
+
+  /// The same for many rows, which are no one's equals, and other lists.
+  void put_into_cells(const RowStore<Real>& points, std::span<const RowSlot> rows,
+                      const CellShape<Real>& shape, CellLists& lists, const Pulse& pulse) const {
+    ProjectionRoom room;
+    std::vector<ShortRow> shortened(kQueries);
+    std::vector<CodeQuery> queries(kQueries);
+    std::vector<std::int32_t> values(kQueries * shape.padded());
+    for (std::size_t i = 0; i < rows.size(); i += kQueries) {
+      pulse.check();
+      const std::size_t count = std::min(kQueries, rows.size() - i);
+      for (std::size_t q = 0; q < count; ++q) {
+        shape.projection().apply_broad(points.row(rows[i + q]), room, shortened[q]);
+        queries[q] = shape.query(shortened[q]);
+      }
+      if (shape.cells() > 1) shape.values(queries.data(), count, values.data());
+      for (std::size_t q = 0; q < count; ++q) {
+        const std::uint32_t cell =
+            shape.cells() > 1 ? shape.home(values.data() + q * shape.padded()) : 0;
+        lists.add(equal_.place_of(rows[i + q]), cell, shortened[q]);
+      }
+    }
+  }
+
+  // --- searches ---------------------------------------------------------------------
+
+  template <class Best>
+  auto considering(const RowStore<Real>& points, const Real* x, RowSlot end, Best& best) const {
+    return [this, &points, x, end, &best](std::uint32_t item) {
+      const RowSlot row = equal_.first_at(item);
+      if (row >= end) return;  // also if nobody is there
+      const double distance = squared_distance(x, points.row(row), dim_);
+      if (distance <= best.limit()) equal_.offer(best, distance, row, end);
+    };
+  }
+
+  /// Cells to look into: those of the index, or some that it may have next.
+  struct Cells {
+    const CellShape<Real>& shape;
+    const CellLists& lists;
+    std::int32_t slack;
+  };
+  Cells cells() const { return {*shape(), lists_, plan().slack}; }
+
+  template <class Best>
+  void search(const RowStore<Real>& points, const Real* x, RowSlot end, SearchScratch& scratch,
+              Best& best) const {
+    const auto consider = considering(points, x, end, best);
+    if (!shape()) {
+      for (std::uint32_t place = 0; place < equal_.places(); ++place) consider(place);
+      return;
+    }
+    ShortRow shortened;
+    shape()->projection().apply_broad(x, scratch.room, shortened);
+    const CodeQuery query = shape()->query(shortened);
+    shape()->value(query, scratch.values.data());
+    search_cells(cells(), query, scratch.values.data(), consider, best, scratch);
+  }
+
+  /// Look into the cells that have large enough values, and into others until there are as
+  /// many rows as are wanted.
+  template <class Consider, class Best>
+  static void search_cells(const Cells& cells, const CodeQuery& query, const std::int32_t* values,
+                           const Consider& consider, Best& best, SearchScratch& scratch) {
+    const std::int32_t least = values[cells.shape.home(values)] - cells.slack;
+    const std::size_t count = cells.shape.cells();
+    const auto offer = [&](std::size_t at) { consider(cells.lists.item_at(at)); };
+    const auto limit = [&] { return best.limit(); };
+    CodeCandidates& candidates = scratch.candidates;
+    candidates.clear();
+    choose(values, count, scratch.chosen, [&](std::int32_t value) { return value >= least; });
+    for (const auto& [value, cell] : scratch.chosen)
+      cells.lists.for_each_block(cell, [&](std::size_t from, std::size_t to) {
+        cells.lists.scan().collect(query, from, to, candidates, offer, limit);
+      });
+    cells.lists.scan().settle(query, candidates, offer, limit);
+    if (std::isfinite(best.limit())) return;
+    choose(values, count, scratch.chosen, [&](std::int32_t value) { return value < least; });
+    for (const auto& [value, cell] : scratch.chosen) {
+      cells.lists.for_each_block(cell, [&](std::size_t from, std::size_t to) {
+        for (; from < to; ++from) offer(from);
+      });
+      if (std::isfinite(best.limit())) return;
+    }
+  }
+  /// Cells whose value is accepted, the nearest first.
+  template <class Accept>
+  static void choose(const std::int32_t* values, std::size_t count,
+                     std::vector<std::pair<std::int32_t, std::uint32_t>>& chosen,
+                     const Accept& accept) {
+    chosen.clear();
+    for (std::uint32_t cell = 0; cell < count; ++cell)
+      if (accept(values[cell])) chosen.emplace_back(-values[cell], cell);
+    std::sort(chosen.begin(), chosen.end());
+  }
+
+  /// Searches of many rows that are in the index, each among those before it.
+  void search_many(const RowStore<Real>& points, std::span<const RowSlot> queries,
+                   std::vector<Nearest>& best, SearchScratch& scratch, const Pulse& pulse) const {
+    if (!shape()) {
+      for (std::size_t q = 0; q < queries.size(); ++q) {
+        pulse.check();
+        search(points, points.row(queries[q]), queries[q], scratch, best[q]);
+      }
+      return;
+    }
+    std::vector<CodeQuery> coded;
+    coded.reserve(queries.size());
+    for (const RowSlot row : queries) coded.push_back(code_of(points, row, scratch));
+    if (shape()->cells() == 1) return sweep(points, cells(), queries, coded, best, pulse);
+    search_cells_of_many(points, cells(), queries, coded, best, scratch, pulse);
+  }
+  void search_cells_of_many(const RowStore<Real>& points, const Cells& cells,
+                            std::span<const RowSlot> queries, const std::vector<CodeQuery>& coded,
+                            std::vector<Nearest>& best, SearchScratch& scratch,
+                            const Pulse& pulse) const {
+    const std::size_t padded = cells.shape.padded();
+    std::vector<std::int32_t> values(kQueries * padded);
+    for (std::size_t i = 0; i < queries.size(); i += kQueries) {
+      pulse.check();
+      const std::size_t count = std::min(kQueries, queries.size() - i);
+      cells.shape.values(coded.data() + i, count, values.data());
+      for (std::size_t q = 0; q < count; ++q) {
+        const RowSlot self = queries[i + q];
+        search_cells(cells, coded[i + q], values.data() + q * padded,
+                     considering(points, points.row(self), self, best[i + q]), best[i + q],
+                     scratch);
+      }
+    }
+  }
+  /// The codes of a row that is in the index.
+  CodeQuery code_of(const RowStore<Real>& points, RowSlot row, SearchScratch& scratch) const {
+    const std::size_t at = lists_.place_of(equal_.place_of(row));
+    if (!lists_.scan().is_loose(at)) return lists_.scan().query_at(at);
+    ShortRow shortened;
+    shape()->projection().apply_broad(points.row(row), scratch.room, shortened);
+    return shape()->query(shortened);
+  }
+  /// Exact searches of many rows, each among those before it: all codes are swept.
+  void sweep(const RowStore<Real>& points, const Cells& cells, std::span<const RowSlot> queries,
+             const std::vector<CodeQuery>& coded, std::vector<Nearest>& best,
+             const Pulse& pulse) const {
+    if (queries.empty()) return;
+    const std::vector<std::size_t> ends(queries.size(), cells.lists.scan().size());
+    cells.lists.scan().search_many(
+        coded, ends,
+        [&](std::size_t q, std::size_t at) {
+          considering(points, points.row(queries[q]), queries[q], best[q])(cells.lists.item_at(at));
+        },
+        [&](std::size_t q) { return best[q].limit(); }, pulse);
+  }
+
+  // --- epochs -----------------------------------------------------------------------
+
+  /// Begin an epoch with the row of this number; all before it are in the index.
+  void advance(const RowStore<Real>& points, Arrival number, const Pulse& pulse) {
+    CellPlan<Real> fresh = plan();
+    fresh.begun = number;
+    measure(points, number, fresh, pulse);
+    CellLists lists;
+    const std::size_t n = equal_.size();
+    const bool anew = wants_shape(n, number);
+    if (anew) make_shape(points, number, fresh, lists, pulse);
+    const std::size_t wait =
+        fresh.cells() > 1
+            ? n + std::max(options().epoch, n / kShare)
+            : std::min(fresh.shape ? kRefit * fresh.made : options().fit, options().first);
+    fresh.next = number + std::max<std::size_t>(wait > n ? wait - n : 0, kQueries);
+    plans_.advance(std::move(fresh));
+    if (anew) std::swap(lists_, lists);
+  }
+  const CellOptions& options() const { return plans_.options(); }
+
+  bool wants_shape(std::size_t n, Arrival number) const {
+    if (n < std::max<std::size_t>(options().fit, 2)) return false;
+    if (!shape()) return true;
+    const std::size_t made = plan().made, since = number - plan().made_at;
+    if (shape()->cells() == 1)
+      return n >= kRefit * made || n >= options().first || since >= kRefit * made;
+    return n >= 2 * made || 2 * n <= made || since >= 2 * made;
+  }
+  void make_shape(const RowStore<Real>& points, Arrival number, CellPlan<Real>& fresh,
+                  CellLists& lists, const Pulse& pulse) const {
+    const std::vector<RowSlot> rows = first_rows(0);
+    const std::size_t n = rows.size();
+    const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(n)));
+    const std::size_t count =
+        n < options().first ? 1 : std::max<std::size_t>(std::min(kCells * root, n / 4), 1);
+    // Rows that have moved a centroid are nearer to it than others will be: leave some out.
+    // The latest quarter of the rows is most like those to come.
+    std::vector<RowSlot> others, some;
+    const std::size_t from = n - n / 4, apart = (n / 4) / CellPlan<Real>::kRemembered + 1;
+    for (std::size_t i = 0; i < n; ++i)
+      (count > 1 && i >= from && (i - from) % apart == 0 ? some : others).push_back(rows[i]);
+    const auto shape = std::make_shared<const CellShape<Real>>(
+        dim_, [&](std::size_t i) { return points.row(others[i]); }, others.size(), count, pulse);
+    lists.begin(shape->projection(), count);
+    put_into_cells(points, rows, *shape, lists, pulse);
+    fresh.shape = shape;
+    fresh.made = n;
+    fresh.made_at = number;
+    fresh.slack = 0;
+    fresh.needed.clear();
+    if (count > 1) fresh.learn(needed(points, {*shape, lists, 0}, some, pulse), options().recall);
+  }
+
+  /// How many of the epoch that ends have found their nearest, and what would have.
+  void measure(const RowStore<Real>& points, Arrival number, CellPlan<Real>& fresh,
+               const Pulse& pulse) const {
+    const auto came = static_cast<double>(number - plan().begun);
+    fresh.rows += came;
+    fresh.hits += came;
+    if (plan().cells() == 1) return;
+    std::size_t living = 0;
+    auto begin = static_cast<RowSlot>(end());
+    for (; begin > 0 && points.arrival(begin - 1) >= plan().begun; --begin)
+      living += points.is_hole(begin - 1) ? 0 : 1;
+    const std::vector<RowSlot> rows = first_rows(begin);  // others are found by hash
+    const std::vector<std::int32_t> slacks =
+        needed(points, cells(), spread(std::span(rows), kChecked), pulse);
+    if (slacks.empty()) return;
+    const auto missed = std::count_if(slacks.begin(), slacks.end(),
+                                      [&](std::int32_t one) { return one > plan().slack; });
+    fresh.hits -= came * static_cast<double>(rows.size()) / static_cast<double>(living) *
+                  static_cast<double>(missed) / static_cast<double>(slacks.size());
+    fresh.learn(slacks, options().recall);
+  }
+
+  /// The slack with which each of these rows would have found its nearest, if there is one.
+  std::vector<std::int32_t> needed(const RowStore<Real>& points, const Cells& cells,
+                                   const std::vector<RowSlot>& rows, const Pulse& pulse) const {
+    std::vector<CodeQuery> coded;
+    std::vector<std::vector<Neighbour>> found(rows.size());
+    std::vector<Nearest> best;
+    SearchScratch scratch;
+    scratch.candidates.make_room(kCandidates);
+    ShortRow shortened;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      cells.shape.projection().apply_broad(points.row(rows[i]), scratch.room, shortened);
+      coded.push_back(cells.shape.query(shortened));
+      best.emplace_back(1, found[i]);
+    }
+    search_cells_of_many(points, cells, rows, coded, best, scratch,
+                         pulse);  // less is left to look at then
+    sweep(points, cells, rows, coded, best, pulse);
+    std::vector<std::int32_t> out, values(cells.shape.padded());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (found[i].empty()) continue;
+      cells.shape.value(coded[i], values.data());
+      const std::uint32_t there = cells.lists.cell_of(equal_.place_of(found[i].front().row));
+      out.push_back(values[cells.shape.home(values.data())] - values[there]);
+    }
+    return out;
+  }
+
+  /// Rows from `begin` on that are the first of their equals, in order of arrival.
+  std::vector<RowSlot> first_rows(RowSlot begin) const {
+    std::vector<RowSlot> out;
+    for (RowSlot row = begin; row < end(); ++row)
+      if (equal_.is_first(row)) out.push_back(row);
+    return out;
+  }
+  /// At most so many of them, evenly.
+  static std::vector<RowSlot> spread(std::span<const RowSlot> rows, std::size_t most) {
+    const std::size_t count = std::min(rows.size(), most);
+    std::vector<RowSlot> out(count);
+    for (std::size_t i = 0; i < count; ++i) out[i] = rows[i * rows.size() / count];
+    return out;
+  }
+
+  std::size_t dim_;
+  CellPlans<Real>& plans_;
+  EqualRows<Real> equal_;
+  CellLists lists_;  // of places, once there is a shape
+  ProjectionRoom room_;
+  std::vector<std::int32_t> values_;
+};
+
+}  // namespace ramify

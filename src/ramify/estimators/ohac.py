@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 from ramify.checks import one_of, one_of_or_none, whole_number, yes_or_no
 from ramify.estimators._hnsw import HnswTree, require_usearch
-from ramify.estimators._reshaping import ReshapingClusterer
 from ramify.estimators._settings import (
     Arrays,
     CountingOptions,
@@ -17,6 +16,7 @@ from ramify.estimators._settings import (
     checked,
     remembered,
 )
+from ramify.estimators._sharing import SharingClusterer
 from ramify.metric import Metric
 
 
@@ -101,7 +101,7 @@ class OHACOptions(CountingOptions):
         return HnswTree(store, settings.metric, settings.n_neighbors)
 
 
-class OHAC(ReshapingClusterer):
+class OHAC(SharingClusterer):
     """Online hierarchical agglomerative clustering: the one to start with.
 
     A new point finds its nearest leaf; the path from that leaf to the root is taken

@@ -54,7 +54,7 @@ std::tuple<Out2<std::int64_t>, Out2<double>> nearest_before(const Rows<Real>& ro
 }
 
 template <class Real>
-std::tuple<Out2<std::int64_t>, Out1<double>, Out1<double>, Out2<Real>> merged(
+std::tuple<Out2<std::int64_t>, Out1<double>, Out1<double>, Out2<double>> merged(
     const Rows<Real>& means, const Vector<double>& ssds, const Vector<double>& weights,
     const Vector<std::int64_t>& counts, const Vector<std::int64_t>& firsts,
     const std::string& metric, const std::string& linkage) {
@@ -75,8 +75,9 @@ std::tuple<Out2<std::int64_t>, Out1<double>, Out1<double>, Out2<Real>> merged(
   }
   std::vector<std::int64_t> children;
   for (const Merge& merge : tree.merges) children.insert(children.end(), {merge.a, merge.b});
+  std::vector<double> centres(tree.means.begin(), tree.means.end());
   return {to_numpy(std::move(children), 2), to_numpy(std::move(tree.heights)),
-          to_numpy(std::move(tree.ssds)), to_numpy(std::move(tree.means), dim)};
+          to_numpy(std::move(tree.ssds)), to_numpy(std::move(centres), dim)};
 }
 
 template <class Real>

@@ -111,6 +111,13 @@ class Router:
     def __init__(self, folder: str | Path, plan: Plan, crew: Crew) -> None:
         self._crew = crew
         self._head = _patiently(Path(folder))
+        try:
+            self._open(plan)
+        except BaseException:
+            self._head.close()
+            raise
+
+    def _open(self, plan: Plan) -> None:
         known = self._head.facts()
         self.plan = _agreed(plan, known)
         self.op = known.get("op", 0)  #: the last operation that all shards have
@@ -128,7 +135,7 @@ class Router:
         self.seconds = {"nearest": 0.0, "route": 0.0, "write": 0.0, "insert": 0.0}
         self._lately: deque[tuple[float, int]] = deque(maxlen=64)
         for shard in range(len(self.sizes)):
-            crew.start(shard)
+            self._crew.start(shard)
         if not known:
             self._head.set(self._facts())
         self._resume()

@@ -144,7 +144,7 @@ class Stitched:
         self.children = np.concatenate([self.children, pairs])
         self.own = np.concatenate([self.own, heights])
         self.ssds = np.concatenate([self.ssds, ssds])
-        self.means = np.concatenate([self.means, means])
+        self.means = np.concatenate([self.means, means.astype(self.means.dtype)])
         self.root = len(self.ids) - 1 if len(merges) else int(at[0])
         self.parents = np.full(len(self.ids), -1)
         inner = np.flatnonzero(self.children[:, 0] >= 0)

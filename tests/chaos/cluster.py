@@ -60,16 +60,16 @@ def kill_one(folder: Path, chance: random.Random) -> bool:
     role = "router" if victim < 0 else f"shard-{victim}"
     home = folder if victim < 0 else shard_folder(folder, victim)
     try:
-        if chance.random() < 0.5:
-            ray.kill(ray.get_actor(name_of(folder, role), NAMESPACE), no_restart=False)
-            return True
         pid = int((home / "lock").read_text())
         if "ray::" not in Path(f"/proc/{pid}/cmdline").read_text():
             return False
-        os.kill(pid, signal.SIGKILL)
-        return True
+        if chance.random() < 0.5:
+            ray.kill(ray.get_actor(name_of(folder, role), NAMESPACE), no_restart=False)
+        else:
+            os.kill(pid, signal.SIGKILL)
     except (OSError, ValueError):
         return False
+    return True
 
 
 class Killer(threading.Thread):

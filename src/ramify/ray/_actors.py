@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from ramify.ray._crew import shard_folder
-from ramify.ray._router import Plan, Router
+from ramify.ray._head import read_only_facts
+from ramify.ray._router import Plan, Router, agreed
 from ramify.ray._shard import Shard
 
 NAMESPACE = "ramify"
@@ -150,6 +151,7 @@ class RayPort:
         threads: int,
         resources: Mapping[str, Any],
     ) -> None:
+        agreed(plan, read_only_facts(folder) or {})  # before an actor fails for it
         self._ray = connect(address)
         self._actor = (
             self._ray.remote(RouterActor)
@@ -161,7 +163,7 @@ class RayPort:
             )
             .remote(str(folder), plan._asdict(), threads, dict(resources))
         )
-        self.call("about")  # which raises what the constructor raised
+        self.call("agree", plan._asdict())
 
     def call(self, method: str, *given: Any) -> Any:
         """Ask the router, and wait."""

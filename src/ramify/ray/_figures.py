@@ -17,6 +17,7 @@ _OF_SHARDS = (
     ("ramify_commit_p99_seconds", "gauge", "99 % of the last 512 commits", "commit_p99"),
     ("ramify_queue_rows", "gauge", "rows that wait to be written", "queue_rows"),
     ("ramify_bytes", "gauge", "bytes of the folder", "bytes"),
+    ("ramify_snapshot_lag_operations", "gauge", "operations since the last snapshot", "lag"),
     ("ramify_points", "gauge", "points in the tree", "leaves"),
     ("ramify_memory_bytes", "gauge", "memory of this process", "memory"),
     ("ramify_replayed_operations", "gauge", "operations replayed at the last start", "replayed"),
@@ -29,8 +30,20 @@ def metrics(figures: dict[str, Any], tree: str) -> str:
     """The text for Prometheus."""
     whole = (
         ("ramify_rows_total", "counter", "rows written since start", figures["rows"]),
-        ("ramify_rows_per_second", "gauge", "rows a second, lately", figures["rate"]),
+        ("ramify_points", "gauge", "points in the tree", figures["points"]),
         ("ramify_version", "gauge", "changes of the tree so far", figures["op"]),
+    )
+    lines: list[str] = []
+    for name, kind, about, value in whole:
+        lines += _head(name, kind, about)
+        lines.append(f'{name}{{tree="{tree}"}} {value:.9g}')
+    return "\n".join([*lines, *of_shards(figures, tree)]) + "\n"
+
+
+def of_shards(figures: dict[str, Any], tree: str) -> list[str]:
+    """Lines for what a tree in one place has not."""
+    whole = (
+        ("ramify_rows_per_second", "gauge", "rows a second, lately", figures["rate"]),
         ("ramify_shards", "gauge", "shards", len(figures["sizes"])),
         ("ramify_splits_total", "counter", "splits of shards since start", figures["splits"]),
     )
@@ -40,21 +53,13 @@ def metrics(figures: dict[str, Any], tree: str) -> str:
         lines.append(f'{name}{{tree="{tree}"}} {value:.9g}')
     for name, kind, about, key in _OF_SHARDS:
         lines += _head(name, kind, about)
-        if key == "leaves":
-            lines.append(f'{name}{{tree="{tree}"}} {figures["points"]}')
-        lines += [
-            f'{name}{{tree="{tree}",shard="{shard}"}} {found[key]:.9g}'
-            for shard, found in enumerate(figures["shards"])
-        ]
-    name = "ramify_snapshot_lag_operations"
-    lines += _head(name, "gauge", "operations since the last snapshot")
-    for shard, found in enumerate(figures["shards"]):
-        behind = found["seq"] - found["snapshot_seq"]
-        lines.append(f'{name}{{tree="{tree}",shard="{shard}"}} {behind}')
+        for shard, found in enumerate(figures["shards"]):
+            value = found["seq"] - found["snapshot_seq"] if key == "lag" else found[key]
+            lines.append(f'{name}{{tree="{tree}",shard="{shard}"}} {value:.9g}')
     lines += _head("ramify_step_seconds_total", "counter", "seconds of inserts, by step")
     for step, seconds in figures["seconds"].items():
         lines.append(f'ramify_step_seconds_total{{tree="{tree}",step="{step}"}} {seconds:.9g}')
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _head(name: str, kind: str, about: str) -> list[str]:

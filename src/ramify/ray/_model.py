@@ -540,6 +540,21 @@ class ShardedOHAC(BaseEstimator):  # type: ignore[misc]  # untyped
         found: Clusters = self._ask("clusters", self._cut(n_clusters, height, max_size))
         return found
 
+    def path_of(self, point: int | str) -> IntArray:
+        """Node ids from the root down to a point, given by its number or its text id.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).path_of(2)
+        array([ 1, -3])
+        """
+        wanted = self.number_of(point) if isinstance(point, str) else int(point)
+        nodes: IntArray = self._ask("path", wanted)[0]
+        return nodes
+
     # --- ids, versions, figures -----------------------------------------------------------------
 
     def number_of(self, id: Id) -> int:

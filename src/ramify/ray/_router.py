@@ -31,7 +31,7 @@ from ramify.points import Rows
 from ramify.ray._head import Head, Pending
 from ramify.ray._outline import Outline
 from ramify.ray._routing import routes
-from ramify.ray._top import MOST_SHARDS, CutNodes, Stitched, Top, spliced
+from ramify.ray._top import MOST_SHARDS, CutNodes, Stitched, Top, global_ids, spliced
 
 #: A cut: "n_clusters", "height" or "max_size", and its value.
 Cut = tuple[str, float]
@@ -119,7 +119,7 @@ class Router:
 
     def _open(self, plan: Plan) -> None:
         known = self._head.facts()
-        self.plan = _agreed(plan, known)
+        self.plan = agreed(plan, known)
         self.op = known.get("op", 0)  #: the last operation that all shards have
         self.number = known.get("number", 0)  #: of the next point
         self.sizes: list[int] = known.get("sizes", [0] * plan.n_shards)
@@ -139,6 +139,10 @@ class Router:
         if not known:
             self._head.set(self._facts())
         self._resume()
+
+    def agree(self, plan: Mapping[str, Any]) -> None:
+        """Refuse a plan of another shape: for whoever comes to a stream that is there."""
+        agreed(Plan(**plan), self._facts())
 
     def close(self) -> None:
         """Let the folder go, and end the shards."""
@@ -413,18 +417,22 @@ class Router:
 
     def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points."""
-        holders = self._holders(numbers)
+        holders = self._known_holders(numbers)
         _, stitched = self._stitched(*cut)
         found = stitched.cut(*cut)
         places = self._places(numbers, holders, cut, stitched)
         labels = found.labels[places]
         return labels, stitched.ids[found.places[labels]]
 
-    def _holders(self, numbers: IntArray) -> IntArray:
-        """Which shard has each of these points; KeyError if one is nowhere."""
+    def holders(self, numbers: IntArray) -> IntArray:
+        """Which shard has each of these points; -1: none."""
         holders = np.full(len(numbers), -1)
         for shard, held in enumerate(self._ask_all("holds", numbers)):
             holders[held] = shard
+        return holders
+
+    def _known_holders(self, numbers: IntArray) -> IntArray:
+        holders = self.holders(numbers)
         if (holders < 0).any():
             raise KeyError(f"there is no point {numbers[np.argmin(holders)]}")
         return holders
@@ -441,6 +449,19 @@ class Router:
         for (shard, *_), (_, units) in zip(calls, self._crew.ask(calls), strict=True):
             places[holders == shard] = stitched.offsets[shard] + units
         return places
+
+    def path(self, number: int) -> tuple[IntArray, str]:
+        """Node ids from the root down to a point, and its turns: the top's, then its shard's."""
+        wanted, whole = np.array([number]), ("n_clusters", 1)
+        (shard,) = self._known_holders(wanted).tolist()
+        outlines, stitched = self._stitched(*whole)
+        (place,) = self._places(wanted, np.array([shard]), whole, stitched)
+        ((nodes, turns),) = self._crew.ask([(shard, "path", (number,))])
+        unit = outlines[shard].ids[place - stitched.offsets[shard]]
+        (at,) = np.flatnonzero(nodes == unit)
+        above = stitched.ids[stitched.path(int(place))]
+        code = stitched.codes(np.array([place]))[0] + turns[at:]
+        return np.concatenate([above, global_ids(nodes[at + 1 :], shard)]), code
 
     def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray, IntArray]:
         """Numbers, distances and shards of the k points nearest to each row."""
@@ -580,7 +601,7 @@ def _patiently(folder: Path) -> Head:
             time.sleep(0.05)
 
 
-def _agreed(plan: Plan, known: Mapping[str, Any]) -> Plan:
+def agreed(plan: Plan, known: Mapping[str, Any]) -> Plan:
     """The plan of a stream that is there; what shapes it must be the same."""
     if plan.n_shards > MOST_SHARDS or plan.max_shards > MOST_SHARDS:
         raise ValueError(f"at most {MOST_SHARDS} shards")

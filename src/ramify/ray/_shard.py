@@ -16,6 +16,7 @@ of the router's operation; one that was taken already is not taken again.
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -224,6 +225,7 @@ class Shard:
             **self._tree.statistics(),
             "leaves": len(self._tree),
             "done": self.done,
+            "pid": os.getpid(),
             "memory": resident(),
             "replayed": self.report.replayed,
             "proven": self.report.proven,

@@ -12,7 +12,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 import ray
 
@@ -56,32 +55,6 @@ def _is_the_tree_of_one_process(tmp_path):
             len(sharded(tmp_path / "there", metric="dot"))
 
 
-def _takes_arrow_and_data_sets(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    X = mixture(120)
-    table = pa.table(
-        {"name": [f"p{i}" for i in range(120)], **{c: X[:, j] for j, c in enumerate("abc")}}
-    )
-    (tmp_path / "files").mkdir()
-    pq.write_table(table, tmp_path / "files" / "one.parquet")
-    with sharded(tmp_path / "named") as model:
-        data = ray.data.read_parquet(str(tmp_path / "files"))
-        model.partial_fit(data, ids="name")
-        assert model.number_of("p77") == 77
-        named = model.hierarchy()
-        vectors = ray.data.from_numpy(X.astype(np.float64))  # a column of vectors
-        model.partial_fit(vectors.map_batches(_with_names), ids="name")
-        assert len(model) == 240
-    with sharded(tmp_path / "plain", engine="local") as model:
-        assert model.partial_fit(table.drop_columns(["name"])).hierarchy() == named
-
-
-def _with_names(batch):
-    return {**batch, "name": [f"q{row[0]}" for row in batch["data"]]}
-
-
 def _survives_kills(tmp_path):
     kill_while_growing(tmp_path / "killed", kills=2, seed=1, pause=0.5)
 
@@ -97,7 +70,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
         _is_the_tree_of_one_process(place)
-        _takes_arrow_and_data_sets(place)
         _survives_kills(place)
         _the_example_says_what_it_promises()
     ray.shutdown()

@@ -336,6 +336,45 @@ def test_figures_have_the_names_of_the_service(folder):
     assert 'ramify_points{tree="sharded",shard="2"}' in text
 
 
+class DataSet:
+    """As ``ray.data.Dataset`` hands out its rows; on_a_cluster.py reads a real one."""
+
+    __module__ = "ray.data"
+
+    def __init__(self, columns):
+        self._columns = columns
+
+    def iter_batches(self, *, batch_size, batch_format, prefetch_batches):
+        assert batch_format == "numpy"
+        n = len(next(iter(self._columns.values())))
+        for at in range(0, n, batch_size):
+            yield {name: column[at : at + batch_size] for name, column in self._columns.items()}
+
+
+def test_arrow_tables_and_data_sets_give_the_tree_of_their_rows(folder):
+    pa = pytest.importorskip("pyarrow")
+    X = mixture(100)
+    names = np.array([f"p{i}" for i in range(100)])
+    columns = {name: X[:, j] for j, name in enumerate("abc")}
+    lists = np.empty(100, object)
+    lists[:] = X.tolist()
+    with sharded(folder / "array") as model:
+        tree = model.partial_fit(X).hierarchy()
+    with sharded(folder / "arrow") as model:
+        assert model.partial_fit(pa.table(columns)).hierarchy() == tree
+    for kind, data in (
+        ("columns", {"name": names, **columns}),
+        ("vectors", {"name": names, "vector": X}),
+        ("lists", {"vector": lists, "name": names}),
+    ):
+        with sharded(folder / kind) as model:
+            model.partial_fit(DataSet(data), ids="name")
+            assert model.hierarchy() == tree
+            assert model.number_of("p77") == 77
+    with sharded(folder / "wrong") as model, pytest.raises(ValueError, match="no such column"):
+        model.partial_fit(DataSet({"vector": X}), ids="name")
+
+
 # --- journals -------------------------------------------------------------------------------
 
 

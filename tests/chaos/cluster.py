@@ -23,6 +23,7 @@ from ramify.ray._crew import shard_folder
 #: Small blocks, so that there are many operations, and splits among them.
 OPTIONS = {"block": 128, "frontier": 8}
 N_SHARDS = 3
+_LEAST_STEPS = 15
 
 
 def rows_of(step: int) -> np.ndarray:
@@ -99,7 +100,7 @@ def kill_while_growing(folder: Path, kills: int, seed: int = 0, pause: float = 1
     def step() -> None:
         nonlocal done
         done += 1
-        if killer.done >= killer.kills:
+        if killer.done >= killer.kills and done >= _LEAST_STEPS:
             raise StopIteration
 
     model = ShardedOHAC(N_SHARDS, path=folder, **OPTIONS)

@@ -27,7 +27,7 @@ OPTIONS = (
 
 
 #: What a tree in shards can be created with.
-_BESIDE = frozenset(("algorithm", "dimension", "n_shards"))
+_BESIDE = frozenset(("algorithm", "dimension"))
 _OF_SHARDED = _BESIDE | {"metric", "linkage", "n_neighbors", "n_clusters", "distance_threshold"}
 #: Versions of such a tree that can be asked about.
 _MOST_VERSIONS = 10_000
@@ -115,6 +115,7 @@ class Trees:
 
     def _open_shards(self, path: Path, about: dict[str, Any]) -> Any:
         """A tree in shards on Ray, with the options that it was begun with."""
+        from ramify.ray._head import read_only_facts
         from ramify.ray._served import ServedTree
 
         if about.get("algorithm") != "ohac" or not about.keys() <= _OF_SHARDED:
@@ -124,8 +125,10 @@ class Trees:
         options = {name: about[name] for name in _OF_SHARDED - _BESIDE if name in about}
         here = self._settings.ray == "local"
         engine = {"engine": "local"} if here else {"address": self._settings.ray}
-        begin = {"n_shards": about.setdefault("n_shards", self._settings.shards)}
-        return ServedTree(path, {**options, **engine, **begin}, self._settings.queue_rows)
+        begun = read_only_facts(path)
+        shards = self._settings.shards if begun is None else begun["plan"]["n_shards"]
+        options |= {**engine, "n_shards": shards}
+        return ServedTree(path, options, self._settings.queue_rows)
 
     def get(self, name: str) -> Served:
         """The tree of a name."""

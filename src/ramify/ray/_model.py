@@ -623,8 +623,8 @@ class ShardedOHAC(BaseEstimator):  # type: ignore[misc]  # untyped
         >>> from ramify.ray import ShardedOHAC
         >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
         ...     text = model.partial_fit([[0.0], [1.0]]).metrics()
-        >>> [line for line in text.splitlines() if line.startswith("ramify_points{")]
-        ['ramify_points{tree="sharded"} 2']
+        >>> [line for line in text.splitlines() if line.startswith("ramify_points{")][0]
+        'ramify_points{tree="sharded"} 2'
         """
         return metrics(self.figures(), "sharded")
 

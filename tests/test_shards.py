@@ -15,6 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ramify
+import ramify._core
+from ramify.journal import NotWrittenError
 from ramify.ray import Plan, Router, Shard, ShardedOHAC
 from ramify.ray._crew import LocalCrew
 from ramify.ray._routing import routes
@@ -459,6 +461,46 @@ def test_a_crash_at_any_call_changes_nothing_about_the_tree(folder, after):
     assert crashes > 15
 
 
+class Full(LocalCrew):
+    """Shards, one of which has no room for some of its operations."""
+
+    def __init__(self, folder, options):
+        super().__init__(folder, options)
+        self.left = None
+
+    def ask(self, calls):
+        answers = []
+        for one in calls:
+            if one[1] == "insert" and self.left is not None:
+                self.left -= 1
+                if self.left == 0:
+                    raise NotWrittenError("the disk is full")
+            answers += super().ask([one])
+        return answers
+
+
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_a_shard_that_could_not_take_an_operation_gets_it_again(folder, which):
+    X = mixture(60)
+    with sharded(folder / "whole") as model:
+        wanted = model.partial_fit(X).digests()
+    crew = Full(folder / "full", {})
+    router = Router(folder / "full", Plan(3, {}, frontier=3, block=8, max_shards=12), crew)
+    router.insert(X[:40], key="first")
+    crew.left = which
+    with pytest.raises(NotWrittenError):
+        router.insert(X[40:], key="second")
+    crew.left = None  # there is room again, and the caller asks again
+    assert router.insert(X[40:], key="second").tolist() == list(range(40, 60))
+    assert router.digests() == wanted
+    crew.left = 1
+    with pytest.raises(NotWrittenError):
+        router.insert(X[:1], key="third")
+    crew.left = None  # nobody asks again: what was written down is in
+    assert router.hierarchy().n_leaves == 61
+    router.close()
+
+
 def test_a_shard_takes_an_operation_once_and_proves_what_it_replays(folder):
     X = mixture(2000)
     shard = Shard(folder / "shard", {})
@@ -498,3 +540,20 @@ def test_a_part_that_moves_is_on_a_disk_at_every_moment(folder):
         shard.model.check()
         shard.close()
     assert not Path(folder / "other.new").exists()
+
+
+def test_numbers_from_outside_are_new_and_ascending():
+    live = ramify._core.LiveF64("ohac", 1, "sqeuclidean", "average", 1)
+    rows, nobody = np.zeros((2, 1)), np.full((2, 1), 2**64 - 1, np.uint64)
+    near = np.array([[2**64 - 1], [5]], np.uint64)
+    live.insert_beside(rows, near, np.array([5, 9], np.uint64))
+    assert live.numbers().tolist() == [5, 9]
+    assert live.next_arrival == 10
+    for wrong in ([9, 10], [12, 12], [13, 11], [10]):
+        with pytest.raises(ValueError, match="new and ascending"):
+            live.insert_beside(rows, nobody, np.array(wrong, np.uint64))
+    with pytest.raises(ValueError, match="not among the points"):
+        live.insert_beside(rows, np.full((2, 1), 7, np.uint64), np.array([20, 21], np.uint64))
+    live.check()
+    live.insert_beside(rows[:1], near[1:], np.array([30], np.uint64))
+    assert live.numbers().tolist() == [5, 9, 30]

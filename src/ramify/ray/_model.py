@@ -36,8 +36,9 @@ from ramify.ray._top import Top
 
 #: Options of OHAC that a sharded one has.
 _OPTIONS = ("metric", "linkage", "n_neighbors")
-#: Blocks that a writer sends at once; it waits for the answer before it sends more.
+#: Blocks and bytes that a writer sends at once; it waits for the answer before it sends more.
 _BLOCKS_AT_ONCE = 4
+_BYTES_AT_ONCE = 128 << 20
 
 
 class LocalPort:
@@ -280,7 +281,9 @@ class ShardedOHAC(BaseEstimator):  # type: ignore[misc]  # untyped
         self._port()
         given = self._key() if key is None else key
         numbers = [np.empty(0, np.int64)]
-        step = _BLOCKS_AT_ONCE * self.block if self.n_shards > 1 else max(len(rows), 1)
+        step = max(1, _BYTES_AT_ONCE // (rows.shape[1] * rows.itemsize))
+        if self.n_shards > 1:
+            step = min(step, _BLOCKS_AT_ONCE * self.block)
         for begin in range(0, len(rows), step):
             some = None if names is None else names[begin : begin + step]
             part = np.ascontiguousarray(rows[begin : begin + step])

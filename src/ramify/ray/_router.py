@@ -162,16 +162,22 @@ class Router:
         }
 
     def _ask_all(self, method: str, *arguments: Any) -> list[Any]:
+        self._settle()
         return self._crew.ask([(shard, method, arguments) for shard in range(len(self.sizes))])
 
     # --- the operation under way ----------------------------------------------------------
 
     def _resume(self) -> None:
         """Finish what was under way when the last router ended."""
-        pending = self._head.pending()
-        if pending is not None:
-            self._carry_out(pending)
+        self._unfinished = True
+        self._settle()
         self._balance()
+
+    def _settle(self) -> None:
+        """Finish an operation that some shard could not take, its disk being full, say."""
+        if self._unfinished and (pending := self._head.pending()) is not None:
+            self._carry_out(pending)
+        self._unfinished = False
 
     def _carry_out(self, pending: Pending) -> None:
         """Have the shards take an operation, some of them perhaps for the second time."""
@@ -239,9 +245,12 @@ class Router:
 
     def _begin(self, kind: str, head: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         begin = time.perf_counter()
+        self._settle()
+        self._unfinished = True
         pending = self._head.begin(kind, self.op + 1, head, arrays, self._balanced)
         self.seconds["write"] += time.perf_counter() - begin
         self._carry_out(pending)
+        self._unfinished = False
 
     # --- growing ------------------------------------------------------------------------------
 
@@ -251,6 +260,7 @@ class Router:
         A request whose key was answered before is not carried out again, and of one that was
         answered in part, only the rest.
         """
+        self._settle()
         self._check_rows(rows)
         told = (None if key is None else self._head.answer(key)) or {"stretches": []}
         stretches: list[tuple[int, int]] = [(a, b) for a, b in told["stretches"]]
@@ -316,6 +326,7 @@ class Router:
 
     def forget(self, points: Sequence[Id], key: str | None = None) -> int:
         """Take points out of the tree, all of which must be there; how many they are."""
+        self._settle()
         if key is not None and (told := self._head.answer(key)) is not None:
             return int(told)
         wanted = list(points)

@@ -63,6 +63,7 @@ std::tuple<Out2<std::int64_t>, Out1<double>, Out1<double>, Out2<double>> merged(
       firsts.size() != m)
     throw std::invalid_argument("the arrays of summaries do not fit each other");
   std::vector<ForestItem<Real>> forest;
+  forest.reserve(m);
   for (std::size_t i = 0; i < m; ++i)
     forest.push_back({{weights.data()[i], means.data() + i * dim, ssds.data()[i]},
                       {weights.data()[i], static_cast<std::uint32_t>(counts.data()[i]),

@@ -16,14 +16,9 @@ import pytest
 import ray
 
 from ramify.ray import ShardedOHAC, _actors
-from tests.chaos.cluster import kill_while_growing
-from tests.test_shards import mixture
+from tests.chaos.cluster import OPTIONS, kill_while_growing
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "with_ray.py"
-
-
-def sharded(path, **options):
-    return ShardedOHAC(2, path=path, **{"block": 64, "frontier": 4, **options})
 
 
 def _the_example_says_what_it_promises():
@@ -33,35 +28,29 @@ def _the_example_says_what_it_promises():
         assert line in said.getvalue()
 
 
-def _is_the_tree_of_one_process(tmp_path):
-    X = mixture(300)
-    with sharded(tmp_path / "here", engine="local", n_clusters=5) as here:
-        digests, labels = here.partial_fit(X).digests(), here.labels_
-    with sharded(tmp_path / "there", n_clusters=5) as there:
-        there.partial_fit(X[:100])
-        other = sharded(tmp_path / "there", n_clusters=5)  # another handle of the same tree
-        assert len(other.partial_fit(X[100:])) == 300
-        assert there.digests() == digests
-        assert there.labels_.tolist() == labels.tolist()
-        assert there.predict(X[:9]).tolist() == labels[:9].tolist()
-        pids = {one["pid"] for one in there.figures()["shards"]}
-        assert len(pids) == 2
-        assert os.getpid() not in pids
-        with pytest.raises(ValueError, match="n_clusters"):
-            there.cut(n_clusters=301)
-        with pytest.raises(KeyError, match="999"):
-            there.forget(999)
-        with pytest.raises(ValueError, match="was asked for"):
-            len(sharded(tmp_path / "there", metric="dot"))
-
-
-def _survives_kills(tmp_path):
-    kill_while_growing(tmp_path / "killed", kills=2, seed=1, pause=0.5)
+def _can_be_asked_from_anywhere(model):
+    """By another handle of the same tree, whose mistakes come back as what they are."""
+    other = ShardedOHAC(path=model.path, **OPTIONS, n_clusters=5)
+    n = len(other)
+    assert n == len(model)
+    tree = model.hierarchy()
+    assert other.labels_.tolist() == tree.cut(n_clusters=5).tolist()
+    points = model.points()
+    assert other.nearest(points[:9])[1].tolist() == [0.0] * 9
+    pids = {one["pid"] for one in model.figures()["shards"]}
+    assert len(pids) == len(model.figures()["sizes"]) > 1
+    assert os.getpid() not in pids
+    with pytest.raises(ValueError, match="n_clusters"):
+        other.cut(n_clusters=n + 1)
+    with pytest.raises(KeyError, match="999999"):
+        other.forget(999999)
+    with pytest.raises(ValueError, match="was asked for"):
+        len(ShardedOHAC(path=model.path, **OPTIONS, metric="dot"))
 
 
 def main() -> None:
     ray.init(
-        num_cpus=3,
+        num_cpus=1,
         include_dashboard=False,
         namespace=_actors.NAMESPACE,
         log_to_driver=False,
@@ -69,8 +58,9 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve()
-        _is_the_tree_of_one_process(place)
-        _survives_kills(place)
+        kill_while_growing(
+            place / "killed", kills=2, seed=1, pause=0.5, examine=_can_be_asked_from_anywhere
+        )
         _the_example_says_what_it_promises()
     ray.shutdown()
     print("all is well", file=sys.stderr)

@@ -36,8 +36,8 @@ class Outline {
   /// Place in nodes() of the first of each node's two children, the second follows it;
   /// kNobody for a unit.
   std::span<const std::int64_t> children() const { return children_; }
-  /// Place in nodes() of the unit that a leaf is in. O(path).
-  std::size_t unit_of(NodeId leaf) const;
+  /// Place in nodes() of the unit that a leaf, or a node below one, is in. O(path).
+  std::size_t unit_of(NodeId v) const;
   /// The same for all rows by slot; holes are left alone. O(n).
   void units_of_all(std::int64_t* out) const;
 

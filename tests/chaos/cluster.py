@@ -11,6 +11,7 @@ import signal
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,7 @@ from ramify.ray._actors import NAMESPACE, name_of
 from ramify.ray._crew import shard_folder
 
 #: Small blocks, so that there are many operations, and splits among them.
-OPTIONS = {"block": 128, "frontier": 8}
-N_SHARDS = 3
+OPTIONS = {"n_shards": 2, "block": 128, "frontier": 8, "max_shards": 4}
 _LEAST_STEPS = 15
 
 
@@ -49,7 +49,7 @@ def grow(model: ShardedOHAC, steps: int, step=lambda: None) -> None:
 def unkilled(steps: int) -> list[str | None]:
     """Digests of the shards of a run in one process."""
     folder = tempfile.TemporaryDirectory()
-    with folder, ShardedOHAC(N_SHARDS, path=folder.name, engine="local", **OPTIONS) as model:
+    with folder, ShardedOHAC(path=folder.name, engine="local", **OPTIONS) as model:
         grow(model, steps)
         return model.digests()
 
@@ -92,7 +92,13 @@ class Killer(threading.Thread):
             self.error = error
 
 
-def kill_while_growing(folder: Path, kills: int, seed: int = 0, pause: float = 1.0) -> int:
+def kill_while_growing(
+    folder: Path,
+    kills: int,
+    seed: int = 0,
+    pause: float = 1.0,
+    examine: Callable[[ShardedOHAC], None] = lambda model: None,
+) -> int:
     """Grow a tree until it has been killed so often, and compare; the number of steps."""
     killer = Killer(folder, kills, seed, pause)
     done = 0
@@ -103,7 +109,7 @@ def kill_while_growing(folder: Path, kills: int, seed: int = 0, pause: float = 1
         if killer.done >= killer.kills and done >= _LEAST_STEPS:
             raise StopIteration
 
-    model = ShardedOHAC(N_SHARDS, path=folder, **OPTIONS)
+    model = ShardedOHAC(path=folder, **OPTIONS)
     model.figures()  # all are up
     killer.start()
     try:
@@ -116,10 +122,11 @@ def kill_while_growing(folder: Path, kills: int, seed: int = 0, pause: float = 1
     assert killer.error is None, killer.error
     # The last kill may have left somebody down: whoever asks next waits for the restart.
     found = model.digests()
+    examine(model)
     recovered = [one["recovery_seconds"] for one in model.figures()["shards"]]
     model.close()
     assert found == unkilled(done), f"{folder}: another tree after {kills} kills"
-    with ShardedOHAC(N_SHARDS, path=folder, engine="local", **OPTIONS) as again:
+    with ShardedOHAC(path=folder, engine="local", **OPTIONS) as again:
         assert again.digests() == found
     print(f"{kills} kills, {done} steps; the last restarts took {np.round(recovered, 3)} s")
     return done

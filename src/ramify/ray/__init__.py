@@ -3,15 +3,15 @@
 
 from ramify.ray._model import ShardedOHAC
 from ramify.ray._outline import Outline
-from ramify.ray._router import Changes, Clusters, Plan, Router
+from ramify.ray._router import ClusterTable, Plan, PointChanges, Router
 from ramify.ray._shard import Shard, State
 from ramify.ray._top import Top
 
 __all__ = [
-    "Changes",
-    "Clusters",
+    "ClusterTable",
     "Outline",
     "Plan",
+    "PointChanges",
     "Router",
     "Shard",
     "ShardedOHAC",

@@ -31,7 +31,7 @@ from ramify.ray._batches import batches, is_dataset
 from ramify.ray._crew import LocalCrew
 from ramify.ray._figures import metrics
 from ramify.ray._head import read_only_facts
-from ramify.ray._router import Changes, Clusters, Cut, Plan, Router
+from ramify.ray._router import ClusterTable, Cut, Plan, PointChanges, Router
 from ramify.ray._top import Top
 
 #: Options of OHAC that a sharded one has.
@@ -528,7 +528,7 @@ class ShardedOHAC(BaseEstimator):  # type: ignore[misc]  # untyped
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
-    ) -> Clusters:
+    ) -> ClusterTable:
         """The clusters of a cut: ids, sizes, means, heights. No point is looked at.
 
         Examples
@@ -540,7 +540,7 @@ class ShardedOHAC(BaseEstimator):  # type: ignore[misc]  # untyped
         >>> found.sizes, found.means.ravel(), found.first_points
         (array([2, 1]), array([0.5, 9. ]), array([0, 2]))
         """
-        found: Clusters = self._ask("clusters", self._cut(n_clusters, height, max_size))
+        found: ClusterTable = self._ask("clusters", self._cut(n_clusters, height, max_size))
         return found
 
     def path_of(self, point: int | str) -> IntArray:
@@ -589,7 +589,7 @@ class ShardedOHAC(BaseEstimator):  # type: ignore[misc]  # untyped
         """Number of the last operation; see :meth:`changes`."""
         return int(self._ask("about")["op"])
 
-    def changes(self, since: int) -> Changes:
+    def changes(self, since: int) -> PointChanges:
         """Which points came and went since a version; of the last 10,000.
 
         Examples
@@ -600,7 +600,7 @@ class ShardedOHAC(BaseEstimator):  # type: ignore[misc]  # untyped
         ...     model.partial_fit([[0.0], [1.0]]).changes(0).inserted
         array([0, 1])
         """
-        found: Changes = self._ask("changes", whole_number("since", since, least=0))
+        found: PointChanges = self._ask("changes", whole_number("since", since, least=0))
         return found
 
     def figures(self) -> dict[str, Any]:

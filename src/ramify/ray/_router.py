@@ -62,7 +62,7 @@ class Crew(Protocol):
         """End all of them."""
 
 
-class Clusters(NamedTuple):
+class ClusterTable(NamedTuple):
     """The clusters of a cut, each of them a row of all arrays: an answer of ``clusters``.
 
     Examples
@@ -85,7 +85,7 @@ class Clusters(NamedTuple):
         return len(self.sizes)
 
 
-class Changes(NamedTuple):
+class PointChanges(NamedTuple):
     """What became of the stream between two versions: an answer of ``changes``.
 
     Examples
@@ -96,7 +96,7 @@ class Changes(NamedTuple):
     ...     before = model.partial_fit([[0.0], [1.0]]).version
     ...     _ = model.partial_fit([[5.0]]).forget(0)
     ...     model.changes(before)
-    Changes(since=1, version=3, inserted=array([2]), forgotten=array([0]))
+    PointChanges(since=1, version=3, inserted=array([2]), forgotten=array([0]))
     """
 
     since: int
@@ -498,13 +498,13 @@ class Router:
         codes = stitched.codes(heads)
         return Assignment(labels, stitched.ids[heads], numbers[:, 0], distances[:, 0], codes)
 
-    def clusters(self, cut: Cut) -> Clusters:
+    def clusters(self, cut: Cut) -> ClusterTable:
         """The clusters of a cut, from summaries alone."""
         _, stitched = self._stitched(*cut)
         found: CutNodes = stitched.cut(*cut)
         at = found.places
         heights = np.where(stitched.counts[at] > 1, stitched.monotone[at], 0.0)
-        return Clusters(
+        return ClusterTable(
             stitched.ids[at],
             stitched.weights[at].astype(np.int64),
             stitched.means[at],
@@ -529,7 +529,7 @@ class Router:
             for found in zip(*told, strict=True)
         ]
 
-    def changes(self, since: int) -> Changes:
+    def changes(self, since: int) -> PointChanges:
         """Which points came and went since an operation."""
         told = self._head.since(since)
         if since > self.op or (since < self.op and (not told or told[0][0] > max(since, 1))):
@@ -539,7 +539,7 @@ class Router:
         gone = np.unique(np.array([one for some in later for one in some], dtype=np.int64))
         new = np.arange(begin, self.number)
         inserted = new[~np.isin(new, gone)]
-        return Changes(since, self.op, inserted, gone[gone < begin])
+        return PointChanges(since, self.op, inserted, gone[gone < begin])
 
     def model(self) -> OHAC:
         """A plain model of the whole."""

@@ -26,12 +26,12 @@ from ramify.journal import BusyError, Receipt
 from ramify.metric import METRICS, Metric
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows
 from ramify.ray._model import ShardedOHAC
-from ramify.ray._router import Clusters, Cut
+from ramify.ray._router import ClusterTable, Cut
 
 _NOTHING = np.empty(0, np.int64)
 
 
-class PointChanges(NamedTuple):
+class ServedChanges(NamedTuple):
     """What became of a tree, as far as points go; of nodes nothing is said."""
 
     since: int
@@ -221,7 +221,7 @@ class ServedTree:
         with self._lock:
             return self._model.hierarchy()
 
-    def clusters(self, **cut: Any) -> Clusters:
+    def clusters(self, **cut: Any) -> ClusterTable:
         """The clusters of a cut."""
         with self._lock:
             return self._model.clusters(**cut)
@@ -231,10 +231,10 @@ class ServedTree:
         with self._lock:
             return self._model.assign(X, **cut)
 
-    def changes(self, since: int) -> PointChanges:
+    def changes(self, since: int) -> ServedChanges:
         """Which points came and went since a version."""
         try:
-            return PointChanges(*self._ask("changes", since))
+            return ServedChanges(*self._ask("changes", since))
         except LookupError as error:
             raise HistoryError(str(error)) from None
 

@@ -8,7 +8,7 @@ their children; those that it leaves as they are, the *units*, are never split.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,12 @@ class Outline(NamedTuple):
     heights: FloatArray  #: (u, 2): own and monotone
     firsts: IntArray  #: number of each one's earliest point
     means: Rows
+
+    @classmethod
+    def of_core(cls, found: tuple[Any, ...]) -> Outline:
+        """As the core tells it; whole numbers in NumPy's own type, which shows without its name."""
+        size, *arrays = found
+        return cls(size, *(one.view(np.int64) if one.dtype.kind == "i" else one for one in arrays))
 
     @classmethod
     def empty(cls, width: int, dtype: npt.DTypeLike) -> Outline:

@@ -165,7 +165,7 @@ class Shard:
             live = self.model._live
             width, dtype = (1, np.float64) if live is None else (live.settings.width, live.dtype)
             return Outline.empty(width, dtype)
-        return Outline(*self.model._live.outline(m, (by, value)))
+        return Outline.of_core(self.model._live.outline(m, (by, value)))
 
     def units(
         self, numbers: IntArray | None, m: int, by: str, value: float

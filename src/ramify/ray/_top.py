@@ -124,7 +124,7 @@ class Stitched:
             metric,
             linkage,
         )
-        self.merges, self.merge_heights = merges, heights
+        self.merges, self.merge_heights = merges.view(np.int64), heights
         joined = np.concatenate([at, self.n_units + np.arange(len(merges))])[merges.ravel()]
         pairs = joined.reshape(-1, 2)
         grown: dict[str, list[Any]] = {

@@ -74,6 +74,10 @@ def run(
     from ramify.serve._settings import Settings, read_token
 
     serve.require()
+    if ray not in (None, "local"):
+        from ramify.ray._actors import require_ray
+
+        require_ray()
     settings = Settings(
         folder,
         host=host,

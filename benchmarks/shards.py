@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How good, fast and large sharded trees are: ``python -m benchmarks.shards``.
 
-    quality   S = 1, 2, 4, 8 shards beside one machine: Moseley–Wang revenue (RBF, of its
-              maximum), and the share of points whose nearest neighbour is below a common
-              ancestor of at most 16 leaves; shards in this process, so that the seconds, of
-              processor time, are those of all work together
-    memory    the same shards as processes of a Ray cluster on this machine: resident memory of
-              each beyond that of an empty one
-    steady    many rows: rate and memory as the tree grows
-    plan      100 shards and a billion rows, worked out from costs that are measured first
+quality   S = 1, 2, 4, 8 shards beside one machine: Moseley–Wang revenue (RBF, of its
+          maximum), and the share of points whose nearest neighbour is below a common
+          ancestor of at most 16 leaves; shards in this process, so that the seconds, of
+          processor time, are those of all work together
+memory    the same shards as processes of a Ray cluster on this machine: resident memory of
+          each beyond that of an empty one
+steady    many rows: rate and memory as the tree grows
+plan      100 shards and a billion rows, worked out from costs that are measured first
 """
 
 import argparse

@@ -792,9 +792,9 @@ void Live<Real>::insert_beside(const Batch<Real>& batch, std::span<const Arrival
   if (nearest.size() != batch.count * k)
     throw std::invalid_argument("there must be k neighbours for each row");
   if (!numbers.empty()) {
-    const bool fit = numbers.size() == batch.count && numbers.front() >= points().next_arrival() &&
-                     std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) ==
-                         numbers.end();
+    const bool fit =
+        numbers.size() == batch.count && numbers.front() >= points().next_arrival() &&
+        std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
     if (!fit) throw std::invalid_argument("numbers must be new and ascending, one for each row");
     tree_.make_room_to_erase();
   }

@@ -81,9 +81,11 @@ tsan: $(VENV)/.installed $(VENV)/.test ## whatever runs in threads under ThreadS
 	@! cat build/tsan-reports/* 2> /dev/null
 
 KILLS ?= 1000
+ACTOR_KILLS ?= 100
 chaos: $(VENV)/.installed $(VENV)/.test ## kill -9, full disks and failing syncs, some ten minutes
 	$(BIN)/python -m tests.chaos --kills $(KILLS) --trees 40 --large 50
 	CHAOS=long $(BIN)/python -m pytest tests/test_journal_crash.py
+	$(BIN)/python -m tests.chaos.cluster $(ACTOR_KILLS)
 
 FUZZ_SECONDS ?= 300
 fuzz: $(VENV)/.installed $(VENV)/.test ## new examples and damaged files, for FUZZ_SECONDS

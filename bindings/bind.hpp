@@ -61,5 +61,6 @@ void bind_points(nb::module_& m);
 void bind_dendrogram(nb::module_& m);
 void bind_live(nb::module_& m);
 void bind_measures(nb::module_& m);
+void bind_shards(nb::module_& m);
 
 }  // namespace ramify::bindings

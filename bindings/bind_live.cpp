@@ -88,11 +88,15 @@ class PyLive {
     return live_.points().next_arrival() - 1;
   }
 
-  void insert_beside(const Rows<Real>& rows, const Rows<std::uint64_t>& nearest) {
+  void insert_beside(const Rows<Real>& rows, const Rows<std::uint64_t>& nearest,
+                     const std::optional<Vector<std::uint64_t>>& numbers) {
     require_width(rows.shape(1));
     const Turn turn(*this);
+    const nb::gil_scoped_release release;
     live_.insert_beside({rows.data(), rows.shape(0)}, {nearest.data(), nearest.size()},
-                        nearest.shape(1));
+                        nearest.shape(1),
+                        numbers ? std::span<const Arrival>(numbers->data(), numbers->size())
+                                : std::span<const Arrival>());
   }
 
   std::size_t begin_with_hac(const Rows<Real>& rows, nb::object pulse,
@@ -341,6 +345,69 @@ class PyLive {
     return {to_numpy(std::move(nodes)), to_numpy(std::move(sizes)),
             to_numpy(std::move(means), dim_), to_numpy(std::move(heights)),
             to_numpy(std::move(firsts))};
+  }
+
+  /// The tree opened for a tree above it: how many nodes are its frontier; of each node its
+  /// id, where the first of its two children is or -1, points, leaves, ssd, own and monotone
+  /// height, first point, mean.
+  using OutlineArrays =
+      std::tuple<std::size_t, Out1<std::int64_t>, Out1<std::int64_t>, Out1<double>,
+                 Out1<std::int64_t>, Out1<double>, Out2<double>, Out1<std::int64_t>, Out2<Real>>;
+  OutlineArrays outline(std::size_t m, const std::string& by, double value) {
+    const Turn turn(*this);
+    require_points(1);
+    std::vector<std::int64_t> ids, children, counts, firsts;
+    std::vector<double> weights, ssds, heights;
+    std::vector<Real> means;
+    std::size_t frontier = 0;
+    {
+      const nb::gil_scoped_release release;
+      const Outline<Real> found = live_.outline(m, rule_of(by, value, kMaxPoints));
+      const Tree<Real>& tree = live_.frozen();
+      frontier = found.frontier_size();
+      children.assign(found.children().begin(), found.children().end());
+      for (const NodeId v : found.nodes()) {
+        const Heights own = v.is_leaf() ? Heights{0, 0} : tree.heights(v);
+        ids.push_back(public_id(v));
+        weights.push_back(tree.weight(v));
+        counts.push_back(tree.count(v));
+        ssds.push_back(tree.ssd(v));
+        heights.insert(heights.end(), {own.own, own.monotone});
+        firsts.push_back(arrival(tree.first_leaf(v)));
+        means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
+      }
+    }
+    return {frontier,
+            to_numpy(std::move(ids)),
+            to_numpy(std::move(children)),
+            to_numpy(std::move(weights)),
+            to_numpy(std::move(counts)),
+            to_numpy(std::move(ssds)),
+            to_numpy(std::move(heights), 2),
+            to_numpy(std::move(firsts)),
+            to_numpy(std::move(means), dim_)};
+  }
+
+  /// Where in such an outline the units of points are; of all, in order of arrival, if none
+  /// are named.
+  Out1<std::int64_t> units(const std::optional<Vector<std::int64_t>>& numbers, std::size_t m,
+                           const std::string& by, double value) {
+    const Turn turn(*this);
+    require_points(1);
+    std::vector<std::int64_t> out;
+    {
+      const nb::gil_scoped_release release;
+      if (!numbers) live_.tree();  // closes holes: rows are in order of arrival then
+      const Outline<Real> found = live_.outline(m, rule_of(by, value, kMaxPoints));
+      if (numbers) {
+        for (std::size_t i = 0; i < numbers->size(); ++i)
+          out.push_back(static_cast<std::int64_t>(found.unit_of(leaf_of(numbers->data()[i]))));
+      } else {
+        out.resize(live_.size());
+        found.units_of_all(out.data());
+      }
+    }
+    return to_numpy(std::move(out));
   }
 
   /// Node ids from the root down to a point, and its turns, 0 to the child with the
@@ -765,8 +832,9 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("insert_one", &Self::insert_one, nb::arg("row").noconvert(),
            "Insert one row; returns its id.")
       .def("insert_beside", &Self::insert_beside, nb::arg("rows").noconvert(),
-           nb::arg("nearest").noconvert(),
-           "Insert rows as if each one's nearest points were these; 2^64 - 1 is none.")
+           nb::arg("nearest").noconvert(), nb::arg("numbers").noconvert() = nb::none(),
+           "Insert rows as if each one's nearest points were these; 2^64 - 1 is none. With numbers "
+           "of the caller's, ascending and new.")
       .def("begin_with_hac", &Self::begin_with_hac, nb::arg("rows").noconvert(),
            nb::arg("pulse") = nb::none(), nb::arg("weights").noconvert() = nb::none(),
            "Begin with these rows, merged as offline HAC does; returns how many.")
@@ -816,6 +884,14 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Labels of all points, in order of arrival.")
       .def("clusters", &Self::clusters, nb::arg("by"), nb::arg("value"),
            "Node id, size, mean, height and first point of each cluster of a cut.")
+      .def("outline", &Self::outline, nb::arg("m"), nb::arg("by"), nb::arg("value"),
+           "The tree opened into its m widest parts, and below as a cut of a larger tree may: how "
+           "many nodes are the m; each one's id, first child, points, leaves, ssd, heights, first "
+           "point, mean.")
+      .def("units", &Self::units, nb::arg("numbers").noconvert().none(), nb::arg("m"),
+           nb::arg("by"), nb::arg("value"),
+           "Where in such an outline the nodes that points are below, and that it does not open, "
+           "are.")
       .def("path", &Self::path, nb::arg("number"),
            "Node ids from the root down to a point, and the turns on the way.")
       .def("lca", &Self::lca, nb::arg("one"), nb::arg("other"),

@@ -25,4 +25,5 @@ NB_MODULE(_core, m) {
   ramify::bindings::bind_dendrogram(m);
   ramify::bindings::bind_live(m);
   ramify::bindings::bind_measures(m);
+  ramify::bindings::bind_shards(m);
 }

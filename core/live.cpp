@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -807,11 +808,18 @@ void Live<Real>::compact() {
 
 template <class Real>
 void Live<Real>::insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest,
-                               std::size_t k) {
+                               std::size_t k, std::span<const Arrival> numbers) {
   if (algorithm_->neighbours() == 0)
     throw std::invalid_argument("this algorithm asks for no neighbours");
   if (nearest.size() != batch.count * k)
     throw std::invalid_argument("there must be k neighbours for each row");
+  if (!numbers.empty()) {
+    const bool fit =
+        numbers.size() == batch.count && numbers.front() >= points().next_arrival() &&
+        std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
+    if (!fit) throw std::invalid_argument("numbers must be new and ascending, one for each row");
+    tree_.make_room_to_erase();
+  }
   make_room(batch);
   const Unattached unattached{*this};
   for (std::size_t i = 0; i < batch.count; ++i) {
@@ -826,6 +834,7 @@ void Live<Real>::insert_beside(const Batch<Real>& batch, std::span<const Arrival
     }
     if (found_.empty() != (size() == 0))
       throw std::invalid_argument("an empty tree takes no neighbours, and any other at least one");
+    if (!numbers.empty()) tree_.skip_to(numbers[i]);
     hang_up(take_row(batch, i), {});
   }
 }
@@ -930,6 +939,12 @@ const Frontier<Real>& Live<Real>::frontier(const CutRule& rule) {
     frontier_version_ = version_;
   }
   return *frontier_;
+}
+
+template <class Real>
+Outline<Real> Live<Real>::outline(std::size_t m, const CutRule& rule) {
+  tree_.refresh(options_.rule.metric, options_.rule.linkage);
+  return Outline<Real>(tree_, m, rule);
 }
 
 /// In which order a cut by variance splits the nodes. O(n log n), and O(n dim).

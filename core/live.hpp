@@ -26,6 +26,7 @@
 #include "tree/frontier.hpp"
 #include "tree/leaf_pairs.hpp"
 #include "tree/members.hpp"
+#include "tree/outline.hpp"
 #include "tree/pruning.hpp"
 #include "tree/snapshot.hpp"
 #include "tree/tree.hpp"
@@ -109,8 +110,12 @@ class Live {
   /// which kNobody are none. A row must have at least one that is in the tree when it
   /// comes, unless it is the first. Throws std::invalid_argument at one that has not, and
   /// under algorithms that ask for no neighbours, with those before it inserted.
+  /// With `numbers`, one for each row, these are the rows' arrival numbers: ascending, and
+  /// none given away before. Others go to nobody, as when points of a stream are kept in
+  /// several trees.
   static constexpr Arrival kNobody = ~Arrival{0};
-  void insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest, std::size_t k);
+  void insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest, std::size_t k,
+                     std::span<const Arrival> numbers = {});
 
   /// How much each point counts, in order of arrival.
   std::vector<double> weights() const;
@@ -172,6 +177,9 @@ class Live {
   void nearest(const Real* x, std::size_t k, Reading& reading, std::vector<Neighbour>& out) const;
   /// The clusters of a cut, kept until the tree changes. Not by several threads at once.
   const Frontier<Real>& frontier(const CutRule& rule);
+  /// The tree opened into m nodes and below, for a tree above it (tree/outline.hpp). Not by
+  /// several threads at once.
+  Outline<Real> outline(std::size_t m, const CutRule& rule);
 
   /// Share of the rows so far that were told their nearest neighbour: measured, or 1 if
   /// neighbours are exact.

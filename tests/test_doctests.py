@@ -29,6 +29,7 @@ PUBLIC = {
     "ramify.estimators": None,
     "ramify.journal": None,
     "ramify.serve": None,
+    "ramify.ray": ["ShardedOHAC", "Top", "ClusterTable", "PointChanges"],
     "ramify.client": None,
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],

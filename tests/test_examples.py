@@ -37,6 +37,7 @@ PROMISES = {
         ["day 1: 60 texts in topics [0, 1, 2]", "topics [0, 1, 2, 3]", "a new text: [1]"],
         [],
     ),
+    "with_ray": ([], []),
     "with_pandas": (["['latitude' 'longitude']"], ["clusters.csv"]),
     "with_river": (["<Hierarchy: 150 points"], []),
     "with_scipy": (["the same cut: True"], []),
@@ -57,6 +58,8 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
 def test_example(name, tmp_path, capsys, monkeypatch):
     if name == "with_river":
         pytest.importorskip("river")
+    if name == "with_ray":
+        pytest.skip("test_ray.py runs it, on the cluster that it has started")
     monkeypatch.setattr(sys, "argv", [name])
     if name == "redis_feeder":
         pytest.importorskip("redis")

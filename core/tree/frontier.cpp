@@ -85,27 +85,27 @@ std::size_t Frontier<Real>::label_of(NodeId cluster) const {
 /// Records are read once, in order; what is walked through again and again are two flat
 /// arrays that fit a cache. Every node is walked over twice.
 template <class Real>
-void Frontier<Real>::label_all(std::int64_t* out) const {
+void label_rows(const Tree<Real>& tree, std::span<const NodeId> nodes, std::int64_t* out) {
   constexpr std::uint32_t kUnknown = 0xFFFFFFFFU, kSplit = 0xFFFFFFFEU;
-  std::vector<Slot> above(tree_.slots());
-  std::vector<std::uint32_t> label(tree_.slots(), kUnknown);
-  for (Slot slot = 0; slot < tree_.slots(); ++slot) {
-    const NodeId parent = tree_.parent(NodeId::inner(slot));
+  std::vector<Slot> above(tree.slots());
+  std::vector<std::uint32_t> label(tree.slots(), kUnknown);
+  for (Slot slot = 0; slot < tree.slots(); ++slot) {
+    const NodeId parent = tree.parent(NodeId::inner(slot));
     above[slot] = parent == kNone ? slot : parent.slot();
   }
-  for (std::uint32_t i = 0; i < clusters_.size(); ++i) {
-    const NodeId cluster = clusters_[i];
-    for (NodeId v = tree_.parent(cluster); v != kNone && label[v.slot()] != kSplit;
-         v = tree_.parent(v))
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    const NodeId cluster = nodes[i];
+    for (NodeId v = tree.parent(cluster); v != kNone && label[v.slot()] != kSplit;
+         v = tree.parent(v))
       label[v.slot()] = kSplit;
     if (cluster.is_leaf())
       out[cluster.row()] = i;
     else
       label[cluster.slot()] = i;
   }
-  const std::size_t rows = tree_.points().slots();
+  const std::size_t rows = tree.points().slots();
   for (RowSlot row = 0; row < rows; ++row) {
-    const NodeId parent = tree_.parent(NodeId::leaf(row));
+    const NodeId parent = tree.parent(NodeId::leaf(row));
     if (parent == kNone || label[parent.slot()] == kSplit) continue;  // a cluster itself
     Slot known = parent.slot();
     while (label[known] == kUnknown) known = above[known];
@@ -116,6 +116,8 @@ void Frontier<Real>::label_all(std::int64_t* out) const {
   }
 }
 
+template void label_rows(const Tree<float>&, std::span<const NodeId>, std::int64_t*);
+template void label_rows(const Tree<double>&, std::span<const NodeId>, std::int64_t*);
 template class Frontier<float>;
 template class Frontier<double>;
 

@@ -29,6 +29,11 @@ struct CutRule {
   friend bool operator==(const CutRule&, const CutRule&) = default;
 };
 
+/// Of every row, by slot, the place of the node above it among these, which together are
+/// above all rows, and none above another; holes are left alone. O(n).
+template <class Real>
+void label_rows(const Tree<Real>& tree, std::span<const NodeId> nodes, std::int64_t* out);
+
 /// Of a tree that is not stale and does not change as long as this one is used.
 template <class Real>
 class Frontier {
@@ -44,7 +49,7 @@ class Frontier {
   /// The number of a cluster in clusters(). O(log k).
   std::size_t label_of(NodeId cluster) const;
   /// Labels of all rows by slot; holes are left alone. O(n).
-  void label_all(std::int64_t* out) const;
+  void label_all(std::int64_t* out) const { label_rows<Real>(tree_, clusters_, out); }
 
  private:
   // What decides which of two nodes a cut splits first: the greater.

@@ -189,6 +189,8 @@ class Tree {
     truncate(points_.slots() - 1);
     points_.skip_number();
   }
+  /// The next leaf has this number, if it is not given away yet. There is room to erase.
+  void skip_to(Arrival number) { points_.skip_to(number); }
   /// Forget rows from `slots` on; they must not be attached.
   void truncate(std::size_t slots);
   /// Forget all inner nodes; leaves stay, unattached.

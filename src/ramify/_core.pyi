@@ -76,9 +76,9 @@ class LiveF32:
     def insert_one(self, row: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Insert one row; returns its id."""
 
-    def insert_beside(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+    def insert_beside(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """
-        Insert rows as if each one's nearest points were these; 2^64 - 1 is none.
+        Insert rows as if each one's nearest points were these; 2^64 - 1 is none. With numbers of the caller's, ascending and new.
         """
 
     def begin_with_hac(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
@@ -171,6 +171,16 @@ class LiveF32:
     def clusters(self, by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Node id, size, mean, height and first point of each cluster of a cut."""
 
+    def outline(self, m: int, by: str, value: float) -> tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))]]:
+        """
+        The tree opened into its m widest parts, and below as a cut of a larger tree may: how many nodes are the m; each one's id, first child, points, leaves, ssd, heights, first point, mean.
+        """
+
+    def units(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, m: int, by: str, value: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Where in such an outline the nodes that points are below, and that it does not open, are.
+        """
+
     def path(self, number: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], str]:
         """Node ids from the root down to a point, and the turns on the way."""
 
@@ -247,9 +257,9 @@ class LiveF64:
     def insert_one(self, row: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Insert one row; returns its id."""
 
-    def insert_beside(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+    def insert_beside(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nearest: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
         """
-        Insert rows as if each one's nearest points were these; 2^64 - 1 is none.
+        Insert rows as if each one's nearest points were these; 2^64 - 1 is none. With numbers of the caller's, ascending and new.
         """
 
     def begin_with_hac(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
@@ -341,6 +351,16 @@ class LiveF64:
 
     def clusters(self, by: str, value: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Node id, size, mean, height and first point of each cluster of a cut."""
+
+    def outline(self, m: int, by: str, value: float) -> tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+        """
+        The tree opened into its m widest parts, and below as a cut of a larger tree may: how many nodes are the m; each one's id, first child, points, leaves, ssd, heights, first point, mean.
+        """
+
+    def units(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, m: int, by: str, value: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Where in such an outline the nodes that points are below, and that it does not open, are.
+        """
 
     def path(self, number: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], str]:
         """Node ids from the root down to a point, and the turns on the way."""
@@ -442,3 +462,21 @@ def agreeing_triplets(first: Annotated[NDArray[numpy.int64], dict(shape=(None, 2
     """Number of triples of leaves that two trees resolve alike."""
 
 max_triplet_leaves: int = 4194304
+
+@overload
+def nearest_before(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, k: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]: ...
+
+@overload
+def nearest_before(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], metric: str, k: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+    """
+    Places and distances of the k nearest of the rows before each row; -1: none.
+    """
+
+@overload
+def merge_summaries(means: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], ssds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: str, linkage: str) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]: ...
+
+@overload
+def merge_summaries(means: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], ssds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], firsts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], metric: str, linkage: str) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+    """
+    HAC of clusters by their summaries: children, heights, and the merges' ssds and means. `firsts` say in which order the clusters' first points came, from 0.
+    """

@@ -10,6 +10,7 @@ are announced before its rows go in, and counted off afterwards by the number of
 points that are really there: whenever someone looks, ids and points are in step.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -32,16 +33,19 @@ class Ids:
 
     1. The keys of ``_place`` are ids of points before ``_next``, in order, all of one type,
        and each of these points that is there has one.
-    2. Points from ``_next`` on have the first of the ``_coming`` ids.
+    2. Points from ``_next`` on have the first of the ``_coming`` ids. They are numbered one
+       after the other, unless ``_numbers`` says otherwise.
     3. Of points that are not there, only those in ``_leaving`` may have an id still.
-    4. ``_name`` is the inverse of ``_place``, or None: nobody has left yet.
+    4. ``_name`` is the inverse of ``_place``, or None: nobody has left yet, and numbers have
+       no gaps.
     """
 
-    __slots__ = ("_coming", "_leaving", "_name", "_next", "_place")
+    __slots__ = ("_coming", "_leaving", "_name", "_next", "_numbers", "_place")
 
     def __init__(self, begin: int = 0) -> None:
         self._place: dict[Id, int] = {}
         self._coming: list[Any] = []
+        self._numbers: list[int] | None = None
         self._next = begin
         self._leaving: list[int] = []
         self._name: dict[int, Id] | None = None
@@ -63,14 +67,22 @@ class Ids:
     def __iter__(self) -> Iterator[Id]:
         return iter(self._place)
 
-    def expect(self, ids: list[Any]) -> None:
-        """Announce checked ids for points that are about to be inserted."""
-        self._coming = ids
+    def expect(self, ids: list[Any], numbers: list[int] | None = None) -> None:
+        """Announce checked ids for points that are about to be inserted.
+
+        Without numbers the points have the next ones.
+        """
+        if numbers is not None:
+            self._know_names()
+        self._coming, self._numbers = ids, numbers
+
+    def _know_names(self) -> None:
+        if self._name is None:
+            self._name = {number: one for one, number in self._place.items()}
 
     def expect_to_leave(self, numbers: list[int]) -> None:
         """Announce points that are about to leave."""
-        if self._name is None:
-            self._name = {number: one for one, number in self._place.items()}
+        self._know_names()
         self._leaving = self._leaving + numbers
 
     def settle(self, next_number: int, is_there: Callable[[int], bool]) -> None:
@@ -81,12 +93,14 @@ class Ids:
         """
         done, n = self._next, next_number
         if n > done:
-            ids, numbers = self._coming[: n - done], range(done, n)
+            told = self._numbers
+            numbers = range(done, n) if told is None else told[: bisect_left(told, n)]
+            ids = self._coming[: len(numbers)]
             if self._name is not None:
                 self._name.update(zip(numbers, ids, strict=True))
             self._place.update(zip(ids, numbers, strict=True))
             self._next = n
-        self._coming = []
+        self._coming, self._numbers = [], None
         if self._leaving:
             self._forget(is_there)
 
@@ -100,12 +114,17 @@ class Ids:
 
     def of(self, numbers: Sequence[int]) -> list[Any]:
         """Ids of points, while a batch may be under way: nothing is settled."""
-        begin, coming = self._next, self._coming
-        known = self._name
+        late, known = self.late(), self._name
         if known is None:
-            known = dict(enumerate(self._place, begin - len(self._place)))
-        late = {begin + i: one for i, one in enumerate(coming)}
+            known = dict(enumerate(self._place, self._next - len(self._place)))
         return [known[number] if number in known else late[number] for number in numbers]
+
+    def late(self) -> dict[int, Any]:
+        """Announced ids by the numbers that their points have or will have."""
+        begin, coming, numbers = self._next, self._coming, self._numbers
+        if numbers is not None:
+            return dict(zip(numbers, coming, strict=True))
+        return {begin + i: one for i, one in enumerate(coming)}
 
     def index_of(self, wanted: object) -> int | None:
         """Arrival number of the point with this id, None if there is none."""
@@ -117,10 +136,12 @@ class Ids:
 
     def find(self, wanted: str, n: int) -> int | None:
         """As :meth:`index_of` among points before number n, while a batch may be under way."""
-        done, coming = self._next, self._coming  # first: whoever settles moves them to the others
+        # First: whoever settles moves them to the others.
+        done, coming, numbers = self._next, self._coming, self._numbers
         found = self._place.get(wanted)
         if found is None and wanted in coming:
-            found = done + coming.index(wanted)
+            at = coming.index(wanted)
+            found = done + at if numbers is None else numbers[at]
         return found if found is not None and found < n else None
 
     def array(self) -> IdArray:

@@ -14,6 +14,7 @@ EXAMPLES = (
     "ramify serve ./trees",
     "RAMIFY_TOKEN=... ramify serve ./trees --host 0.0.0.0 --port 8080",
     "ramify serve ./trees --token-file token.txt --read-token-file readers.txt",
+    "RAY_AUTH_MODE=token ramify serve ./trees --ray 10.0.0.1:6379 --shards 16",
 )
 
 
@@ -49,6 +50,17 @@ def run(
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="A page of another address that may ask; repeatable."),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Keep the trees in shards on the Ray cluster at this address; 'auto' for the one "
+            "on this machine, 'local' for shards in this very process.",
+        ),
+    ] = None,
+    shards: Annotated[
+        int, typer.Option(metavar="N", help="Shards that a new tree begins with.", min=1)
+    ] = 4,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No line in the log for each request.")
     ] = False,
@@ -62,6 +74,10 @@ def run(
     from ramify.serve._settings import Settings, read_token
 
     serve.require()
+    if ray not in (None, "local"):
+        from ramify.ray._actors import require_ray
+
+        require_ray()
     settings = Settings(
         folder,
         host=host,
@@ -69,6 +85,8 @@ def run(
         token=_token(token_file, "RAMIFY_TOKEN", read_token),
         read_token=_token(read_token_file, "RAMIFY_READ_TOKEN", read_token),
         cors=tuple(cors or ()),
+        ray=ray,
+        shards=shards,
         log=not quiet,
     ).check()
     serve.run(settings, announce=lambda address: note(f"ramify serves {folder} at {address}"))

@@ -237,6 +237,48 @@ class Live:
         """Begin with checked rows in the shape of a tree over them."""
         cast(Any, self._core).adopt(rows, tree.children, tree.leaf_weights)
 
+    def insert_beside(
+        self, rows: Rows, nearest: IntArray, numbers: IntArray, ids: list[Any] | None
+    ) -> None:
+        """Insert checked rows under given numbers, beside given points; -1 is none."""
+        self.expect_ids(ids)
+        if self.ids is not None and ids is not None:
+            self.ids.expect(ids, numbers.tolist())
+        if isinstance(self._core, _NotBegun):
+            self._core = self._core._begin()
+        cast(Any, self._core).insert_beside(
+            rows, nearest.astype(np.uint64), numbers.astype(np.uint64)
+        )
+
+    def with_points(self, rows: Rows, tree: Hierarchy, next_number: int) -> "Live":
+        """Another one, of these rows in the shape of a tree over them, which has their numbers.
+
+        Inner nodes keep the ids that they have in the tree, and points their names.
+        """
+        core = cast(Any, _new_core(self.settings, self.dtype))
+        core.adopt(rows, tree.children)
+        last = int(tree.node_ids.max(initial=-1))
+        arrays = {
+            **core.state(),
+            "names": tree.node_ids.astype(np.uint64),
+            "next_name": np.array([last + 1], np.uint64),
+            "arrivals": tree.point_numbers.astype(np.uint64),
+            "next_arrival": np.array([next_number], np.uint64),
+        }
+        other = Live(self.settings, self.dtype, _old_core(self.settings, self.dtype, arrays))
+        if tree.names is not None:
+            other.ids = Ids.of_points(tree.names.tolist(), tree.point_numbers.tolist(), next_number)
+        return other
+
+    def outline(self, m: int, cut: Cut) -> tuple[Any, ...]:
+        """The tree opened into its m widest parts, and below as a cut of a larger tree may."""
+        found: tuple[Any, ...] = cast(Any, self._core).outline(m, *cut)
+        return found
+
+    def units(self, numbers: IntArray | None, m: int, cut: Cut) -> IntArray:
+        """Where in such an outline the unopened nodes above points are; of all, if None."""
+        return _plain(cast(Any, self._core).units(numbers, m, *cut))
+
     def polish(self, m: int | None) -> bool:
         """Merge the top of the tree anew, in rounds if m is None; whether that made it better."""
         return bool(cast(Any, self._core).polish(m))

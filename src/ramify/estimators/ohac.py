@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 from ramify.checks import number, one_of, one_of_or_none, whole_number, yes_or_no
 from ramify.estimators._guard import live
-from ramify.estimators._reshaping import ReshapingClusterer
 from ramify.estimators._settings import (
     Arrays,
     CountingOptions,
@@ -17,6 +16,7 @@ from ramify.estimators._settings import (
     checked,
     remembered,
 )
+from ramify.estimators._sharing import SharingClusterer
 from ramify.metric import DISTANCES, Metric, either
 
 
@@ -115,7 +115,7 @@ class OHACOptions(CountingOptions):
         return remembered(marks=min(len(arrays["marks"]), slots), numbers=plan)
 
 
-class OHAC(ReshapingClusterer):
+class OHAC(SharingClusterer):
     """Online hierarchical agglomerative clustering: the one to start with.
 
     A new point finds its nearest leaf; the path from that leaf to the root is taken

@@ -22,7 +22,7 @@ from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._online import OnlineClusterer
 from ramify.frames import open_arrow
 from ramify.ids import Ids
-from ramify.journal._records import Insert, Operation
+from ramify.journal._records import Beside, Insert, Operation
 from ramify.points import Expected, Rows, feature_names, read_rows
 
 #: Options that may change while a tree lives; the others shape it.
@@ -176,8 +176,22 @@ def _name(model: Any, operation: Operation) -> Answer:
     return Answer([], value=model.stable_labels(**({} if by is None else {by: value})))
 
 
+def _beside(model: Any, operation: Operation) -> Answer:
+    found = Beside.read(operation)
+    model._insert_beside(found.rows, found.nearest, found.numbers, found.ids)
+    return Answer(found.numbers.tolist())
+
+
+def _keep(model: Any, operation: Operation) -> Answer:
+    gone = np.frombuffer(operation.body, "<i8").astype(np.int64)
+    model._keep_others(gone)
+    return Answer([], gone_numbers=tuple(gone.tolist()))
+
+
 _APPLY: Mapping[str, Callable[[Any, Operation], Answer]] = {
     "insert": _insert,
+    "beside": _beside,
+    "keep": _keep,
     "forget": _forget,
     "settings": _settings,
     "call": _call,
@@ -251,8 +265,7 @@ def names_of(model: Any, numbers: Sequence[int]) -> list[Any]:
     if live is None or live.ids is None:
         return [None] * len(numbers)
     ids = live.ids
-    begin, coming, known = ids._next, ids._coming, ids._name
-    late = {begin + at: one for at, one in enumerate(coming)}
+    late, known = ids.late(), ids._name
     return [known.get(number, late.get(number)) if live.has(number) else None for number in numbers]
 
 

@@ -7,6 +7,8 @@ arrays. Each has a digest of itself and of the digest before it, so that what is
 lost or exchanged is noticed, and is noticed where it is.
 
     insert    rows with ids, weights, times, payloads; points that make way for them
+    beside    rows with numbers and neighbours from outside: the tree is one of several
+    keep      points that go to another tree; what is left keeps its shape
     forget    points
     settings  options that do not shape the tree: its cut, its window
     call      a verb of the estimator that reshapes the tree or edits it, and its options
@@ -30,7 +32,7 @@ import numpy.typing as npt
 
 from ramify.points import Rows
 
-KINDS = ("insert", "forget", "settings", "call", "mark", "name")
+KINDS = ("insert", "beside", "keep", "forget", "settings", "call", "mark", "name")
 
 #: The digest before the first operation.
 NO_CHAIN = bytes(16)
@@ -142,3 +144,43 @@ class Insert:
             raise ValueError(f"{len(body) - at} bytes too many")
         more = {name: head.get(name) for name in ("ids", "payloads", "columns", "repeats")}
         return Insert(rows, weights=weights, times=times, forget=head.get("forget", []), **more)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Rows to insert beside given neighbours, under given numbers."""
+
+    rows: Rows
+    numbers: npt.NDArray[np.int64]  #: ascending
+    nearest: npt.NDArray[np.int64]  #: (n, k): numbers of points, -1 for none
+    ids: list[Any] | None = None
+
+    def operation(self, marks: Mapping[str, Any]) -> Operation:
+        """As it is stored."""
+        head: dict[str, Any] = {
+            "n": len(self.rows),
+            "width": self.rows.shape[1],
+            "dtype": self.rows.dtype.name,
+            "k": self.nearest.shape[1],
+            "marks": dict(marks),
+        }
+        if self.ids is not None:
+            head["ids"] = self.ids
+        rows = self.rows.astype(self.rows.dtype.newbyteorder("<"), copy=False)
+        parts = rows, self.numbers.astype("<i8"), self.nearest.astype("<i8")
+        return Operation("beside", head, b"".join(part.tobytes() for part in parts))
+
+    @staticmethod
+    def read(operation: Operation) -> Beside:
+        """The inverse of :meth:`operation`. ValueError if the body has not the bytes."""
+        head, body = operation.head, operation.body
+        n, width, k = head["n"], head["width"], head["k"]
+        dtype = np.dtype(head["dtype"]).newbyteorder("<")
+        ends = np.cumsum([n * width * dtype.itemsize, n * 8, n * k * 8])
+        if len(body) != ends[-1]:
+            raise ValueError(f"{len(body)} bytes instead of {ends[-1]}")
+        rows = np.frombuffer(body, dtype, n * width).reshape(n, width)
+        numbers = np.frombuffer(body, "<i8", n, ends[0])
+        nearest = np.frombuffer(body, "<i8", n * k, ends[1]).reshape(n, k)
+        own = rows.astype(rows.dtype.newbyteorder("="), copy=False)
+        return Beside(own, numbers.astype(np.int64), nearest.astype(np.int64), head.get("ids"))

@@ -409,6 +409,24 @@ class DurableTree(Editing):
         request = Request(resolve, _names(None, checked_key), alone=True)
         return self._writer.submit(request, block=block)
 
+    def submit_operation(self, operation: Operation, rows: int = 1) -> Future[Receipt]:
+        """Have an operation written down and taken that somebody else has resolved.
+
+        For whoever keeps several trees as one (``ramify.ray``).
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> from ramify.journal._records import Operation
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.submit_operation(Operation("mark", {"marks": {"mail": "7"}})).result().numbers
+        ...     tree.marks
+        []
+        {'mail': '7'}
+        """
+        request = Request(lambda: operation, frozenset(), rows=rows, alone=True)
+        return self._writer.submit(request)
+
     def between(self, work: Callable[[], Any]) -> Any:
         """Have something done between two changes of the tree, and return what it returns.
 

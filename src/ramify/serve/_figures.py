@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ramify.memory import resident
+from ramify.ray._figures import of_shards
 from ramify.serve._trees import Served
 
 #: Name, kind, what it is, and where it is in a tree's statistics.
@@ -39,6 +40,9 @@ def metrics(trees: list[Served], door: Any, waiting: int) -> str:
     ):
         lines += _head(name, "gauge", about)
         lines += [f'{name}{{tree="{served.name}"}} {value(served)}' for served, _ in found]
+    for served, _ in found:
+        if hasattr(served.tree, "figures"):  # in shards: the same names, for each of them
+            lines += of_shards(served.tree.figures(), served.name)
     lines += _head("ramify_trees_to_open", "gauge", "trees that are still being replayed")
     lines.append(f"ramify_trees_to_open {waiting}")
     lines += _head("ramify_memory_bytes", "gauge", "memory of this process")

@@ -44,6 +44,8 @@ class Settings:
     idle_seconds: float = 20.0  #: until a body that does not come is given up
     streams: int = 100  #: readers of change feeds
     history: int = 1000  #: versions that new trees remember
+    ray: str | None = None  #: address of a Ray cluster: trees are in shards there
+    shards: int = 4  #: that such a tree begins with
     connections: int = 1000
     log: bool = True
 

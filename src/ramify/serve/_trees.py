@@ -26,6 +26,13 @@ OPTIONS = (
 )
 
 
+#: What a tree in shards can be created with.
+_BESIDE = frozenset(("algorithm", "dimension"))
+_OF_SHARDED = _BESIDE | {"metric", "linkage", "n_neighbors", "n_clusters", "distance_threshold"}
+#: Versions of such a tree that can be asked about.
+_MOST_VERSIONS = 10_000
+
+
 class NoSuchTreeError(LookupError):
     """There is no tree of that name."""
 
@@ -99,10 +106,29 @@ class Trees:
         self.ready.set()
 
     def _open(self, path: Path, model: Any, about: dict[str, Any]) -> Served:
-        tree = open_tree(path, model, queue_rows=self._settings.queue_rows)
         if (path / _ABOUT).exists():
             about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
+        if self._settings.ray is not None:
+            return Served(path.name, self._open_shards(path, about), about, _MOST_VERSIONS)
+        tree = open_tree(path, model, queue_rows=self._settings.queue_rows)
         return Served(path.name, tree, about, getattr(tree.model, "history", 0))
+
+    def _open_shards(self, path: Path, about: dict[str, Any]) -> Any:
+        """A tree in shards on Ray, with the options that it was begun with."""
+        from ramify.ray._head import read_only_facts
+        from ramify.ray._served import ServedTree
+
+        if about.get("algorithm") != "ohac" or not about.keys() <= _OF_SHARDED:
+            raise ValueError(
+                f"a tree in shards is of ohac, with no options but {', '.join(sorted(_OF_SHARDED))}"
+            )
+        options = {name: about[name] for name in _OF_SHARDED - _BESIDE if name in about}
+        here = self._settings.ray == "local"
+        engine = {"engine": "local"} if here else {"address": self._settings.ray}
+        begun = read_only_facts(path)
+        shards = self._settings.shards if begun is None else begun["plan"]["n_shards"]
+        options |= {**engine, "n_shards": shards}
+        return ServedTree(path, options, self._settings.queue_rows)
 
     def get(self, name: str) -> Served:
         """The tree of a name."""
@@ -139,7 +165,8 @@ class Trees:
 
 
 def _is_tree(path: Path) -> bool:
-    return NAME.fullmatch(path.name) is not None and (path / "journal.sqlite").exists()
+    begun = any((path / name).exists() for name in ("journal.sqlite", "router.sqlite"))
+    return NAME.fullmatch(path.name) is not None and begun
 
 
 def _model_of(asked: dict[str, Any], history: int) -> tuple[Any, dict[str, Any]]:

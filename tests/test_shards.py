@@ -1,0 +1,559 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One tree in several shards, without Ray: neighbours, trees, cuts and journals, by definition.
+
+A crash is a copy of the folders at that moment. Real kills, on a real cluster, are in
+test_ray.py.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import ramify
+import ramify._core
+from ramify.journal import NotWrittenError
+from ramify.ray import Plan, Router, Shard, ShardedOHAC
+from ramify.ray._crew import LocalCrew
+from ramify.ray._routing import routes
+from tests.oracles.shards import ShardedTree
+from tests.oracles.trees import clusters, from_children
+from tests.strategies import examples, rows_for, seeds
+
+METRICS = ("sqeuclidean", "cosine", "dot")
+
+
+def sharded(path, n_shards=3, **options):
+    options = {"block": 8, "frontier": 3, **options}
+    return ShardedOHAC(n_shards, path=path, engine="local", **options)
+
+
+def mixture(n, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) + 6 * rng.normal(size=(5, d))[rng.integers(5, size=n)]
+
+
+@pytest.fixture(scope="module")
+def folders():
+    """A new folder with every call; in memory if there is such a place, for disks are slow."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield lambda: tempfile.mkdtemp(dir=folder)
+
+
+@pytest.fixture
+def folder(folders):
+    return Path(folders())
+
+
+# --- neighbours ---------------------------------------------------------------------------
+
+
+@given(st.data(), st.sampled_from(METRICS), st.integers(1, 3))
+def test_neighbours_are_those_of_one_machine_with_all_ties(data, metric, k):
+    """Rows on a small grid: most are equally near, and many are equal."""
+    rng = np.random.default_rng(data.draw(seeds()))
+    n, before, shards = 40, data.draw(st.integers(0, 30)), data.draw(st.integers(1, 4))
+    X = rng.integers(1, 4, size=(n, data.draw(st.sampled_from([1, 2, 20])))).astype(np.float64)
+    of = rng.integers(shards, size=before)
+    proposals = [_proposal(X, np.flatnonzero(of == s), before, metric, k) for s in range(shards)]
+    found = routes(np.ascontiguousarray(X[before:]), before, proposals, metric, k)
+    holder = [*of.tolist(), *found.shards.tolist()]
+    for i in range(max(before, 1), n):
+        one = ramify.OHAC(metric=metric).fit(X[:i])
+        nearest = one.nearest(X[i : i + 1], k=min(k, i))[0][0]
+        shard = holder[nearest[0]]
+        assert found.shards[i - before] == shard
+        beside = [int(y) for y in found.nearest[i - before] if y >= 0]
+        assert beside == [y for y in nearest.tolist() if holder[y] == shard]
+
+
+def _proposal(X, points, before, metric, k):
+    numbers = np.full((len(X) - before, k), -1)
+    distances = np.full((len(X) - before, k), np.inf)
+    if len(points):
+        own = ramify.OHAC(metric=metric).fit(X[points])
+        there = min(k, len(points))
+        places, distances[:, :there] = own.nearest(X[before:], k=there)
+        numbers[:, :there] = points[places]
+    return numbers, distances
+
+
+# --- trees --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(data=st.data())
+def test_the_tree_is_that_of_the_definition(metric, folders, data):
+    X = data.draw(rows_for(metric, min_size=2, max_size=45))
+    linkage = data.draw(st.sampled_from(["average", "ward"] if metric != "dot" else ["average"]))
+    n_shards, k = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 2))
+    block, m = data.draw(st.integers(2, 16)), data.draw(st.integers(1, 5))
+    oracle = ShardedTree(X, n_shards, block, metric, linkage, k)
+    options = {"metric": metric, "linkage": linkage, "n_neighbors": k}
+    with sharded(folders(), n_shards, block=block, frontier=m, **options) as model:
+        model.partial_fit(X)
+        tree = model.hierarchy()
+        sizes = model.figures()["sizes"]
+    tree.check()
+    assert sizes == [0 if one is None else len(one) for one in oracle.shards]
+    assert clusters(from_children(tree.children)) == clusters(oracle.whole(m))
+
+
+@settings(max_examples=examples(12))
+@given(st.data())
+def test_one_shard_is_the_plain_model_to_the_bit(folders, data):
+    X = data.draw(rows_for("sqeuclidean", max_size=60))
+    X = X.astype(data.draw(st.sampled_from([np.float32, np.float64])))
+    plain = ramify.OHAC(linkage="ward", n_neighbors=2)
+    with sharded(folders(), 1, linkage="ward", n_neighbors=2) as model:
+        for part in np.array_split(X, data.draw(st.integers(1, 4))):
+            if len(part):
+                model.partial_fit(part)
+                plain.partial_fit(part)
+        assert model.hierarchy() == plain.hierarchy()
+        assert model.hierarchy().node_ids.tolist() == plain.hierarchy().node_ids.tolist()
+        assert model.to_model()._to_saved()[1].keys() == plain._to_saved()[1].keys()
+        for name, array in model.to_model()._to_saved()[1].items():
+            assert array.tobytes() == plain._to_saved()[1][name].tobytes(), name
+
+
+@settings(max_examples=examples(8))
+@given(st.data())
+def test_the_tree_does_not_depend_on_how_the_stream_is_cut_into_calls(folders, data):
+    X = mixture(90, seed=data.draw(seeds()))
+    cuts = sorted(data.draw(st.lists(st.integers(0, 90), max_size=6)))
+    with sharded(folders()) as one, sharded(folders()) as other:
+        one.partial_fit(X)
+        for part in np.split(X, cuts):
+            if len(part):
+                other.partial_fit(part)
+        assert one.digests() == other.digests()
+        assert one.hierarchy() == other.hierarchy()
+
+
+def test_shards_that_grow_too_large_are_split_but_not_beyond_the_limit(folder):
+    rng = np.random.default_rng(0)
+    spread = rng.normal(size=(64, 2)) * 50
+    crowd = rng.normal(size=(400, 2)) * 0.01  # all of these go where the first of them went
+    with sharded(folder, 3, max_shards=5) as model:
+        model.partial_fit(np.concatenate([spread, crowd]))
+        figures = model.figures()
+        model.hierarchy().check()
+    assert len(figures["sizes"]) == 5
+    assert figures["splits"] == 4
+    assert sum(figures["sizes"]) == 464
+
+
+def test_a_split_takes_no_crumbs(folder):
+    """Outliers hang from the root one by one; a part that goes is a third at least."""
+    X = np.concatenate([mixture(60, 2), 10.0 ** np.arange(3, 15)[:, np.newaxis] * np.ones((1, 2))])
+    with sharded(folder, 2, block=72) as model:
+        sizes = model.partial_fit(X).figures()["sizes"]
+    assert min(sizes) >= 72 / 3
+
+
+# --- what can be asked ----------------------------------------------------------------------
+
+
+@settings(max_examples=examples(12))
+@given(st.data())
+def test_cuts_of_the_shards_are_cuts_of_the_whole_tree(folders, data):
+    X = mixture(data.draw(st.integers(2, 80)), seed=data.draw(seeds()))
+    with sharded(folders(), data.draw(st.integers(1, 4))) as model:
+        tree = model.partial_fit(X).hierarchy()
+        height = data.draw(st.sampled_from([0.0, *tree.monotone_heights.tolist(), 1e9]))
+        k = data.draw(st.integers(1, len(X)))
+        for cut in (
+            {"n_clusters": k},
+            {"height": height},
+            {"max_size": data.draw(st.integers(1, 40))},
+        ):
+            labels = tree.cut(**cut)
+            assert model.cut(**cut).tolist() == labels.tolist()
+            found = model.clusters(**cut)
+            assert found.sizes.tolist() == np.bincount(labels).tolist()
+            expected = tree.clusters(X, **cut)
+            assert found.node_ids.tolist() == expected.node_ids.tolist()
+            assert found.first_points.tolist() == expected.first_points.tolist()
+            assert found.heights.tolist() == expected.heights.tolist()
+            np.testing.assert_allclose(found.means, expected.means, atol=1e-9)
+            np.testing.assert_allclose(found.spreads, expected.spreads, atol=1e-9)
+
+
+@settings(max_examples=examples(8))
+@given(st.data())
+def test_rows_are_assigned_as_the_whole_tree_would(folders, data):
+    X = mixture(70, seed=data.draw(seeds()))
+    new = mixture(20, seed=1)
+    with sharded(folders(), n_clusters=4) as model:
+        tree = model.partial_fit(X).hierarchy()
+        one = ramify.OHAC.from_hierarchy(tree, X)
+        found, expected = model.assign(new, n_clusters=9), one.assign(new, n_clusters=9)
+        assert found.labels.tolist() == expected.labels.tolist()
+        assert found.points.tolist() == expected.points.tolist()
+        assert found.distances.tolist() == expected.distances.tolist()
+        assert found.path_codes == expected.path_codes
+        assert model.predict(new).tolist() == one.assign(new, n_clusters=4).labels.tolist()
+        labels, nodes = model.cluster_of([3, 69], n_clusters=9)
+        assert labels.tolist() == tree.cut(n_clusters=9)[[3, 69]].tolist()
+        assert set(nodes.tolist()) <= set(model.clusters(n_clusters=9).node_ids.tolist())
+        near, far = model.nearest(new, k=5)
+        plain_near, plain_far = one.nearest(new, k=5)
+        assert near.tolist() == plain_near.tolist()
+        assert far.tolist() == plain_far.tolist()
+
+
+@settings(max_examples=examples(12))
+@given(st.data())
+def test_the_guarantee_holds(folders, data):
+    """Rev >= (1 - 2φ)/3 · n · Σw, for whatever similarity c - d² that is nowhere negative."""
+    X = mixture(data.draw(st.integers(20, 90)), seed=data.draw(seeds()))
+    with sharded(folders(), data.draw(st.integers(2, 4)), frontier=6) as model:
+        model.partial_fit(X)
+        top, tree = model.top(), model.hierarchy()
+    assume(len(np.unique(top.shards)) > 1)
+    assert top.sizes.sum() == len(X)
+    assert top.share == top.sizes.max() / len(X)
+    apart = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    w = apart.max() - apart
+    assert _revenue(tree, w) >= top.guarantee * len(X) * w[np.triu_indices(len(X), 1)].sum()
+
+
+def _revenue(tree, w):
+    n, total = tree.n_leaves, 0.0
+    for row, (a, b) in enumerate(tree.children.tolist()):
+        one, other = tree.leaves(a), tree.leaves(b)
+        total += (n - tree.sizes[n + row]) * w[np.ix_(one, other)].sum()
+    return total
+
+
+def test_the_top_tree_is_the_top_of_the_whole(folder):
+    X = mixture(200)
+    with sharded(folder, frontier=7) as model:
+        top, tree = model.partial_fit(X).top(), model.hierarchy()
+    weights = dict(zip(tree.node_ids.tolist(), tree.sizes[200:].tolist(), strict=True))
+    heights = dict(zip(tree.node_ids.tolist(), tree.heights.tolist(), strict=True))
+    parts = top.tree.n_leaves
+    assert parts == 7 * len(set(top.shards.tolist()))
+    for node, size, height in zip(
+        top.tree.node_ids.tolist(), top.tree.weights[parts:], top.tree.heights, strict=True
+    ):
+        assert (weights[node], heights[node]) == (size, height)
+
+
+@settings(max_examples=examples(12))
+@given(st.data())
+def test_points_leave_and_others_come(folders, data):
+    X = mixture(80, seed=data.draw(seeds()))
+    names = [f"p{i}" for i in range(80)]
+    gone = data.draw(st.lists(st.integers(0, 49), unique=True, min_size=1, max_size=49))
+    with sharded(folders()) as model:
+        before = model.partial_fit(X[:50], ids=names[:50]).version
+        assert model.forget([names[i] for i in gone]) == len(gone)
+        model.partial_fit(X[50:], ids=names[50:])
+        left = [i for i in range(80) if i not in gone]
+        tree = model.hierarchy()
+        tree.check()
+        assert tree.point_numbers.tolist() == left
+        assert model.ids_.tolist() == [names[i] for i in left]
+        assert model.points().tolist() == X[left].tolist()
+        assert model.number_of("p60") == 60
+        changes = model.changes(before)
+        assert changes.inserted.tolist() == list(range(50, 80))
+        assert changes.forgotten.tolist() == sorted(gone)
+        assert model.changes(0).inserted.tolist() == left
+        assert (model.cut(n_clusters=5) == tree.cut(n_clusters=5)).all()
+        whole = model.to_model()
+        assert whole.hierarchy() == tree
+        assert whole.ids_.tolist() == model.ids_.tolist()
+        whole.check()
+
+
+def test_all_may_leave_and_the_stream_goes_on(folder):
+    with sharded(folder) as model:
+        model.partial_fit(mixture(30)).forget(range(30))
+        assert len(model) == 0
+        with pytest.raises(Exception, match="no points yet"):
+            model.hierarchy()
+        assert model.insert([1.0, 2.0, 3.0]) == 30
+        assert model.partial_fit(mixture(30)).hierarchy().point_numbers.tolist() == list(
+            range(30, 61)
+        )
+
+
+def test_what_is_wrong_is_refused_and_changes_nothing(folder):
+    X = mixture(20)
+    with sharded(folder, n_clusters=3) as model:
+        assert len(model) == 0
+        model.partial_fit(X, ids=list(range(20)))
+        before = model.digests()
+        for wrong, kind, words in (
+            (lambda: model.partial_fit(X), ValueError, "ids from its first"),
+            (lambda: model.partial_fit(X, ids=range(20)), ValueError, "already the id"),
+            (lambda: model.partial_fit(X, ids=list("abcdefghijklmnopqrst")), TypeError, "type int"),
+            (lambda: model.partial_fit(X[:, :2], ids=range(20, 40)), ValueError, "3"),
+            (lambda: model.partial_fit([[0, 1, np.nan]], ids=[99]), ValueError, "NaN"),
+            (lambda: model.forget([3, 99]), KeyError, "99"),
+            (lambda: model.forget([3, 3]), ValueError, "twice"),
+            (lambda: model.cut(n_clusters=21), ValueError, "n_clusters"),
+            (lambda: model.cut(n_clusters=2, height=1.0), ValueError, "give one"),
+            (lambda: model.changes(99), LookupError, "not remembered"),
+            (lambda: model.fit(X), ValueError, "has a stream"),
+        ):
+            with pytest.raises(kind, match=words):
+                wrong()
+        assert model.digests() == before
+    for wrong in ({"metric": "dot"}, {"block": 9}, {"frontier": 9}):
+        with pytest.raises(ValueError, match="was asked for"):
+            len(sharded(folder, **wrong))
+    with pytest.raises(ValueError, match="engine"):
+        ShardedOHAC(2, path=folder / "other", engine="spark").partial_fit(X)
+
+
+def test_a_saved_tree_goes_on_as_a_plain_model(folder):
+    X = mixture(60)
+    with sharded(folder / "shards", n_clusters=4) as model:
+        model.partial_fit(X).save(folder / "tree.ramify")
+        tree, labels = model.hierarchy(), model.labels_
+    loaded = ramify.load(folder / "tree.ramify")
+    assert loaded.hierarchy() == tree
+    assert loaded.labels_.tolist() == labels.tolist()
+    assert loaded.insert(X[0]) == 60
+
+
+def test_figures_have_the_names_of_the_service(folder):
+    from ramify.serve._figures import _OF_TREES
+
+    with sharded(folder) as model:
+        text = model.partial_fit(mixture(60)).metrics()
+    told = {line.split("{")[0] for line in text.splitlines() if not line.startswith("#")}
+    served = {name for name, *_ in _OF_TREES} - {"ramify_refused_total"}
+    assert served <= told
+    assert 'ramify_points{tree="sharded"} 60' in text
+    assert 'ramify_points{tree="sharded",shard="2"}' in text
+
+
+class DataSet:
+    """As ``ray.data.Dataset`` hands out its rows; on_a_cluster.py reads a real one."""
+
+    __module__ = "ray.data"
+
+    def __init__(self, columns):
+        self._columns = columns
+
+    def iter_batches(self, *, batch_size, batch_format, prefetch_batches):
+        assert batch_format == "numpy"
+        n = len(next(iter(self._columns.values())))
+        for at in range(0, n, batch_size):
+            yield {name: column[at : at + batch_size] for name, column in self._columns.items()}
+
+
+def test_arrow_tables_and_data_sets_give_the_tree_of_their_rows(folder):
+    pa = pytest.importorskip("pyarrow")
+    X = mixture(100)
+    names = np.array([f"p{i}" for i in range(100)])
+    columns = {name: X[:, j] for j, name in enumerate("abc")}
+    lists = np.empty(100, object)
+    lists[:] = X.tolist()
+    with sharded(folder / "array") as model:
+        tree = model.partial_fit(X).hierarchy()
+    with sharded(folder / "arrow") as model:
+        assert model.partial_fit(pa.table(columns)).hierarchy() == tree
+    for kind, data in (
+        ("columns", {"name": names, **columns}),
+        ("vectors", {"name": names, "vector": X}),
+        ("lists", {"vector": lists, "name": names}),
+    ):
+        with sharded(folder / kind) as model:
+            model.partial_fit(DataSet(data), ids="name")
+            assert model.hierarchy() == tree
+            assert model.number_of("p77") == 77
+    with sharded(folder / "wrong") as model, pytest.raises(ValueError, match="no such column"):
+        model.partial_fit(DataSet({"vector": X}), ids="name")
+
+
+# --- journals -------------------------------------------------------------------------------
+
+
+def test_a_reopened_stream_goes_on_to_the_bit(folder):
+    X = mixture(150)
+    with sharded(folder / "whole") as one:
+        whole, tree = one.partial_fit(X).digests(), one.hierarchy()
+    for part in np.array_split(X, 7):
+        with sharded(folder / "parts") as model:
+            model.partial_fit(part)
+    with sharded(folder / "parts") as model:
+        assert model.digests() == whole
+        assert model.hierarchy() == tree
+
+
+class Crash(BaseException):
+    """A process that ends."""
+
+
+class Doomed(LocalCrew):
+    """Shards whose process ends before or after a given call; all that is left is the disk."""
+
+    def __init__(self, folder, options, calls, after):
+        super().__init__(folder, options)
+        self.calls, self.after = calls, after
+
+    def ask(self, calls):
+        answers = []
+        for one in calls:
+            if self.calls == 0 and not self.after:
+                raise Crash
+            answers += super().ask([one])
+            if self.calls == 0:
+                raise Crash
+            self.calls -= 1
+        return answers
+
+
+def operations():
+    """Blocks, splits, points that leave, and ends of blocks that nobody looks at."""
+    X = mixture(60)
+    for begin in range(0, 48, 6):
+        yield "insert", X[begin : begin + 6], list(range(begin, begin + 6)), f"k{begin}"
+        if begin in (12, 30):
+            yield "forget", [begin, begin - 5], f"f{begin}"
+
+
+PLAN = Plan(3, {}, frontier=3, block=8, max_shards=6)
+
+
+def carry_out(router):
+    for verb, *about in operations():
+        getattr(router, verb)(*about)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_crash_at_any_call_changes_nothing_about_the_tree(folder, after):
+    """Callers whose call got no answer send it again; the disk is copied as it was."""
+    router = Router(folder / "whole", PLAN, LocalCrew(folder / "whole", {}))
+    carry_out(router)
+    wanted, tree = router.digests(), router.hierarchy()
+    router.close()
+    crashes = 0
+    for calls in range(0, 1000, 5):
+        folder = folder / f"crash{calls}"
+        folder.mkdir()
+        crew = Doomed(folder, {}, calls, after)
+        try:
+            carry_out(Router(folder, PLAN, crew))
+            break
+        except Crash:
+            crashes += 1
+        left = folder / f"left{calls}"
+        shutil.copytree(folder, left)
+        for shard in crew.shards.values():
+            shard._tree._writer.stop()
+        router = Router(left, PLAN, LocalCrew(left, {}))
+        carry_out(router)
+        assert router.digests() == wanted, f"a crash at call {calls}"
+        assert router.hierarchy() == tree
+        router.close()
+    assert crashes > 15
+
+
+class Full(LocalCrew):
+    """Shards, one of which has no room for some of its operations."""
+
+    def __init__(self, folder, options):
+        super().__init__(folder, options)
+        self.left = None
+
+    def ask(self, calls):
+        answers = []
+        for one in calls:
+            if one[1] == "insert" and self.left is not None:
+                self.left -= 1
+                if self.left == 0:
+                    raise NotWrittenError("the disk is full")
+            answers += super().ask([one])
+        return answers
+
+
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_a_shard_that_could_not_take_an_operation_gets_it_again(folder, which):
+    X = mixture(60)
+    with sharded(folder / "whole") as model:
+        wanted = model.partial_fit(X).digests()
+    crew = Full(folder / "full", {})
+    router = Router(folder / "full", Plan(3, {}, frontier=3, block=8, max_shards=12), crew)
+    router.insert(X[:40], key="first")
+    crew.left = which
+    with pytest.raises(NotWrittenError):
+        router.insert(X[40:], key="second")
+    crew.left = None  # there is room again, and the caller asks again
+    assert router.insert(X[40:], key="second").tolist() == list(range(40, 60))
+    assert router.digests() == wanted
+    crew.left = 1
+    with pytest.raises(NotWrittenError):
+        router.insert(X[:1], key="third")
+    crew.left = None  # nobody asks again: what was written down is in
+    assert router.hierarchy().n_leaves == 61
+    router.close()
+
+
+def test_a_shard_takes_an_operation_once_and_proves_what_it_replays(folder):
+    X = mixture(2000)
+    shard = Shard(folder / "shard", {})
+    op = 0
+    while op < 40 or (not shard._tree._writer.store.hashes(0) and op < 2000):
+        near = np.array([[3 * op - 3 if op else -1]])
+        for _ in range(2):
+            state = shard.insert(op + 1, X[op : op + 1], np.array([3 * op]), near)
+        op += 1
+        assert state == (op, op, None)
+    whole = shard.state(digest=True)
+    shutil.copytree(folder / "shard", folder / "left")
+    shard.close()
+    again = Shard(folder / "left", {})
+    assert again.report.replayed == op
+    assert again.report.proven >= 1
+    assert again.state(digest=True) == whole
+    assert again.nearest(X[:1], 1)[0].tolist() == [[0]]
+    held = again.holds(np.array([0, 1, 3, 3 * op]))
+    assert held.tolist() == [True, False, True, False]
+    again.close()
+
+
+def test_a_part_that_moves_is_on_a_disk_at_every_moment(folder):
+    """The folder of the shard that gets it is there or not, never in part."""
+    X = mixture(40)
+    one, other = Shard(folder / "one", {}), Shard(folder / "other", {})
+    near = np.maximum(np.arange(40) - 1, -1)[:, np.newaxis]
+    one.insert(1, X, np.arange(40), near)
+    numbers, part = one.part(2)
+    assert other.adopt(2, part).leaves == len(numbers)
+    assert other.adopt(2, part).leaves == len(numbers)
+    assert one.give_up(2, numbers).leaves == 40 - len(numbers)
+    assert one.part(2) is None
+    assert sorted([*one.points()[0], *other.points()[0]]) == list(range(40))
+    for shard in (one, other):
+        shard.model.check()
+        shard.close()
+    assert not Path(folder / "other.new").exists()
+
+
+def test_numbers_from_outside_are_new_and_ascending():
+    live = ramify._core.LiveF64("ohac", 1, "sqeuclidean", "average", 1)
+    rows, nobody = np.zeros((2, 1)), np.full((2, 1), 2**64 - 1, np.uint64)
+    near = np.array([[2**64 - 1], [5]], np.uint64)
+    live.insert_beside(rows, near, np.array([5, 9], np.uint64))
+    assert live.numbers().tolist() == [5, 9]
+    assert live.next_arrival == 10
+    for wrong in ([9, 10], [12, 12], [13, 11], [10]):
+        with pytest.raises(ValueError, match="new and ascending"):
+            live.insert_beside(rows, nobody, np.array(wrong, np.uint64))
+    with pytest.raises(ValueError, match="not among the points"):
+        live.insert_beside(rows, np.full((2, 1), 7, np.uint64), np.array([20, 21], np.uint64))
+    live.check()
+    live.insert_beside(rows[:1], near[1:], np.array([30], np.uint64))
+    assert live.numbers().tolist() == [5, 9, 30]

@@ -159,6 +159,13 @@ def _widths(plan: Plan) -> list[Case]:
         rows = plan.rows("gaussian", n, width=width)
         cases.append(Case(WIDTHS, f"OHAC {n:,} x {width}, long paths", _fit("OHAC", rows), each,
                           once=True))  # fmt: skip
+    deep = (Goal("each", most=1_500),)  # 2,000 of them in three seconds
+    for name, rows, options in (
+        ("centroid 2,000 x 64", plan.rows("gaussian", 2_000, width=64), {"linkage": "centroid"}),
+        ("dot 2,000 x 20", plan.rows("positive", 2_000, width=20), {"metric": "dot"}),
+    ):
+        cases.append(Case(WIDTHS, f"OHAC {name}, chains", _fit("OHAC", rows, **options), deep,
+                          once=True))  # fmt: skip
     for n in (100_000, 500_000):
         rows = plan.rows("records", n)
         cases.append(Case(WIDTHS, f"OHAC {n:,} x 38, 71 % repeats", _fit("OHAC", rows),

@@ -78,6 +78,11 @@ def gaussian(n: int, width: int) -> Rows:
     return np.random.default_rng(width).standard_normal((n, width)).astype(np.float32)
 
 
+def positive(n: int, width: int) -> Rows:
+    """The same without signs: under dot, all alike."""
+    return np.abs(gaussian(n, width))
+
+
 def image_standin(n: int = 55_000) -> Rows:
     """Not MNIST: rows of its width in [0, 1], half of them zeros, variance fading as 1/j^1.2."""
     return np.clip(_fading(n, 784, groups=10, power=1.2, seed=784) * 12, 0, 1)

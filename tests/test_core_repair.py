@@ -195,7 +195,9 @@ def grown(X, metric, linkage, long_path_from, erased=()):
     for i, row in enumerate(X):
         tree.make_room(1)
         v = tree.add_leaf(row)
-        near = rows[living] @ rows[i] if metric == "dot" else -((rows[living] - rows[i]) ** 2).sum(1)
+        near = (
+            rows[living] @ rows[i] if metric == "dot" else -((rows[living] - rows[i]) ** 2).sum(1)
+        )
         ohac.insert(tree, v, [tree.points.find(living[int(np.argmax(near))])] if living else [])
         living.append(i)
         for gone in [e for e in erased if 2 * e == i]:

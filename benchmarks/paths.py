@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an insert costs on paths of every length: ``python -m benchmarks.paths --out PICTURE``.
+
+Rows without structure make paths longer the more of them there are. Each stream is inserted
+in parts; a part's point in the plot is the mean depth of the tree after it, and the mean time
+of its inserts. Beside each stream, the slope of these points in a plot whose both axes are
+logarithmic: 1 is linear.
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.streams import gaussian, positive
+from ramify import OHAC
+
+#: What is inserted: name, rows, options, number of parts.
+_STREAMS: tuple[tuple[str, Any, dict[str, str], int], ...] = (
+    ("average, 64 columns", lambda: gaussian(16_000, 64), {}, 8),
+    ("average, 128 columns", lambda: gaussian(6_000, 128), {}, 8),
+    ("centroid, 64 columns", lambda: gaussian(2_400, 64), {"linkage": "centroid"}, 12),
+    ("dot, 20 columns", lambda: positive(4_000, 20), {"metric": "dot"}, 8),
+)
+
+Curve = list[tuple[float, float]]
+
+
+def curve(rows: Any, options: dict[str, str], parts: int) -> Curve:
+    """Mean depth and microseconds an insert, part by part."""
+    model, found = OHAC(**options), []
+    for part in np.array_split(rows, parts):
+        begun = time.process_time()
+        model.partial_fit(part)
+        took = time.process_time() - begun
+        found.append((float(model.hierarchy().depths().mean()), took / len(part) * 1e6))
+    return found
+
+
+def slope(points: Curve) -> float:
+    """Of the straight line through these points, both axes being logarithmic."""
+    lengths, times = np.log(np.array(points)).T
+    return float(np.polyfit(lengths, times, 1)[0])
+
+
+def draw(curves: dict[str, Curve], path: Path) -> None:
+    """Time against length, and a line of slope 1 to compare with."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    axes = figure.subplots()
+    for name, points in curves.items():
+        axes.loglog(
+            *zip(*points, strict=True), marker="o", ms=4, label=f"{name}: {slope(points):.2f}"
+        )
+    axes.loglog([20, 1_000], [20, 1_000], color="#888888", ls=":", label="1 µs a level")
+    axes.set_xlabel("mean length of root paths")
+    axes.set_ylabel("µs for one insert of OHAC")
+    axes.legend(title="slope")
+    figure.savefig(path, dpi=150)
+
+
+def main() -> None:
+    """Print the figures; draw them if a path is given."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.paths", description=__doc__)
+    parser.add_argument("--out", type=Path, help="picture to write")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # that trees are deep is the point
+    curves = {}
+    for name, rows, options, parts in _STREAMS:
+        curves[name] = points = curve(rows(), options, parts)
+        shown = ", ".join(f"{length:.0f}: {each:.0f} µs" for length, each in points)
+        print(f"{name}: slope {slope(points):.2f} ({shown})", flush=True)
+    if arguments.out:
+        draw(curves, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ from benchmarks.streams import gaussian, positive
 from ramify import OHAC
 
 #: What is inserted: name, rows, options, number of parts.
-_STREAMS: tuple[tuple[str, Any, dict[str, str], int], ...] = (
+_STREAMS: tuple[tuple[str, Any, dict[str, Any], int], ...] = (
     ("average, 64 columns", lambda: gaussian(16_000, 64), {}, 8),
     ("average, 128 columns", lambda: gaussian(6_000, 128), {}, 8),
     ("centroid, 64 columns", lambda: gaussian(2_400, 64), {"linkage": "centroid"}, 12),
@@ -29,7 +29,7 @@ _STREAMS: tuple[tuple[str, Any, dict[str, str], int], ...] = (
 Curve = list[tuple[float, float]]
 
 
-def curve(rows: Any, options: dict[str, str], parts: int) -> Curve:
+def curve(rows: Any, options: dict[str, Any], parts: int) -> Curve:
     """Mean depth and microseconds an insert, part by part."""
     model, found = OHAC(**options), []
     for part in np.array_split(rows, parts):

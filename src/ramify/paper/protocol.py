@@ -53,9 +53,10 @@ to a few per cent.
   squared distances. "OTD on w" compares w itself, "OHAC k=2" reopens the paths of two nearest
   leaves. All other options are the defaults.
 - The paper does not name its linkage; it was probably centroid. For it: the triplet distances of
-  OHAC to HAC on iris, glass and MNIST, 0.02, 0.12 and 0.44, are met or nearly met by centroid and not by
-  average linkage (rows "HAC centroid" and "OHAC centroid"), and HAC's revenue on MNIST is nearer.
-  Against it: gmm-1 fits neither, and on iris "OHAC k=2" comes as close. Two linkages were tried.
+  OHAC to HAC on iris, glass and MNIST, 0.02, 0.12 and 0.44, are met or nearly met by centroid and
+  not by average linkage (rows "HAC centroid" and "OHAC centroid"), and HAC's revenue on MNIST is
+  nearer. Against it: gmm-1 fits neither, and on iris "OHAC k=2" comes as close. Two linkages were
+  tried.
 - Revenue is exact up to {EXACT_REVENUE:,} points and estimated from {SAMPLE:,} random pairs above;
   triplet distance is to our own offline HAC (that of OHAC centroid to HAC centroid), exact up to
   {EXACT_TRIPLETS:,} points and estimated from {SAMPLE:,} random triplets above.

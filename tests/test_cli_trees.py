@@ -828,6 +828,7 @@ def test_info_says_what_a_file_holds(tree):
         "linkage": "average",
         "n_neighbors": 1,
         "neighbors": "exact",
+        "recall": 0.97,
         "n_jobs": None,
         "track_members": True,
         "update": "hac",

@@ -102,6 +102,7 @@ OWN_OPTIONS = {
     OHAC: {
         "n_neighbors": 1,
         "neighbors": "exact",
+        "recall": 0.97,
         "n_jobs": None,
         "max_leaves": None,
         "track_members": True,

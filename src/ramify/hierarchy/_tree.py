@@ -138,7 +138,7 @@ class Tree:
         --------
         >>> import ramify
         >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]]).hierarchy()
-        >>> tree.with_node_names({3: "low"}).to_newick(lengths=False)
+        >>> tree.with_node_names({0: "low"}).to_newick(lengths=False)
         '((0,1)low,2);'
         """
         for text in node_names.values():

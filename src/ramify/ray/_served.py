@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,9 @@ class LiveShards:
 
     shared = False  #: no call is a matter of microseconds
     past = None
+
+    #: Nobody can name nodes here.
+    names: ClassVar[dict[int, str]] = {}
 
     def __init__(self, ask: Callable[..., Any], about: Mapping[str, Any], metric: str) -> None:
         self._ask = ask
@@ -196,10 +199,14 @@ class ServedTree:
         return self._submit(forget, 1)
 
     def submit_call(
-        self, verb: str, options: Mapping[str, Any], *, block: bool = True
+        self, verb: str, options: Mapping[str, Any], *, key: str | None = None, block: bool = True
     ) -> Future[Receipt]:
         """A sharded tree has no such verbs: its top is merged anew as it is."""
         raise TypeError(f"a sharded tree cannot {verb}")
+
+    def edits(self) -> Any:
+        """What people have said about it: nothing, they cannot."""
+        raise TypeError("a sharded tree cannot be edited")
 
     def _submit(self, work: Callable[[], Receipt], rows: int) -> Future[Receipt]:
         self._waiting += rows

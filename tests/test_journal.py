@@ -23,6 +23,7 @@ from ramify.journal import (
     _model,
     _wal,
 )
+from tests.chaos.stream import KINDS, operate
 from tests.commands import done, fails
 from tests.every import ONLINE
 
@@ -257,6 +258,18 @@ def test_verbs_that_reshape_a_tree_are_replayed(tmp_path, monkeypatch):
         assert len(again) == 18
         with pytest.raises(TypeError, match="OHAC cannot delete"):
             again.submit_call("delete", {})
+
+
+def test_the_digest_of_an_edited_tree_does_not_depend_on_where_nodes_lie(tmp_path):
+    """Marks name places in the core's arena, and those are others after a file."""
+    plain, other = KINDS["ohac"](), KINDS["ohac"]()
+    for i in range(260):
+        operate(plain, i)
+        operate(other, i)
+        if i % 9 == 0:
+            other.save(tmp_path / "other.ramify")
+            other = ramify.load(tmp_path / "other.ramify")
+            assert digest(plain) == digest(other)
 
 
 def test_edits_are_replayed(tmp_path):

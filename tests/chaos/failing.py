@@ -4,6 +4,7 @@
 disk has failed the tree goes on when there is room again, and holds what was acknowledged.
 """
 
+import contextlib
 import ctypes
 import shutil
 import sys
@@ -54,13 +55,22 @@ def run(folder: Path, kind: int, k: int, always: bool) -> tuple[int, int]:
     except JournalError as error:
         raise AssertionError("no snapshot with room again") from error
     crash = folder.with_name("crash")
-    shutil.rmtree(crash, ignore_errors=True)
-    shutil.copytree(folder, crash)
+    copy(folder, crash)
     tree.close()
     for place in (folder, crash):
         with ramify.open(place) as again:
             same(again, at + 3)
     return times, refused
+
+
+def copy(folder: Path, to: Path) -> None:
+    """As a crash would leave it; an old snapshot may go while it is copied."""
+    for _ in range(10):
+        shutil.rmtree(to, ignore_errors=True)
+        with contextlib.suppress(shutil.Error):
+            shutil.copytree(folder, to)
+            return
+    raise AssertionError("files kept going")
 
 
 def same(tree, count: int) -> None:

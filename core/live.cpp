@@ -483,6 +483,11 @@ bool Live<Real>::polish(std::size_t m, const Pulse& pulse) {
 template <class Real>
 bool Live<Real>::polish_in_rounds(const Pulse& pulse) {
   require_any_shape();
+  return polish_each_round(pulse);
+}
+
+template <class Real>
+bool Live<Real>::polish_each_round(const Pulse& pulse) {
   bool better = false;
   for (const std::size_t m : polish_rounds(size())) better |= polish_top(m, pulse);
   return better;
@@ -502,7 +507,7 @@ template <class Real>
 void Live<Real>::polish_if_due(Arrival number) noexcept {
   if (number + 1 < kFirstPolish || !std::has_single_bit(number + 1)) return;
   try {
-    polish_in_rounds({});
+    polish_each_round({});
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -47,7 +47,7 @@ struct Options {
   bool polish = false;
   /// Near neighbours instead of the nearest (index/cell_rows.hpp). Only under OHAC, and
   /// squared distances.
-  std::optional<CellOptions> cells = {};
+  std::optional<CellOptions> cells = std::nullopt;
 };
 
 /// Rows to be inserted, in order; and what is to leave on the way.
@@ -207,6 +207,7 @@ class Live {
   bool is_counted(RowSlot row) const { return options_.count_repeats && points().ssd(row) == 0; }
   void require_any_shape() const;
   void require_empty() const;
+  bool polish_each_round(const Pulse& pulse);
   bool polish_top(std::size_t m, const Pulse& pulse);
   void polish_if_due(Arrival number) noexcept;
   void keep_to_budget();

@@ -138,14 +138,6 @@ RAMIFY_INLINE void row_gram_of(const float* rows, std::size_t count, std::size_t
       row_tile(rows + i * dim, rows + k * dim, dim, out + i * count + k, count);
 }
 
-template <bool kProduct, class Value>
-RAMIFY_INLINE void add_term(Value& sum, const Value& from, const Value& to) {
-  if constexpr (kProduct)
-    sum += from * to;
-  else
-    sum += (from - to) * (from - to);
-}
-
 #if defined(__GNUC__) || defined(__clang__)
 RAMIFY_INLINE void load(Lanes& lanes, const float* from) {
   std::memcpy(&lanes, from, sizeof lanes);
@@ -174,7 +166,7 @@ RAMIFY_INLINE void compare_few(const float* from, const Real* const* rows, std::
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < kRows; ++i) {
       load(there, rows[i] + j);
-      add_term<kProduct>(lanes[i], here, there);
+      lanes[i] += kProduct ? here * there : (here - there) * (here - there);
     }
   }
   for (std::size_t i = 0; i < kRows; ++i) {
@@ -186,8 +178,10 @@ RAMIFY_INLINE void compare_few(const float* from, const Real* const* rows, std::
   }
 #endif
   for (; j < dim; ++j)
-    for (std::size_t i = 0; i < kRows; ++i)
-      add_term<kProduct>(sums[i], from[j], static_cast<float>(rows[i][j]));
+    for (std::size_t i = 0; i < kRows; ++i) {
+      const auto there = static_cast<float>(rows[i][j]);
+      sums[i] += kProduct ? from[j] * there : (from[j] - there) * (from[j] - there);
+    }
   for (std::size_t i = 0; i < kRows; ++i) out[i] = sums[i];
 }
 

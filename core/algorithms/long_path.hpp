@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// long_path.hpp: HAC of what hangs off a long path, at a cost that grows with its length.
+// long_path.hpp: HAC of what hangs off a long path, without comparing all pairs.
 //
 // All pairs of a path of l subtrees are l^2 / 2 linkages. Most are not needed: one cluster Q
 // grows along the path and takes in one subtree S after the other, and to know that a
@@ -68,7 +68,7 @@ enum class LongPathOutcome { kMerged, kUnsure, kStopped };
 bool fits_long_path(Metric metric, Linkage linkage);
 
 /// Merge the forest of one path, lowest first, with a new leaf last if `has_x_last`.
-/// `trees` are its nodes, by which `memory` knows them. O(l dim), typically; the numbering of
+/// `trees` are its nodes, by which `memory` knows them. Some tens of distances a subtree, typically; the numbering of
 /// merges is forest_hac's.
 template <class Real>
 LongPathOutcome merge_long_path(std::span<const ForestItem<Real>> forest,

@@ -68,8 +68,8 @@ enum class LongPathOutcome { kMerged, kUnsure, kStopped };
 bool fits_long_path(Metric metric, Linkage linkage);
 
 /// Merge the forest of one path, lowest first, with a new leaf last if `has_x_last`.
-/// `trees` are its nodes, by which `memory` knows them. Some tens of distances a subtree, typically; the numbering of
-/// merges is forest_hac's.
+/// `trees` are its nodes, by which `memory` knows them. Some tens of distances a subtree,
+/// typically; the numbering of merges is forest_hac's.
 template <class Real>
 LongPathOutcome merge_long_path(std::span<const ForestItem<Real>> forest,
                                 std::span<const NodeId> trees, bool has_x_last, std::size_t dim,

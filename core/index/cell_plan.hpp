@@ -14,6 +14,8 @@
 // an index is its plan: which row is in which cell follows from it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -107,8 +109,9 @@ struct CellPlan {
   static CellPlan restored(std::size_t dim, std::span<const double> numbers);
 };
 
-/// The plan, and the one before: an epoch may begin with rows of a batch that never get
-/// into the tree.
+/// The plan, and the two before: epochs may begin with rows of a batch that never get into the
+/// tree. Two, because neighbours are looked up for one stretch of rows while those of the
+/// stretch before, by an earlier plan, have yet to come (lookahead.hpp).
 template <class Real>
 class CellPlans {
  public:
@@ -118,29 +121,40 @@ class CellPlans {
   const CellOptions& options() const { return options_; }
   const CellPlan<Real>& now() const { return now_; }
   /// The plan by which the last row came that is in the tree, if the next has this number.
-  const CellPlan<Real>& until(Arrival next) const { return now_.begun >= next ? before_ : now_; }
+  const CellPlan<Real>& until(Arrival next) const {
+    const CellPlan<Real>* found = &now_;
+    for (std::size_t i = 0; i < known_ && found->begun >= next; ++i) found = &earlier_[i];
+    return *found;
+  }
 
   void advance(CellPlan<Real> plan) noexcept {
-    before_ = std::move(now_);
+    earlier_[1] = std::move(earlier_[0]);
+    earlier_[0] = std::move(now_);
     now_ = std::move(plan);
+    known_ = std::min(known_ + 1, earlier_.size());
   }
   /// This plan holds whatever becomes of the row that is next.
-  void settle() { before_ = now_; }
+  void settle() noexcept { known_ = 0; }
   void restore(CellPlan<Real> plan) {
     now_ = std::move(plan);
     settle();
   }
   /// No row with this number or a later one has come. True if that takes a plan back.
-  bool take_back(Arrival next) {
-    if (now_.begun < next || now_.begun == before_.begun) return false;
-    now_ = before_;
-    return true;
+  bool take_back(Arrival next) noexcept {
+    const std::size_t before = known_;
+    for (; known_ > 0 && now_.begun >= next; --known_) {
+      now_ = std::move(earlier_[0]);
+      earlier_[0] = std::move(earlier_[1]);
+    }
+    return known_ < before;
   }
 
  private:
   std::size_t dim_;
   CellOptions options_;
-  CellPlan<Real> now_, before_;
+  CellPlan<Real> now_;
+  std::array<CellPlan<Real>, 2> earlier_;  // the later first
+  std::size_t known_ = 0;                  // of them
 };
 
 }  // namespace ramify

@@ -64,7 +64,7 @@ class PyLive {
     PythonPulse python(std::move(pulse));
     std::size_t done = 0;
     {
-      const Turn turn(*this);
+      const WritingTurn turn(*this);
       const nb::gil_scoped_release release;
       Threads helpers(threads);
       // Often enough for readers, and not so often that they take all the time.
@@ -83,7 +83,7 @@ class PyLive {
 
   std::uint64_t insert_one(const Row<Real>& row) {
     require_width(row.shape(0));
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     live_.insert_many({row.data(), 1}, {});
     return live_.points().next_arrival() - 1;
   }
@@ -91,7 +91,7 @@ class PyLive {
   void insert_beside(const Rows<Real>& rows, const Rows<std::uint64_t>& nearest,
                      const std::optional<Vector<std::uint64_t>>& numbers) {
     require_width(rows.shape(1));
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     const nb::gil_scoped_release release;
     live_.insert_beside({rows.data(), rows.shape(0)}, {nearest.data(), nearest.size()},
                         nearest.shape(1),
@@ -103,7 +103,7 @@ class PyLive {
                              const std::optional<Vector<double>>& weights) {
     require_width(rows.shape(1));
     const Batch<Real> batch = batch_of(rows, weights, std::nullopt, std::nullopt);
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     return pulsed(std::move(pulse),
                   [&](const Pulse& own) { return live_.begin_with_hac(batch, own); });
   }
@@ -113,13 +113,13 @@ class PyLive {
     require_width(rows.shape(1));
     const Batch<Real> batch = batch_of(rows, weights, std::nullopt, std::nullopt);
     const Children tree = tree_of(children);
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     const nb::gil_scoped_release release;
     live_.adopt(batch, tree);
   }
 
   bool polish(std::optional<std::size_t> m, nb::object pulse) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     return pulsed(std::move(pulse), [&](const Pulse& own) {
       return m ? live_.polish(*m, own) : live_.polish_in_rounds(own);
     });
@@ -127,50 +127,50 @@ class PyLive {
 
   std::tuple<std::size_t, std::uint64_t, bool> refine(std::size_t sweeps, double slack,
                                                       nb::object pulse) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     const Refinement done = pulsed(
         std::move(pulse), [&](const Pulse& own) { return live_.refine(sweeps, slack, own); });
     return {done.sweeps, done.interchanges, done.converged};
   }
 
   bool erase(std::uint64_t number) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     const nb::gil_scoped_release release;
     return live_.erase(number);
   }
 
   std::size_t erase_many(const Vector<std::uint64_t>& numbers) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     const nb::gil_scoped_release release;
     return live_.erase_many({numbers.data(), numbers.size()});
   }
 
   bool weigh(std::uint64_t number, double weight) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     const nb::gil_scoped_release release;
     return live_.weigh(number, weight);
   }
 
   void set_max_leaves(std::size_t most) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     live_.set_max_leaves(most);
   }
 
   // What people say about the tree (core/algorithms/edits.hpp).
   void link(std::uint64_t one, std::uint64_t other) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     live_.link(one, other);
   }
   void unlink(std::uint64_t number) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     live_.unlink(number);
   }
   void move(std::int64_t node, std::int64_t under) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     live_.move(node, under);
   }
   void release(std::int64_t node) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     live_.release(node);
   }
   std::tuple<Out1<std::int64_t>, Out1<std::int64_t>> marked() const {
@@ -179,13 +179,13 @@ class PyLive {
   }
 
   void record(bool on) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     live_.record(on);
   }
 
   /// What became of the tree since the last call (core/tree/change.hpp).
   State take_change() {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     Change change;
     {
       const nb::gil_scoped_release release;
@@ -234,7 +234,7 @@ class PyLive {
   }
 
   void regroup(const Vector<std::uint32_t>& group_of, const Vector<std::uint32_t>& above) {
-    const Turn turn(*this);
+    const WritingTurn turn(*this);
     const nb::gil_scoped_release release;
     live_.regroup({group_of.data(), group_of.size()}, {above.data(), above.size()});
   }
@@ -530,8 +530,9 @@ class PyLive {
     live_.check();
   }
 
+  /// Nobody may change the tree meanwhile, and readers go on.
   State state() {
-    const Turn turn(*this);
+    const Held writing(writing_);
     Copies found = without_gil([&] { return copies(); });
     State out;
     out["points"] = to_numpy(std::move(found.points), dim_);
@@ -569,7 +570,7 @@ class PyLive {
   };
 
   Copies copies() {
-    const Tree<Real>& tree = live_.tree();
+    const Tree<Real>& tree = whole_tree();
     const auto values = tree.points().values();
     Copies out{{values.begin(), values.end()},
                tree.link_array(),
@@ -591,6 +592,12 @@ class PyLive {
     return out;
   }
 
+  /// With what was put off, which a reader might otherwise do meanwhile.
+  const Tree<Real>& whole_tree() {
+    const std::lock_guard turn(turn_);
+    return live_.tree();
+  }
+
   template <class Work>
   static auto without_gil(const Work& work) {
     const nb::gil_scoped_release release;
@@ -610,23 +617,41 @@ class PyLive {
     return done;
   }
 
-  /// Holds the lock; who has to wait for it waits without the GIL.
+  /// Holds a lock; who has to wait for it waits without the GIL.
+  class Held {
+   public:
+    explicit Held(TurnLock& lock) : lock_(lock) {
+      if (lock_.try_lock()) return;
+      const nb::gil_scoped_release release;
+      lock_.lock();
+    }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() { lock_.unlock(); }
+
+   private:
+    TurnLock& lock_;
+  };
+
+  /// The turn, and at its end the figures that are read without one.
   class Turn {
    public:
-    explicit Turn(const PyLive& live) : live_(live) {
-      if (live_.turn_.try_lock()) return;
-      const nb::gil_scoped_release release;
-      live_.turn_.lock();
-    }
+    explicit Turn(const PyLive& live) : live_(live), held_(live.turn_) {}
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    ~Turn() {
-      live_.publish();
-      live_.turn_.unlock();
-    }
+    ~Turn() { live_.publish(); }
 
    private:
     const PyLive& live_;
+    const Held held_;
+  };
+
+  /// The turn of one who changes the tree, and no other does before it is over: a long batch
+  /// passes its turn on to readers.
+  struct WritingTurn {
+    explicit WritingTurn(const PyLive& live) : writing(live.writing_), turn(live) {}
+    const Held writing;
+    const Turn turn;
   };
 
   void publish() const {
@@ -759,6 +784,7 @@ class PyLive {
 
   std::size_t dim_;
   Live<Real> live_;
+  mutable TurnLock writing_;  // taken before turn_
   mutable TurnLock turn_;
   mutable std::atomic<std::size_t> size_ = 0;
   mutable std::atomic<std::size_t> n_points_ = 0;

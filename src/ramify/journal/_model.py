@@ -314,11 +314,12 @@ def _in_order_of_ids(arrays: Mapping[str, archive.Array]) -> dict[str, archive.A
     links = arrays["links"].astype(np.int64)
     inner = ((links & 1) == 1) & (links != _NO_NODE)
     links[inner] = 2 * place[links[inner] >> 1] + 1
-    moved = {name: arrays[name][order] for name in ("names", "mean", "ssd")}
+    # `take` has rows of a matrix in a tenth of the time of [order].
+    moved = {name: arrays[name].take(order, axis=0) for name in ("names", "mean", "ssd")}
     if "marks" in arrays:  # twice the place of a node, and one more if it is linked
         marks = arrays["marks"].astype(np.int64)
         moved["marks"] = np.sort(2 * place[marks >> 1] + (marks & 1)).astype(arrays["marks"].dtype)
-    return {**arrays, **moved, "links": links[order].astype(arrays["links"].dtype)}
+    return {**arrays, **moved, "links": links.take(order, axis=0).astype(arrays["links"].dtype)}
 
 
 def _some(names: list[str]) -> str:

@@ -47,7 +47,7 @@ class RepairMachine(RuleBasedStateMachine):
     metric: str
     linkage: str
     dtype: type
-    long_path_from = 0
+    lengths: tuple[int, int] = (0, 0)  # of paths that are long, and that have a table
 
     @initialize(dim=st.sampled_from([1, 2, 16]), seed=seeds(), whole=st.booleans())
     def start(self, dim, seed, whole):
@@ -55,7 +55,7 @@ class RepairMachine(RuleBasedStateMachine):
         X = self.rng.normal(size=(120, dim))
         self.X = (np.round(2 * X) if whole else X).astype(self.dtype)
         self.tree = part("Tree", self.dtype)(dim)
-        self.ohac = part("Ohac", self.dtype)(dim, self.metric, self.linkage, self.long_path_from)
+        self.ohac = part("Ohac", self.dtype)(dim, self.metric, self.linkage, *self.lengths)
         self.L = Linkage(self.X.astype(np.float64), self.metric, self.linkage)
         self.came = 0
 
@@ -182,48 +182,66 @@ def test_any_tree_is_repaired_as_defined(metric, linkage, dtype):
     [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
 )
 def test_any_tree_is_repaired_as_if_all_its_paths_were_long(metric, linkage, dtype):
-    fields = {"metric": metric, "linkage": linkage, "dtype": dtype, "long_path_from": 3}
+    fields = {"metric": metric, "linkage": linkage, "dtype": dtype, "lengths": (3, 0)}
     run_machine(type("Machine", (RepairMachine,), fields), runs=12, steps=25)
 
 
-def grown(X, metric, linkage, long_path_from, erased=()):
-    """OHAC's tree of these rows, each beside its nearest; some go when others come."""
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "dot"])
+def test_any_tree_is_repaired_as_if_all_its_paths_had_a_table(metric, dtype):
+    fields = {"metric": metric, "linkage": "average", "dtype": dtype, "lengths": (10**6, 2)}
+    run_machine(type("Machine", (RepairMachine,), fields), runs=12, steps=25)
+
+
+def grown(X, metric, linkage, lengths, disturb):
+    """OHAC's tree of these rows, each beside its nearest; now and then a leaf goes, which the
+    next one takes the place of, or two change places."""
     rows = X.astype(np.float64)
     tree = part("Tree", X.dtype.type)(X.shape[1])
-    ohac = part("Ohac", X.dtype.type)(X.shape[1], metric, linkage, long_path_from)
+    ohac = part("Ohac", X.dtype.type)(X.shape[1], metric, linkage, *lengths)
     living: list[int] = []
-    for i, row in enumerate(X):
+
+    def insert(i):
         tree.make_room(1)
-        v = tree.add_leaf(row)
+        v = tree.add_leaf(X[i])
         near = (
             rows[living] @ rows[i] if metric == "dot" else -((rows[living] - rows[i]) ** 2).sum(1)
         )
         ohac.insert(tree, v, [tree.points.find(living[int(np.argmax(near))])] if living else [])
         living.append(i)
-        for gone in [e for e in erased if 2 * e == i]:
-            slot = tree.points.find(gone)
-            tree.make_room_to_erase()
-            ohac.erase(tree, 2 * slot)
-            tree.erase_row(slot)
-            living.remove(gone)
+
+    def erase(gone):
+        slot = tree.points.find(gone)
+        tree.make_room_to_erase()
+        ohac.erase(tree, 2 * slot)
+        tree.erase_row(slot)
+        living.remove(gone)
+
+    for i in range(len(X)):
+        insert(i)
+        if disturb and i > 20 and i % 3 == 0:
+            erase(living[-3])
+        if disturb and i > 20 and i % 5 == 0:
+            tree.swap(*(2 * tree.points.find(living[at]) for at in (-2, i % len(living) // 2)))
+            tree.refresh(metric, linkage)
     return [(v if v % 2 == 0 else None, *rest) for v, *rest in shape(tree)]
 
 
-@pytest.mark.parametrize("erased", [(), range(5, 60, 5)])
+@pytest.mark.parametrize("disturb", [False, True])
 @pytest.mark.parametrize(
     ("metric", "linkage"),
     [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
 )
-def test_long_paths_and_short_ones_make_the_same_tree(metric, linkage, erased):
+def test_all_ways_to_merge_a_path_make_the_same_tree(metric, linkage, disturb):
     """To the last id, in a stream that makes paths long; what one insert learns about pairs
     is what the next one goes by."""
-    n = scaled(240)
+    n, never = scaled(240), 10**6
     for seed, dtype in enumerate([np.float32, np.float64, np.float32]):
         X = np.random.default_rng(seed).normal(size=(n, 24))
         X = (np.abs(X) if metric == "dot" else X + 1e3 * (seed == 2)).astype(dtype)
-        expected = grown(X, metric, linkage, 10**6, erased)
-        for long_path_from in (3, 20):
-            assert grown(X, metric, linkage, long_path_from, erased) == expected
+        expected = grown(X, metric, linkage, (never, never), disturb)
+        for lengths in ((3, never), (20, never), (never, 2), (60, 20)):
+            assert grown(X, metric, linkage, lengths, disturb) == expected
 
 
 def chain(n):

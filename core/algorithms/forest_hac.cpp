@@ -137,7 +137,40 @@ RAMIFY_INLINE bool run_on_matrix(std::span<const ForestItem<Real>> forest, std::
   return run<MatrixSpace<Real, Rule>, Rule>(forest, dim, {}, scratch, merges);
 }
 
+template <class Rule, class Real>
+RAMIFY_INLINE void run_in_table(std::span<const ForestItem<Real>> forest,
+                                const LinkageTable<Real>& table, ForestScratch& scratch,
+                                std::vector<Merge>& merges) {
+  using Space = MatrixSpace<Real, Rule, Filling::kKept>;
+  const Pulse pulse;
+  Space space(forest, table, scratch);
+  Agglomeration<Space> work(space, scratch, forest.size(), pulse, merges);
+  work.run_chain();
+}
+
+template <class Real>
+void begin_merging(std::span<const ForestItem<Real>> forest, ForestScratch& scratch,
+                   std::vector<Merge>& merges) {
+  const std::size_t m = forest.size();
+  merges.clear();
+  merges.reserve(m - 1);
+  scratch.ranks.resize(2 * m - 1);
+  for (std::size_t i = 0; i < m; ++i) scratch.ranks[i] = forest[i].rank;
+}
+
 }  // namespace
+
+template <class Real>
+void forest_hac_in_table(std::span<const ForestItem<Real>> forest, const LinkageTable<Real>& table,
+                         Metric metric, Linkage linkage, ForestScratch& scratch,
+                         std::vector<Merge>& merges) {
+  begin_merging(forest, scratch, merges);
+  with_rule(metric, linkage, [&](auto rule) {
+    using Rule = decltype(rule);
+    if constexpr (Rule::kMeanOfParts)
+      chosen<run_in_table<Rule, Real>>()(forest, table, scratch, merges);
+  });
+}
 
 template <class Real>
 bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metric metric,
@@ -148,10 +181,7 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
     space = m <= matrix_limit(dim) ? ForestSpace::kMatrix
             : dim < kLanes         ? ForestSpace::kBuckets
                                    : ForestSpace::kScan;
-  merges.clear();
-  merges.reserve(m - 1);
-  scratch.ranks.resize(2 * m - 1);
-  for (std::size_t i = 0; i < m; ++i) scratch.ranks[i] = forest[i].rank;
+  begin_merging(forest, scratch, merges);
   return with_rule(metric, linkage, [&](auto rule) {
     using Rule = decltype(rule);
     if constexpr (Rule::kMeanOfParts)
@@ -171,6 +201,10 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
   });
 }
 
+template void forest_hac_in_table(std::span<const ForestItem<float>>, const LinkageTable<float>&,
+                                  Metric, Linkage, ForestScratch&, std::vector<Merge>&);
+template void forest_hac_in_table(std::span<const ForestItem<double>>, const LinkageTable<double>&,
+                                  Metric, Linkage, ForestScratch&, std::vector<Merge>&);
 template bool forest_hac(std::span<const ForestItem<float>>, std::size_t, Metric, Linkage,
                          const Pulse&, ForestScratch&, std::vector<Merge>&, ForestSpace);
 template bool forest_hac(std::span<const ForestItem<double>>, std::size_t, Metric, Linkage,

@@ -23,12 +23,14 @@
 #include <vector>
 
 #include "algorithms/forest_spaces.hpp"
+#include "algorithms/linkage_table.hpp"
 #include "math/dispatch.hpp"
+#include "math/lanes.hpp"
 #include "math/product_bounds.hpp"
 
 namespace ramify {
 
-enum class Filling { kExact, kByProducts };
+enum class Filling { kExact, kByProducts, kKept };
 
 template <class Real, class Rule, Filling kFilling = Filling::kExact>
 class MatrixSpace {
@@ -36,18 +38,9 @@ class MatrixSpace {
   RAMIFY_INLINE MatrixSpace(std::span<const ForestItem<Real>> forest, std::size_t dim,
                             ForestScratch& scratch, const Pulse&)
       : m_(forest.size()), stride_((m_ + kWidth - 1) / kWidth * kWidth), s_(scratch) {
+    static_assert(kFilling != Filling::kKept);
     s_.matrix.resize(m_ * stride_);
-    s_.sizes.assign(stride_, 1);
-    s_.closed.assign(stride_, kClosed);
-    std::fill_n(s_.closed.begin(), m_, 0.0);
-    s_.unions.clear();
-    s_.linkages.clear();
-    s_.row_of.resize(2 * m_ - 1);
-    s_.at_row.resize(m_);
-    for (std::uint32_t i = 0; i < m_; ++i) {
-      s_.row_of[i] = s_.at_row[i] = i;
-      s_.sizes[i] = forest[i].summary.n;
-    }
+    begin(forest, [](std::uint32_t i) { return i; });
     if constexpr (kFilling == Filling::kByProducts)
       fill_by_products(forest, dim);
     else if (dim < kLanes)
@@ -56,14 +49,31 @@ class MatrixSpace {
       fill_by_pair(forest, dim);
   }
 
+  /// The rows of items are those of a table in which the forest has been seated, and stay as they
+  /// are.
+  RAMIFY_INLINE MatrixSpace(std::span<const ForestItem<Real>> forest,
+                            const LinkageTable<Real>& table, ForestScratch& scratch)
+      : m_(forest.size()), stride_(table.used()), s_(scratch) {
+    static_assert(kFilling == Filling::kKept);
+    static_assert(LinkageTable<Real>::kWidth == kWidth && LinkageTable<Real>::kFar == kFar);
+    begin(forest, [&](std::uint32_t i) { return table.place(i); });
+    s_.matrix.resize((m_ / 2 + 1) * stride_);  // no more unions are there at any time
+    s_.rows.resize(stride_);
+    for (std::uint32_t i = 0; i < m_; ++i) s_.rows[table.place(i)] = table.row(table.place(i));
+    s_.free_rows.clear();
+    for (std::size_t i = m_ / 2 + 1; i > 0; --i)
+      s_.free_rows.push_back(&s_.matrix[(i - 1) * stride_]);
+  }
+
   /// Was every nearest cluster so far nearest beyond doubt?
   bool is_certain() const { return is_certain_; }
 
   RAMIFY_INLINE Found nearest(std::uint32_t c) {
     const std::uint32_t row = s_.row_of[c];
+    if constexpr (kFilling == Filling::kKept) return nearest_in_table(c, row);
     Best best = nearest_open(row);
     for (const std::uint32_t other : s_.unions)
-      if (other != row) consider(best, other, s_.matrix[other * stride_ + row]);
+      if (other != row) consider(best, other, row_at(other)[row]);
     if constexpr (kFilling == Filling::kByProducts) {
       const double limit = best.linkage + doubt_;
       std::size_t near = open_within(row, limit);
@@ -78,22 +88,35 @@ class MatrixSpace {
     const std::uint32_t row_a = s_.row_of[a], row_b = s_.row_of[b];
     forget_union(row_a);
     forget_union(row_b);
-    double* to_a = &s_.matrix[row_a * stride_];
-    const double* to_b = &s_.matrix[row_b * stride_];
+    const double *to_a = row_at(row_a), *to_b = row_at(row_b);
     const double* sizes = s_.sizes.data();
     const bool a_was_item = s_.closed[row_a] == 0;
     const double n_a = sizes[row_a], n_b = sizes[row_b];
     // A single item's row is right in the columns of items, a union's everywhere.
     const double l_ab = a_was_item && s_.closed[row_b] != 0 ? to_b[row_a] : to_a[row_b];
     s_.linkages.push_back(l_ab + doubt_);
-    for (std::size_t i = 0; i < stride_; ++i)
-      to_a[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
+    double* to_union = row_of_union(row_a, row_b);
+    s_.closed[row_a] = s_.closed[row_b] = kClosed;
+    if constexpr (kFilling == Filling::kKept) {
+      static_assert(Rule::kMeanOfParts);
+      const double share = n_b / (n_a + n_b);
+      last_union_ = c;
+      nearest_of_last_ = nearest_open(row_a, [&](std::size_t i, Lanes& out) {
+        Lanes of_a, of_b;
+        load(of_a, to_a + i);
+        load(of_b, to_b + i);
+        out = of_a + share * (of_b - of_a);  // Rule::update
+        store(out, to_union + i);
+      });
+    } else {
+      for (std::size_t i = 0; i < stride_; ++i)
+        to_union[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
+    }
     for (const std::uint32_t other : s_.unions) {
-      double* to_other = &s_.matrix[other * stride_];
-      to_a[other] = to_other[row_a] =
+      double* to_other = union_row_at(other);
+      to_union[other] = to_other[row_a] =
           Rule::update({n_a, n_b, sizes[other], to_other[row_a], to_other[row_b], l_ab});
     }
-    s_.closed[row_a] = s_.closed[row_b] = kClosed;
     s_.sizes[row_a] = n_a + n_b;
     s_.unions.push_back(row_a);
     s_.at_row[row_a] = c;
@@ -101,7 +124,7 @@ class MatrixSpace {
   }
 
  private:
-  static constexpr std::size_t kWidth = 8;
+  static constexpr std::size_t kWidth = kLanesWidth;
   static constexpr double kClosed = std::numeric_limits<double>::infinity();
   static constexpr double kFar = 1e300;  // of an item to itself; finite, so that sums stay so
 
@@ -110,6 +133,65 @@ class MatrixSpace {
     double linkage;
   };
 
+  /// A union's nearest item was found when it was made. That of an item is mostly the union which
+  /// has just found it: then a glance along the row is enough.
+  RAMIFY_INLINE Found nearest_in_table(std::uint32_t c, std::uint32_t row) {
+    Best best{row, kClosed};
+    for (const std::uint32_t other : s_.unions)
+      if (other != row) consider(best, other, row_at(other)[row]);
+    if (c == last_union_) {
+      if (nearest_of_last_.linkage < kClosed)
+        consider(best, nearest_of_last_.row, nearest_of_last_.linkage);
+    } else if (open_within(row, best.linkage) > 0) {
+      const Best item = nearest_open(row);
+      consider(best, item.row, item.linkage);
+    }
+    return {s_.at_row[best.row], best.linkage};
+  }
+
+  template <class PlaceOf>
+  RAMIFY_INLINE void begin(std::span<const ForestItem<Real>> forest, const PlaceOf& place_of) {
+    s_.sizes.assign(stride_, 1);
+    s_.closed.assign(stride_, kClosed);
+    s_.unions.clear();
+    s_.linkages.clear();
+    s_.row_of.resize(2 * m_ - 1);
+    s_.at_row.resize(stride_);
+    for (std::uint32_t i = 0; i < m_; ++i) {
+      const std::uint32_t row = place_of(i);
+      s_.row_of[i] = row;
+      s_.at_row[row] = i;
+      s_.sizes[row] = forest[i].summary.n;
+      s_.closed[row] = 0;
+    }
+  }
+
+  RAMIFY_INLINE const double* row_at(std::uint32_t row) const {
+    if constexpr (kFilling == Filling::kKept) return s_.rows[row];
+    return &s_.matrix[row * stride_];
+  }
+  RAMIFY_INLINE double* union_row_at(std::uint32_t row) {
+    // Rows of unions are in s_.matrix, whatever the filling.
+    return s_.matrix.data() + (row_at(row) - s_.matrix.data());
+  }
+
+  /// Where the row of a union of two is written: in that of a, or, where rows of items are to
+  /// stay, in that of a part that is a union, or in a new one.
+  RAMIFY_INLINE double* row_of_union(std::uint32_t row_a, std::uint32_t row_b) {
+    if constexpr (kFilling != Filling::kKept) return &s_.matrix[row_a * stride_];
+    const bool a_is_union = s_.closed[row_a] != 0, b_is_union = s_.closed[row_b] != 0;
+    double* row;
+    if (a_is_union || b_is_union) {
+      row = union_row_at(a_is_union ? row_a : row_b);
+      if (a_is_union && b_is_union) s_.free_rows.push_back(union_row_at(row_b));
+    } else {
+      row = s_.free_rows.back();
+      s_.free_rows.pop_back();
+    }
+    s_.rows[row_a] = row;
+    return row;
+  }
+
   RAMIFY_INLINE void consider(Best& best, std::uint32_t row, double linkage) const {
     if (linkage < best.linkage ||
         (linkage == best.linkage &&
@@ -117,22 +199,22 @@ class MatrixSpace {
       best = {row, linkage};
   }
 
-  /// The nearest item among the open columns; infinitely far if there is none.
-  RAMIFY_INLINE Best nearest_open(std::uint32_t row) const {
-    const double* linkages = &s_.matrix[row * stride_];
+  /// The nearest item among the open columns; infinitely far if there is none. `read` has the
+  /// linkages of kWidth columns from i on: read(i, lanes).
+  template <class Read>
+  RAMIFY_INLINE Best nearest_open(std::uint32_t row, const Read& read) const {
     const double* closed = s_.closed.data();
 #if defined(__GNUC__) || defined(__clang__)
     // Each lane keeps its least entry, where it was, and whether it came twice.
-    typedef double Lanes __attribute__((vector_size(8 * kWidth)));
     typedef std::int64_t Marks __attribute__((vector_size(8 * kWidth)));
     Lanes least, shut, next;
     Marks at = {0, 1, 2, 3, 4, 5, 6, 7}, where = at, twice = {};
-    std::memcpy(&least, linkages, sizeof least);
-    std::memcpy(&shut, closed, sizeof shut);
+    read(0, least);
+    load(shut, closed);
     least += shut;
     for (std::size_t i = kWidth; i < stride_; i += kWidth) {
-      std::memcpy(&next, linkages + i, sizeof next);
-      std::memcpy(&shut, closed + i, sizeof shut);
+      read(i, next);
+      load(shut, closed + i);
       next += shut;
       at += static_cast<std::int64_t>(kWidth);
       const Marks less = next < least, same = next == least;
@@ -150,10 +232,17 @@ class MatrixSpace {
     if (!tied || best.linkage == kClosed) return best;
 #else
     Best best{0, kClosed};
+    Lanes all;
+    for (std::size_t i = 0; i < stride_; i += kWidth) read(i, all);
 #endif
-    for (std::uint32_t i = 0; i < m_; ++i)
+    const double* linkages = row_at(row);
+    for (std::uint32_t i = 0; i < stride_; ++i)
       if (closed[i] == 0 && i != row) consider(best, i, linkages[i]);
     return best;
+  }
+  RAMIFY_INLINE Best nearest_open(std::uint32_t row) const {
+    const double* linkages = row_at(row);
+    return nearest_open(row, [&](std::size_t i, Lanes& out) { load(out, linkages + i); });
   }
 
   RAMIFY_INLINE void forget_union(std::uint32_t row) {
@@ -197,7 +286,7 @@ class MatrixSpace {
   }
 
   RAMIFY_INLINE std::size_t open_within(std::uint32_t row, double limit) const {
-    const double* linkages = &s_.matrix[row * stride_];
+    const double* linkages = row_at(row);
     const double* closed = s_.closed.data();
     std::int64_t near = 0;
     for (std::size_t i = 0; i < stride_; ++i) near += linkages[i] + closed[i] <= limit ? 1 : 0;
@@ -272,6 +361,8 @@ class MatrixSpace {
   ForestScratch& s_;
   double doubt_ = 0;  // what a linkage may be off by, and its unions
   bool is_certain_ = true;
+  std::uint32_t last_union_ = 0xFFFFFFFFU;
+  Best nearest_of_last_{};  // among items
 };
 
 }  // namespace ramify

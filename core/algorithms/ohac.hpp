@@ -24,8 +24,8 @@ template <class Real>
 class Ohac;
 
 struct OhacOptions {
-  std::size_t n_neighbors = 1;     // k
-  std::size_t long_path_from = 0;  // 0: as is usual (repair.hpp)
+  std::size_t n_neighbors = 1;  // k
+  PathLengths lengths{};
   template <class Real>
   using Type = Ohac<Real>;
 };
@@ -34,7 +34,7 @@ template <class Real>
 class Ohac final : public Algorithm<Real> {
  public:
   Ohac(std::size_t dim, const Rule& rule, const OhacOptions& options)
-      : k_(options.n_neighbors), repair_(dim, rule.metric, rule.linkage, options.long_path_from) {}
+      : k_(options.n_neighbors), repair_(dim, rule.metric, rule.linkage, options.lengths) {}
 
   std::size_t neighbours() const override { return k_; }
   /// O(l^2 * dim) for l nodes on the paths of the neighbours, of which there may be any

@@ -11,6 +11,7 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kWorthAsking = 6;             // smaller forests are merged as quickly
+constexpr std::size_t kWorthATable = 48;            // subtrees of a path
 constexpr std::size_t kTooLongForPairs = 2048;      // all pairs of a longer path are too many
 constexpr std::uint64_t kNoId = ~std::uint64_t{0};  // until inherit_ids()
 
@@ -42,7 +43,7 @@ struct Repair<Real>::Place {
 /// so are all ways, and ward's paths are short.
 std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage) {
   if (dim < kLanes || !fits_long_path(metric, linkage)) return ~std::size_t{0};
-  return metric != Metric::kDot && linkage == Linkage::kCentroid ? 64 : 320;
+  return metric != Metric::kDot && linkage == Linkage::kCentroid ? 64 : 512;
 }
 
 template <class Real>
@@ -52,7 +53,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   const Place place(tree, cut_);
   if (comes) cut_.trees.push_back(coming);
   gather_forest(tree);
-  recall(tree);
+  recall(tree, coming);
   std::size_t remade = cut_.taken.size();
   const LongPathOutcome outcome =
       is_long() ? merge_long_path<Real>(forest_, cut_.trees, comes, tree.dim(), metric_, linkage_,
@@ -62,7 +63,8 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   if (outcome == LongPathOutcome::kUnsure &&
       (!comes || !merge_below_the_stable_part(tree.dim(), remade))) {
     remade = cut_.taken.size();
-    if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
+    if (!merge_in_table(tree) &&
+        !forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
       return false;
   }
   kept_.clear();
@@ -82,22 +84,56 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   return true;
 }
 
+/// With the linkages that the table has of the last path, if it has enough of them.
+template <class Real>
+bool Repair<Real>::merge_in_table(const Tree<Real>& tree) {
+  const std::size_t m = forest_.size(), dim = tree.dim();
+  const bool average = metric_ == Metric::kDot || linkage_ == Linkage::kAverage;
+  if (!average || !cut_.one_path || dim < kLanes || m > matrix_limit(dim)) return false;
+  if (m < (table_from_ > 0 ? table_from_ : kWorthATable)) return false;
+  const std::size_t strangers = table_.strangers(cut_.trees, end_of_ids(tree));
+  if (table_from_ == 0 && !is_worth_seating(strangers)) return false;
+  with_rule(metric_, linkage_,
+            [&](auto rule) { table_.template seat<decltype(rule)>(forest_, cut_.trees, dim); });
+  forest_hac_in_table<Real>(forest_, table_, metric_, linkage_, scratch_, merges_);
+  return true;
+}
+
+/// Where paths have little in common, products of all means at once are less work; now and then
+/// the table moves to where paths are now.
+template <class Real>
+bool Repair<Real>::is_worth_seating(std::size_t strangers) {
+  return 2 * strangers <= forest_.size() || ++not_seated_ % 8 == 0;
+}
+
 template <class Real>
 bool Repair<Real>::is_long() const {
   return cut_.one_path && forest_.size() >= long_path_from_;
 }
 
-/// What is known of pairs holds only if nobody else has touched the tree.
+/// What is known of pairs holds only if nobody else has touched the tree; a leaf
+/// that comes may have the id of one that has gone.
 template <class Real>
-void Repair<Real>::recall(const Tree<Real>& tree) {
-  if (memory_.in_use() && tree.changes() != remembered_) memory_.forget();
-  if (is_long() || memory_.in_use())
-    memory_.make_room(2 * std::max(tree.points().slots(), tree.slots() + 1) + 2, forest_.size());
+void Repair<Real>::recall(const Tree<Real>& tree, NodeId coming) {
+  table_.release(coming);
+  if (tree.changes() != remembered_) {
+    if (memory_.in_use()) memory_.forget();
+    table_.forget();
+  }
+  if (is_long() || memory_.in_use()) memory_.make_room(end_of_ids(tree), forest_.size());
+}
+
+/// Raw ids are below, that of a node which is still to come included.
+template <class Real>
+std::size_t Repair<Real>::end_of_ids(const Tree<Real>& tree) {
+  return 2 * std::max(tree.points().slots(), tree.slots() + 1) + 2;
 }
 
 template <class Real>
 void Repair<Real>::note_merges(const Tree<Real>& tree, bool comes, const Place& place,
                                bool compared) {
+  if (table_.in_use()) note_in_table(place);
+  remembered_ = tree.changes();
   if (!memory_.in_use()) return;
   if (!cut_.one_path || place.above != kNone) {
     memory_.forget();
@@ -106,7 +142,15 @@ void Repair<Real>::note_merges(const Tree<Real>& tree, bool comes, const Place& 
     for (const Slot slot : kept_) memory_.renew(NodeId::inner(slot));
     memory_.tick();
   }
-  remembered_ = tree.changes();
+}
+
+/// What the path's nodes hold has changed.
+template <class Real>
+void Repair<Real>::note_in_table(const Place& place) {
+  if (!cut_.one_path || place.above != kNone) return table_.forget();
+  for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
+    table_.release(cut_.trees[t]);
+  for (const Slot slot : kept_) table_.release(NodeId::inner(slot));
 }
 
 template <class Real>

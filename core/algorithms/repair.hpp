@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
+#include "algorithms/linkage_table.hpp"
 #include "algorithms/long_path.hpp"
 #include "algorithms/stable_path.hpp"
 #include "tree/tree.hpp"
@@ -39,15 +40,21 @@ struct CutForest {
 /// How many subtrees hang off a path that merge_long_path() is quicker for.
 std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage);
 
+/// From how many subtrees on a path is merged with a table that is kept, and from how many by
+/// merge_long_path(); 0: where that is quicker. The tree is the same.
+struct PathLengths {
+  std::size_t table_from = 0, long_path_from = 0;
+};
+
 template <class Real>
 class Repair {
  public:
-  /// Paths count as long from so many subtrees on; 0: as is usual.
-  Repair(std::size_t dim, Metric metric, Linkage linkage, std::size_t long_path_from = 0)
+  Repair(std::size_t dim, Metric metric, Linkage linkage, PathLengths lengths = {})
       : metric_(metric),
         linkage_(linkage),
-        long_path_from_(long_path_from > 0 ? long_path_from
-                                           : usual_long_path(dim, metric, linkage)),
+        table_from_(lengths.table_from),
+        long_path_from_(lengths.long_path_from > 0 ? lengths.long_path_from
+                                                   : usual_long_path(dim, metric, linkage)),
         stable_path_(dim) {}
 
   /// To be filled in before every call.
@@ -71,6 +78,7 @@ class Repair {
     ramify::wipe(scratch_.matrix);
     ramify::wipe(scratch_.linkages);
     long_path_.wipe();
+    table_.wipe();
     stable_path_.wipe();
   }
 
@@ -96,7 +104,11 @@ class Repair {
   void put_last(NodeId tree);
   void merge_last_two_first(const Tree<Real>& tree);
   bool is_long() const;
-  void recall(const Tree<Real>& tree);
+  bool merge_in_table(const Tree<Real>& tree);
+  bool is_worth_seating(std::size_t strangers);
+  static std::size_t end_of_ids(const Tree<Real>& tree);
+  void note_in_table(const Place& place);
+  void recall(const Tree<Real>& tree, NodeId coming);
   void note_merges(const Tree<Real>& tree, bool comes, const Place& place, bool compared);
   bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);
   bool is_worth_asking();
@@ -110,14 +122,15 @@ class Repair {
 
   Metric metric_;
   Linkage linkage_;
-  std::size_t long_path_from_;
+  std::size_t table_from_, long_path_from_;
   ForestScratch scratch_;
   StablePath<Real> stable_path_;
   LongPathScratch long_path_;
   PairMemory memory_;
-  std::uint64_t remembered_ = 0;  // the tree's changes when the memory was right
+  LinkageTable<Real> table_;
+  std::uint64_t remembered_ = 0;  // the tree's changes when memory and table were right
   double usual_share_ = 0;        // of a path, how much was made anew of late
-  std::uint32_t not_asked_ = 0;
+  std::uint32_t not_asked_ = 0, not_seated_ = 0;
 
   // Of the repair at hand; kept to spare allocations.
   CutForest cut_;                      // trees: with x last, then each merge

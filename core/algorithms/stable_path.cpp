@@ -5,12 +5,13 @@
 #include <cstring>
 
 #include "math/dispatch.hpp"
+#include "math/lanes.hpp"
 #include "math/product_bounds.hpp"
 
 namespace ramify {
 namespace {
 
-constexpr std::size_t kWidth = 8;
+constexpr std::size_t kWidth = kLanesWidth;
 constexpr double kFar = 1e200;  // of items that no longer count; its sums stay finite
 constexpr double kFarAway[kWidth] = {kFar, kFar, kFar, kFar, kFar, kFar, kFar, kFar};
 constexpr double kTiny = 1e-290;  // linkages below have lost digits, and count as equal
@@ -27,51 +28,6 @@ struct Pairs {
   double* sums;             // n * L of Q so far to each item, kFar once it has merged
   double* rows;             // items + 1 rows of L
 };
-
-#if defined(__GNUC__) || defined(__clang__)
-typedef double Lanes __attribute__((vector_size(8 * kWidth)));
-RAMIFY_INLINE void lower(Lanes& least, const Lanes& next) { least = next < least ? next : least; }
-#else
-struct Lanes {
-  double lane[kWidth];
-  double operator[](std::size_t k) const { return lane[k]; }
-};
-template <class Each>
-inline Lanes each(Each&& value) {
-  Lanes out;
-  for (std::size_t k = 0; k < kWidth; ++k) out.lane[k] = value(k);
-  return out;
-}
-inline Lanes operator+(const Lanes& a, const Lanes& b) {
-  return each([&](std::size_t k) { return a[k] + b[k]; });
-}
-inline Lanes operator+(double a, const Lanes& b) {
-  return each([&](std::size_t k) { return a + b[k]; });
-}
-inline Lanes operator-(const Lanes& a, const Lanes& b) {
-  return each([&](std::size_t k) { return a[k] - b[k]; });
-}
-inline Lanes operator-(double a, const Lanes& b) {
-  return each([&](std::size_t k) { return a - b[k]; });
-}
-inline Lanes operator*(const Lanes& a, const Lanes& b) {
-  return each([&](std::size_t k) { return a[k] * b[k]; });
-}
-inline Lanes operator*(double a, const Lanes& b) {
-  return each([&](std::size_t k) { return a * b[k]; });
-}
-inline void lower(Lanes& least, const Lanes& next) {
-  for (std::size_t k = 0; k < kWidth; ++k)
-    if (next[k] < least[k]) least.lane[k] = next[k];
-}
-#endif
-
-// By reference: vectors by value have another calling convention for each set of
-// instructions.
-RAMIFY_INLINE void load(Lanes& lanes, const double* from) {
-  std::memcpy(&lanes, from, sizeof lanes);
-}
-RAMIFY_INLINE void store(const Lanes& lanes, double* to) { std::memcpy(to, &lanes, sizeof lanes); }
 
 /// L between the cluster (here, variance) and kWidth items from `from` on: the sum
 /// of AverageSquared::score, in its order.
@@ -146,16 +102,6 @@ struct WidePairs {
   double* rows;
 };
 
-RAMIFY_INLINE void load(Lanes& lanes, const float* from) {
-#if defined(__GNUC__) || defined(__clang__)
-  typedef float Floats __attribute__((vector_size(4 * kWidth)));
-  Floats floats;
-  std::memcpy(&floats, from, sizeof floats);
-  lanes = __builtin_convertvector(floats, Lanes);
-#else
-  lanes = each([&](std::size_t k) { return static_cast<double>(from[k]); });
-#endif
-}
 RAMIFY_INLINE void raise_to_zero(Lanes& lanes) {
 #if defined(__GNUC__) || defined(__clang__)
   lanes = lanes > 0 ? lanes : Lanes{};

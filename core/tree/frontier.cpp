@@ -2,7 +2,6 @@
 #include "tree/frontier.hpp"
 
 #include <algorithm>
-#include <queue>
 
 namespace ramify {
 
@@ -14,8 +13,10 @@ Frontier<Real>::Frontier(const Tree<Real>& tree, const CutRule& rule,
     split_greatest();
   else
     split_from_root();
-  std::sort(clusters_.begin(), clusters_.end(),
-            [&](NodeId a, NodeId b) { return tree_.first_leaf(a) < tree_.first_leaf(b); });
+  std::sort(found_.begin(), found_.end(),
+            [](const Found& a, const Found& b) { return a.first < b.first; });
+  clusters_.reserve(found_.size());
+  for (const Found& found : found_) clusters_.push_back(found.node);
 }
 
 template <class Real>
@@ -34,22 +35,22 @@ void Frontier<Real>::split_greatest() {
     NodeId node;
     bool operator<(const Entry& other) const { return key < other.key; }
   };
-  std::priority_queue<Entry> greatest;
+  std::vector<Entry> greatest;  // a heap
   const auto offer = [&](NodeId v) {
-    if (v.is_leaf())
-      clusters_.push_back(v);
-    else
-      greatest.push({key(v), v});
+    if (v.is_leaf()) return found_.push_back({v.row(), v});
+    greatest.push_back({key(v), v});
+    std::push_heap(greatest.begin(), greatest.end());
   };
   offer(tree_.root());
-  while (clusters_.size() + greatest.size() < rule_.number) {
-    const Entry top = greatest.top();
-    greatest.pop();
+  while (found_.size() + greatest.size() < rule_.number) {
+    std::pop_heap(greatest.begin(), greatest.end());
+    const Entry top = greatest.back();
+    greatest.pop_back();
     least_ = top.key;
     offer(tree_.left(top.node));
     offer(tree_.right(top.node));
   }
-  for (; !greatest.empty(); greatest.pop()) clusters_.push_back(greatest.top().node);
+  for (const Entry& entry : greatest) found_.push_back({entry.key.first, entry.node});
 }
 
 template <class Real>
@@ -59,7 +60,7 @@ void Frontier<Real>::split_from_root() {
     const NodeId v = todo.back();
     todo.pop_back();
     if (!is_split(v)) {
-      clusters_.push_back(v);
+      found_.push_back({tree_.first_leaf(v), v});
       continue;
     }
     todo.push_back(tree_.left(v));
@@ -77,9 +78,9 @@ NodeId Frontier<Real>::cluster_of(NodeId v) const {
 template <class Real>
 std::size_t Frontier<Real>::label_of(NodeId cluster) const {
   const auto at =
-      std::lower_bound(clusters_.begin(), clusters_.end(), tree_.first_leaf(cluster),
-                       [&](NodeId v, RowSlot first) { return tree_.first_leaf(v) < first; });
-  return static_cast<std::size_t>(at - clusters_.begin());
+      std::lower_bound(found_.begin(), found_.end(), tree_.first_leaf(cluster),
+                       [](const Found& found, RowSlot first) { return found.first < first; });
+  return static_cast<std::size_t>(at - found_.begin());
 }
 
 /// Records are read once, in order; what is walked through again and again are two flat

@@ -58,8 +58,13 @@ class Frontier {
     std::uint32_t count;
     RowSlot first;
     friend bool operator<(const Key& a, const Key& b) {
+      if (a.height != b.height) return a.height < b.height;  // mostly
       return std::tie(a.height, a.count, a.first) < std::tie(b.height, b.count, b.first);
     }
+  };
+  struct Found {
+    RowSlot first;
+    NodeId node;
   };
   Key key(NodeId v) const {
     return {tree_.heights(v).monotone, tree_.count(v), tree_.first_leaf(v)};
@@ -71,7 +76,8 @@ class Frontier {
   const Tree<Real>& tree_;
   CutRule rule_;
   std::span<const std::uint32_t> rank_;
-  Key least_{};  // of the nodes that a cut into k splits
+  Key least_{};               // of the nodes that a cut into k splits
+  std::vector<Found> found_;  // clusters, in order of their first points
   std::vector<NodeId> clusters_;
 };
 

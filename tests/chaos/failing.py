@@ -1,6 +1,7 @@
 """failing.py: a tree on a disk that fails at its k-th write or sync, for every k.
 
-`python -m tests.chaos.failing FOLDER TROUBLE FIRST LAST`, under failing_disk.cpp. After the
+`python -m tests.chaos.failing FOLDER TROUBLE FIRST LAST`, under failing_disk.cpp; prints the
+last k, failures, and calls that were refused. After the
 disk has failed the tree goes on when there is room again, and holds what was acknowledged.
 """
 
@@ -82,12 +83,15 @@ def main() -> None:
     base, trouble, first, last = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     times = refused = 0
     for k in range(first, last):
+        before = times
         for always in (False, True):
             folder = base / f"{k}-{always}" / "tree"
             found = run(folder, TROUBLE[trouble], k, always)
             times, refused = times + found[0], refused + found[1]
             shutil.rmtree(folder.parent)
-    print(times, refused)
+        if times == before:  # there are no more writes, or syncs, that could fail
+            break
+    print(k, times, refused)
 
 
 if __name__ == "__main__":

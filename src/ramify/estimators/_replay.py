@@ -77,10 +77,9 @@ def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) 
     """
     if only is not None:
         tree = part(tree, only)
-        steps = [_part_of_step(step, only) for step in steps]
     if not steps:
         return tree
-    told = _last_words(steps)
+    told = _last_words(steps, only)
     stays = np.ones(len(tree.ids), bool)
     stays[places(told.ids, tree.ids)[1]] = False
     there = told.stays
@@ -88,9 +87,10 @@ def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) 
     order = np.argsort(ids, kind="stable")  # two runs, which it merges
     children = np.concatenate([tree.children[stays], told.children[there]])[order]
     values = np.concatenate([tree.values[stays], told.values[there]])[order]
+    if only is not None:
+        return Families(ids[order], children, values, tree.points)
     points = _points_after(tree.points, steps)
-    weights = None if only is not None else _weights_after(tree, points, steps)
-    return Families(ids[order], children, values, points, weights)
+    return Families(ids[order], children, values, points, _weights_after(tree, points, steps))
 
 
 def _points_after(points: IntArray, steps: Sequence[Step]) -> IntArray:
@@ -124,19 +124,57 @@ class _Told(NamedTuple):
     values: FloatArray
 
 
-def _last_words(steps: Sequence[Step]) -> _Told:
-    ids, stays, children, values = [], [], [], []
-    for step in steps:
-        gone, told = len(step.retired), len(step.families)
-        ids += [step.retired, step.families[:, 0]]
-        stays += [np.zeros(gone, bool), np.ones(told, bool)]
-        children += [np.zeros((gone, 2), np.int64), step.families[:, 1:]]
-        values += [np.zeros((gone, step.values.shape[1])), step.values]
-    everything = np.concatenate(ids)
-    known, from_behind = np.unique(everything[::-1], return_index=True)
-    last = len(everything) - 1 - from_behind
-    parts = (np.concatenate(part)[last] for part in (stays, children, values))
-    return _Told(known, *parts)
+def _last_words(steps: Sequence[Step], only: IntArray | None) -> _Told:
+    """Of all ids that steps speak of, or of these alone. Of one step, families come last."""
+    gone = concatenated([step.retired for step in steps])
+    told = concatenated([step.families[:, 0] for step in steps])
+    time = np.arange(len(steps))
+    gone_at = 2 * np.repeat(time, [len(step.retired) for step in steps])
+    told_at = 2 * np.repeat(time, [len(step.families) for step in steps]) + 1
+    rows = np.arange(len(told))
+    if only is not None:
+        kept, rows = _is_among(gone, only), np.flatnonzero(_is_among(told, only))
+        gone, gone_at, told, told_at = gone[kept], gone_at[kept], told[rows], told_at[rows]
+    ids, at = np.concatenate([gone, told]), np.concatenate([gone_at, told_at])
+    order = np.lexsort((at, ids))
+    ids = ids[order]
+    last = np.append(ids[1:] != ids[:-1], np.ones(len(ids[:1]), bool))
+    place = order[last] - len(gone)  # among what was told; below zero: retired
+    stays = place >= 0
+    row = rows[place[stays]]
+    families, values = _rows_of(steps, row)
+    children, all_values = (
+        np.zeros((len(stays), 2), np.int64),
+        np.zeros((len(stays), values.shape[1])),
+    )
+    children[stays], all_values[stays] = families[:, 1:], values
+    return _Told(ids[last], stays, children, all_values)
+
+
+def _rows_of(steps: Sequence[Step], rows: IntArray) -> tuple[IntArray, FloatArray]:
+    """Families and their values, by their places in those of all steps one after the other."""
+    ends = np.cumsum([len(step.families) for step in steps])
+    if 8 * len(rows) > ends[-1]:
+        families, values = (
+            [getattr(step, name) for step in steps] for name in ("families", "values")
+        )
+        return np.concatenate(families)[rows], np.concatenate(values)[rows]
+    families, values = (
+        np.empty((len(rows), 3), np.int64),
+        np.empty((len(rows), steps[0].values.shape[1])),
+    )
+    at = np.searchsorted(ends, rows, side="right")
+    for i, (row, step) in enumerate(zip(rows.tolist(), at.tolist(), strict=True)):
+        place = row - int(ends[step])  # from its end
+        families[i], values[i] = steps[step].families[place], steps[step].values[place]
+    return families, values
+
+
+def _is_among(ids: IntArray, those: IntArray) -> npt.NDArray[np.bool_]:
+    """Which of many ids are among a few."""
+    found = np.zeros(len(ids), bool)
+    found[places(ids, np.sort(those))[0]] = True
+    return found
 
 
 def places(ids: IntArray, among: IntArray) -> tuple[IntArray, IntArray]:
@@ -157,17 +195,6 @@ def part(tree: Families, ids: IntArray) -> Families:
     """Of a tree only the nodes of these ids, and no points."""
     at = places(ids, tree.ids)[1]
     return Families(tree.ids[at], tree.children[at], tree.values[at], tree.points[:0])
-
-
-def _part_of_step(step: Step, ids: IntArray) -> Step:
-    rows = np.isin(step.families[:, 0], ids)
-    return step._replace(
-        inserted=step.inserted[:0],
-        forgotten=step.forgotten[:0],
-        retired=step.retired[np.isin(step.retired, ids)],
-        families=step.families[rows],
-        values=step.values[rows],
-    )
 
 
 def hierarchy_of(tree: Families, names: Any = None) -> Hierarchy:

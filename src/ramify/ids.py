@@ -115,9 +115,16 @@ class Ids:
     def of(self, numbers: Sequence[int]) -> list[Any]:
         """Ids of points, while a batch may be under way: nothing is settled."""
         late, known = self.late(), self._name
-        if known is None:
-            known = dict(enumerate(self._place, self._next - len(self._place)))
+        if known is None:  # no gaps: from behind as far as is needed, which is often not far
+            end = self._next
+            first = min((number for number in numbers if number < end), default=end)
+            known = dict(zip(range(end - 1, first - 1, -1), reversed(self._place), strict=False))
         return [known[number] if number in known else late[number] for number in numbers]
+
+    def array_of(self, numbers: Sequence[int]) -> IdArray:
+        """As :meth:`of`, of the type that all ids have."""
+        found = self.of(numbers)
+        return as_array(found) if found else self.array()[:0]
 
     def late(self) -> dict[int, Any]:
         """Announced ids by the numbers that their points have or will have."""

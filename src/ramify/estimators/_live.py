@@ -511,12 +511,17 @@ class Live:
     def _names(self, numbers: Any, n: int) -> list[Any]:
         """The ids of n leaves with these numbers, none: 0, 1, ...; of the first point in each."""
         assert self.ids is not None
-        leaves = numbers.tolist() if len(numbers) else range(n)
-        if self.settings.options.tracks_members:  # whoever began a leaf may have left it
-            points = self._core.numbers()
-            of, first = np.unique(self._core.leaf_of(points), return_index=True)
-            leaves = points[first[np.searchsorted(of, np.asarray(leaves))]].tolist()
-        return self.ids.of(leaves)
+        leaves = numbers if len(numbers) else np.arange(n)
+        return self.ids.of(self.first_members(leaves).tolist())
+
+    def first_members(self, leaves: IntArray) -> IntArray:
+        """Of each of these leaves, the first point that is in it."""
+        if not self.settings.options.tracks_members:
+            return leaves
+        points = self._core.numbers()  # whoever began a leaf may have left it
+        of, first = np.unique(self._core.leaf_of(points), return_index=True)
+        found: IntArray = points[first[np.searchsorted(of, leaves)]]
+        return found
 
     def points(self) -> Rows:
         """A copy of the rows as stored."""

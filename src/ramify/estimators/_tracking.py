@@ -268,11 +268,9 @@ class TreeTracker(TreeReader):
         return self._with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
 
     def _with_ids(self, tree: Live, changes: Changes) -> Changes:
-        still, ids = tree.hierarchy(), tree.id_array()
-        if ids is None or still.names is None:
+        known = tree.known_ids()
+        if known is None:
             return changes
-        return replace(
-            changes,
-            ids=ids[np.searchsorted(tree.numbers(), changes.inserted)],
-            leaf_ids=still.names[np.searchsorted(still.point_numbers, changes.leaves)],
-        )
+        leaves = tree.first_members(changes.leaves)
+        ids = known.array_of(changes.inserted.tolist())
+        return replace(changes, ids=ids, leaf_ids=known.array_of(leaves.tolist()))

@@ -160,8 +160,9 @@ class Past:
     Threads that read the version while a batch is under way take turns.
     """
 
-    def __init__(self, core: Any, offset: int) -> None:
+    def __init__(self, core: Any, offset: int, begun: int) -> None:
         self._core, self._offset = core, offset
+        self._begun = begun  # the version of the empty tree, which nobody needs a log for
         self._lock = Lock()
         self._gap = 0  # versions before it could not be written down
         self._begin()
@@ -189,11 +190,17 @@ class Past:
                 self._gap = self._version
             elif version > self.newest:
                 self._steps.append(_step(version, change))
+            if self._steps and self._version == self._begun:
+                self._take_steps(1)  # all of the first batch: no step like the others
             if len(self._steps) > 2 * keep:
-                done = self._steps[:-keep]
-                self._version, self._base = done[-1].version, replay(self._base, done)
-                del self._steps[: len(done)]
+                self._take_steps(len(self._steps) - keep)
             return self.newest
+
+    def _take_steps(self, count: int) -> None:
+        """Begin the log after the first of its steps."""
+        done = self._steps[:count]
+        self._version, self._base = done[-1].version, replay(self._base, done)
+        del self._steps[:count]
 
     @property
     def newest(self) -> int:

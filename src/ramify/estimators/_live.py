@@ -556,7 +556,7 @@ class Live:
             return self.version  # of an empty tree, which is always known
         try:
             if self.past is None:
-                self.past = Past(self._core, self.offset)
+                self.past = Past(self._core, self.offset, self.begun)
             return self.past.settle(keep)
         except BaseException:  # the core may have told what nobody has written down
             self.past = None

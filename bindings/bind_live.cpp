@@ -570,18 +570,20 @@ class PyLive {
   };
 
   Copies copies() {
-    const Tree<Real>& tree = whole_tree();
+    Copies out;
+    {  // what was put off, and might be done by a reader; what searches may change
+      const std::lock_guard turn(turn_);
+      live_.tree();
+      out.memory = live_.memory();
+    }
+    const Tree<Real>& tree = live_.frozen();
     const auto values = tree.points().values();
-    Copies out{{values.begin(), values.end()},
-               tree.link_array(),
-               tree.ids(),
-               tree.means(),
-               tree.ssds(),
-               tree.points().numbers(),
-               {},
-               {},
-               {},
-               live_.memory()};
+    out.points.assign(values.begin(), values.end());
+    out.links = tree.link_array();
+    out.names = tree.ids();
+    out.means = tree.means();
+    out.ssds = tree.ssds();
+    out.arrivals = tree.points().numbers();
     for (const Standing& standing : tree.points().standings())
       out.standings.insert(out.standings.end(), {standing.weight, standing.ssd});
     if (live_.members() != nullptr)
@@ -590,12 +592,6 @@ class PyLive {
         out.shares.push_back(member.weight);
       }
     return out;
-  }
-
-  /// With what was put off, which a reader might otherwise do meanwhile.
-  const Tree<Real>& whole_tree() {
-    const std::lock_guard turn(turn_);
-    return live_.tree();
   }
 
   template <class Work>

@@ -23,7 +23,8 @@ import numpy as np
 
 from ramify.ray._crew import shard_folder
 from ramify.ray._head import read_only_facts
-from ramify.ray._router import Plan, Router, agreed
+from ramify.ray._plan import Plan, agreed
+from ramify.ray._router import Router
 from ramify.ray._shard import Shard
 
 NAMESPACE = "ramify"

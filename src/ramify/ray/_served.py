@@ -26,7 +26,8 @@ from ramify.journal import BusyError, Receipt
 from ramify.metric import METRICS, Metric
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows
 from ramify.ray._model import ShardedOHAC
-from ramify.ray._router import ClusterTable, Cut
+from ramify.ray._plan import Cut
+from ramify.ray._tables import ClusterTable
 
 _NOTHING = np.empty(0, np.int64)
 

@@ -10,13 +10,19 @@ import os
 import runpy
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
+import httpx
+import numpy as np
 import pytest
 import ray
 
-from ramify.ray import ShardedOHAC, _actors
-from tests.chaos.cluster import OPTIONS, kill_while_growing
+from ramify.ray import ShardedOHAC
+from ramify.ray._actors import NAMESPACE, name_of
+from ramify.serve import running
+from tests.chaos.cluster import OPTIONS, kill_while_growing, rows_of
+from tests.test_serve_shards import replay_the_feed
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "with_ray.py"
 
@@ -48,11 +54,57 @@ def _can_be_asked_from_anywhere(model):
         len(ShardedOHAC(path=model.path, **OPTIONS, metric="dot"))
 
 
+def _readers_are_answered_while_a_batch_is_under_way(place):
+    rows = np.concatenate([rows_of(step) for step in range(30)])
+    sizes = []
+    with ShardedOHAC(path=place, **OPTIONS) as model:
+        model.partial_fit(rows[:10])
+        writer = threading.Thread(target=lambda: model.partial_fit(rows[10:]))
+        writer.start()
+        while writer.is_alive():
+            sizes.append(int(model.clusters(n_clusters=1).sizes[0]))
+        writer.join()
+        assert len(model) == len(rows)
+    within = {size for size in sizes if 10 < size < len(rows)}
+    assert len(within) > 3
+    assert all(size % OPTIONS["block"] == 0 for size in within)
+
+
+def _is_served(place):
+    """`ramify serve --ray`: points, payloads, the feed, and a shard that is killed meanwhile."""
+    address = ray.get_runtime_context().gcs_address
+    with (
+        running(place, ray=address, shards=2) as url,
+        httpx.Client(base_url=url, timeout=60) as http,
+    ):
+        http.put("/trees/mail", json={"dimension": 4}).raise_for_status()
+        points = [
+            {"id": f"T{i}", "vector": row.tolist(), "payload": f"letter {i}", "weight": 2}
+            for i, row in enumerate(rows_of(1))
+        ]
+        half = len(points) // 2
+
+        def insert_half():
+            more = http.post("/trees/mail/points", json={"points": points[half:]})
+            assert more.json()["numbers"] == list(range(half, len(points)))
+
+        http.post("/trees/mail/points", json={"points": points[:half]}).raise_for_status()
+        told = replay_the_feed(http, "mail", insert_half)
+        ray.kill(ray.get_actor(name_of(place / "mail", "shard-0"), NAMESPACE), no_restart=False)
+        assert http.get("/trees/mail/points/T3").json()["payload"] == "letter 3"
+        assert http.get("/trees/mail/clusters?k=1").json()["clusters"][0]["size"] == 2 * len(points)
+        gone = http.get(f"/trees/mail/changes?since={told['since']}")  # a log ends with its process
+        assert gone.status_code == 410
+        http.delete("/trees/mail/points/T3").raise_for_status()
+        assert http.get("/trees/mail").json()["points"] == len(points) - 1
+        assert 'ramify_points{tree="mail",shard="0"}' in http.get("/metrics").text
+
+
 def main() -> None:
     ray.init(
         num_cpus=1,
         include_dashboard=False,
-        namespace=_actors.NAMESPACE,
+        namespace=NAMESPACE,
         log_to_driver=False,
         object_store_memory=100 << 20,
     )
@@ -62,6 +114,8 @@ def main() -> None:
             place / "killed", kills=2, seed=1, pause=0.5, examine=_can_be_asked_from_anywhere
         )
         _the_example_says_what_it_promises()
+        _readers_are_answered_while_a_batch_is_under_way(place / "read")
+        _is_served(place / "served")
     ray.shutdown()
     print("all is well", file=sys.stderr)
 

@@ -14,15 +14,20 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ramify.estimators._leaving import read_weights
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
+from ramify.journal._payloads import check_payloads
 from ramify.points import read_row, read_rows
-from ramify.ray._batches import batches, is_dataset
+from ramify.progress import Progress, check_progress, watch
+from ramify.ray._batches import Along, batches, is_dataset
 from ramify.ray._reading import ShardReader
 
 #: Blocks and bytes that a writer sends at once; it waits for the answer before it sends more.
 _BLOCKS_AT_ONCE = 4
 _BYTES_AT_ONCE = 128 << 20
+#: Of each payload, as JSON.
+PAYLOAD_BYTES = 65_536
 
 
 class ShardedOHAC(ShardReader):
@@ -61,6 +66,9 @@ class ShardedOHAC(ShardReader):
         Not more than so many. None: four times ``n_shards``.
     n_jobs : int, default=1
         Threads of each shard.
+    history : int, default=0
+        How many versions can be asked about: see :meth:`changes`. Above 0 a shard keeps some 60
+        bytes more for each point.
     shard_options : mapping, optional
         For Ray, about the actors of shards, such as ``{"num_cpus": 4}``.
 
@@ -93,6 +101,7 @@ class ShardedOHAC(ShardReader):
         block: int = 8192,
         max_shards: int | None = None,
         n_jobs: int = 1,
+        history: int = 0,
         shard_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_shards = n_shards
@@ -108,21 +117,35 @@ class ShardedOHAC(ShardReader):
         self.block = block
         self.max_shards = max_shards
         self.n_jobs = n_jobs
+        self.history = history
         self.shard_options = shard_options
 
     # --- growing ----------------------------------------------------------------------------
 
-    def partial_fit(self, X: Any, y: object = None, *, ids: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: object = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        payloads: Any = None,
+        progress: Progress = False,
+    ) -> Self:
         """Insert rows; when this returns, they are in the journals.
 
-        One batch is under way at a time: a source that is faster than the tree waits.
+        One batch is under way at a time: a source that is faster than the tree waits. Readers
+        are answered between two blocks of it.
 
         Parameters
         ----------
         X : array-like of shape (n, d), Arrow table, frame, or ``ray.data.Dataset``
             A data set may be larger than the memory: it is read a batch at a time.
         y : ignored
-        ids : sequence of str or of int, or for a data set the name of a column, optional
+        sample_weight, ids, payloads : sequence, or for a data set the name of a column, optional
+            As in :meth:`add`.
+        progress : bool or callable
+            As in :meth:`ramify.OHAC.partial_fit`. Rows that are in when it raises stay.
 
         Returns
         -------
@@ -133,17 +156,34 @@ class ShardedOHAC(ShardReader):
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
         >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     len(model.partial_fit([[0.0], [1.0]]).partial_fit([[5.0]]))
+        ...     len(model.partial_fit([[0.0], [1.0]]).partial_fit([[5.0]], progress=print))
+        1 1
         3
         """
-        if is_dataset(X):
-            for rows, names in batches(X, ids, _BLOCKS_AT_ONCE * self.block):
-                self.add(rows, ids=names)
+        check_progress(progress)
+        named = {"ids": ids, "sample_weight": sample_weight, "payloads": payloads}
+        if not is_dataset(X):
+            self.add(X, **named, progress=progress)
             return self
-        self.add(X, ids=ids)
+        done = 0
+        with watch(progress, X.count() if progress else 0) as pulse:
+            for rows, along in batches(X, named, _BLOCKS_AT_ONCE * self.block):
+                self.add(rows, **along)
+                done += len(rows)
+                if pulse is not None:
+                    pulse(done)
         return self
 
-    def fit(self, X: Any, y: object = None, *, ids: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: object = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        payloads: Any = None,
+        progress: Progress = False,
+    ) -> Self:
         """As :meth:`partial_fit`, on a stream that has not begun.
 
         Examples
@@ -156,17 +196,34 @@ class ShardedOHAC(ShardReader):
         """
         if self._ask("about")["number"] > 0:
             raise ValueError(f"{self.path} has a stream in it; fit begins one, in an empty folder")
-        return self.partial_fit(X, ids=ids)
+        more = {"ids": ids, "payloads": payloads, "progress": progress}
+        return self.partial_fit(X, None, sample_weight, **more)
 
-    def add(self, X: Any, *, ids: Any = None, key: str | None = None) -> IntArray:
+    def add(
+        self,
+        X: Any,
+        *,
+        ids: Any = None,
+        sample_weight: Any = None,
+        payloads: Any = None,
+        key: str | None = None,
+        progress: Progress = False,
+    ) -> IntArray:
         """Insert rows, and say which numbers the points have.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         ids : sequence of str or of int, optional
+        sample_weight : array-like of shape (n,), optional
+            How many points each row stands for.
+        payloads : sequence, optional
+            A text, or anything that JSON can hold, for each row, or None. Kept in the journal of
+            the shard that has the point; see :meth:`payloads` and :meth:`search`.
         key : str, optional
             A name for this request: one that was answered before is not carried out again.
+        progress : bool or callable
+            As in :meth:`ramify.OHAC.partial_fit`.
 
         Examples
         --------
@@ -177,20 +234,33 @@ class ShardedOHAC(ShardReader):
         (array([0, 1]), array([0, 1]))
         """
         rows = read_rows(X, self._expected())
-        names = None if ids is None else Ids().read(ids, len(rows))
+        along = Along(
+            None if ids is None else Ids().read(ids, len(rows)),
+            None if sample_weight is None else read_weights(sample_weight, len(rows)),
+            check_payloads(payloads, len(rows), PAYLOAD_BYTES),
+        )
         self._port()
         given = self._key() if key is None else key
         numbers = [np.empty(0, np.int64)]
         step = max(1, _BYTES_AT_ONCE // (rows.shape[1] * rows.itemsize))
-        if self.n_shards > 1:
-            step = min(step, _BLOCKS_AT_ONCE * self.block)
-        for begin in range(0, len(rows), step):
-            some = None if names is None else names[begin : begin + step]
-            part = np.ascontiguousarray(rows[begin : begin + step])
-            numbers.append(self._ask("insert", part, some, f"{given}/{begin}"))
+        step = min(step, _BLOCKS_AT_ONCE * self.block)
+        with watch(progress, len(rows)) as pulse:
+            for begin in range(0, len(rows), step):
+                some = slice(begin, begin + step)
+                part = np.ascontiguousarray(rows[some])
+                numbers.append(self._ask("insert", part, along.some(some), f"{given}/{begin}"))
+                if pulse is not None:
+                    pulse(begin + len(part))
         return np.concatenate(numbers)
 
-    def insert(self, x: npt.ArrayLike, *, id: Id | None = None) -> int:
+    def insert(
+        self,
+        x: npt.ArrayLike,
+        *,
+        id: Id | None = None,
+        sample_weight: float | None = None,
+        payload: Any = None,
+    ) -> int:
         """Insert one point and return its number.
 
         Examples
@@ -202,7 +272,11 @@ class ShardedOHAC(ShardReader):
         (0, 1)
         """
         row = read_row(x, self._expected())
-        return int(self.add(row, ids=None if id is None else [id])[0])
+        given = {"ids": id, "sample_weight": sample_weight, "payloads": payload}
+        along: dict[str, Any] = {
+            name: [value] for name, value in given.items() if value is not None
+        }
+        return int(self.add(row, **along)[0])
 
     def forget(self, points: Id | Sequence[Id] | npt.NDArray[Any]) -> int:
         """Take points out of the tree, by ids or by numbers where there are no ids; how many.

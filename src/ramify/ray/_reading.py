@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_reading.py: what a sharded model can be asked: the whole tree, cuts, ids, versions, figures."""
+"""_reading.py: what a sharded model can be asked: the whole tree, ids, versions, figures."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,21 @@ import numpy.typing as npt
 
 from ramify import archive
 from ramify.checks import whole_number
+from ramify.errors import HistoryError
 from ramify.estimators import OHAC
-from ramify.estimators._reading import Assignment
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.estimators._changes import Changes
+from ramify.estimators._tracking import check_history
+from ramify.hierarchy import Hierarchy
 from ramify.ids import Id, IdArray, as_array
-from ramify.points import Rows, read_rows
+from ramify.journal import Hit
+from ramify.points import Rows
+from ramify.ray._cuts import ShardCuts
 from ramify.ray._figures import metrics
-from ramify.ray._plan import Cut
-from ramify.ray._tables import ClusterTable, PointChanges
+from ramify.ray._tables import PointChanges
 from ramify.ray._top import Top
-from ramify.ray._way import Handle
 
 
-class ShardReader(Handle):
+class ShardReader(ShardCuts):
     """A sharded model, for reading."""
 
     # --- the whole ----------------------------------------------------------------------------
@@ -108,178 +111,7 @@ class ShardReader(Handle):
         """
         archive.write(path, *self.to_model()._to_saved())
 
-    # --- cuts ---------------------------------------------------------------------------------
-
-    @property
-    def labels_(self) -> IntArray:
-        """Cluster of every point, in order of arrival, from 0 in order of first points."""
-        labels: IntArray = self._ask("labels", self._own_cut())[1]
-        return labels
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of clusters in ``labels_``."""
-        return len(self._ask("clusters", self._own_cut()))
-
-    def cut(
-        self,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-    ) -> IntArray:
-        """Label every point with its cluster, in any cut of the tree as it is now.
-
-        Parameters
-        ----------
-        n_clusters, height, max_size : optional
-            As in :meth:`ramify.OHAC.cut`: give one, or none for the model's own.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [9.0]]).cut(n_clusters=2)
-        array([0, 0, 1])
-        """
-        labels: IntArray = self._ask("labels", self._cut(n_clusters, height, max_size))[1]
-        return labels
-
-    def cluster_of(
-        self,
-        points: npt.ArrayLike,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-    ) -> tuple[IntArray, IntArray]:
-        """Label and node id of the clusters of some points, by their numbers or text ids.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [9.0]]).cluster_of([2], n_clusters=2)[0]
-        array([1])
-        """
-        given = np.atleast_1d(np.asarray(points))
-        if given.dtype.kind in "UO":
-            given = np.array([self.number_of(one) for one in given.tolist()])
-        cut = self._cut(n_clusters, height, max_size)
-        found: tuple[IntArray, IntArray] = self._ask("cluster_of", given.astype(np.int64), cut)
-        return found
-
-    def predict(self, X: npt.ArrayLike) -> IntArray:
-        """Label of the stored point nearest to each row; nothing is inserted.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), n_clusters=2, engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [9.0]]).predict([[8.0], [0.4]])
-        array([1, 0])
-        """
-        return self._assigned(X, self._own_cut()).labels
-
-    def assign(
-        self,
-        X: npt.ArrayLike,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-    ) -> Assignment:
-        """Where rows belong, in any cut of the tree as it is now; nothing is inserted.
-
-        As :meth:`ramify.OHAC.assign`.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     found = model.partial_fit([[0.0], [1.0], [9.0]]).assign([[7.0]], n_clusters=2)
-        >>> found.labels, found.points, found.distances, found.path_codes
-        (array([1]), array([2]), array([4.]), ['1'])
-        """
-        return self._assigned(X, self._cut(n_clusters, height, max_size))
-
-    def _assigned(self, X: npt.ArrayLike, cut: Cut) -> Assignment:
-        found: Assignment = self._ask("assign", read_rows(X, self._expected()), cut)
-        return found
-
-    def nearest(self, X: npt.ArrayLike, *, k: int | None = None) -> tuple[IntArray, FloatArray]:
-        """The stored points nearest to each row, and how far they are: exact.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [9.0]]).nearest([[8.0]])
-        (array([2]), array([1.]))
-        """
-        self._require_points()
-        wanted = 1 if k is None else min(whole_number("k", k), len(self))
-        numbers, distances, _ = self._ask("nearest", read_rows(X, self._expected()), wanted)
-        return (numbers, distances) if k is not None else (numbers[:, 0], distances[:, 0])
-
-    def clusters(
-        self,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-    ) -> ClusterTable:
-        """The clusters of a cut: ids, sizes, means, heights. No point is looked at.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     found = model.partial_fit([[0.0], [1.0], [9.0]]).clusters(n_clusters=2)
-        >>> found.sizes, found.means.ravel(), found.first_points
-        (array([2, 1]), array([0.5, 9. ]), array([0, 2]))
-        """
-        found: ClusterTable = self._ask("clusters", self._cut(n_clusters, height, max_size))
-        return found
-
-    def path_of(self, point: int | str) -> IntArray:
-        """Node ids from the root down to a point, given by its number or its text id.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [5.0]]).path_of(2)
-        array([ 1, -3])
-        """
-        wanted = self.number_of(point) if isinstance(point, str) else int(point)
-        nodes: IntArray = self._ask("path", wanted)[0]
-        return nodes
-
     # --- ids, versions, figures -----------------------------------------------------------------
-
-    def number_of(self, id: Id) -> int:
-        """Number of the point with this id.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0]], ids=["ash", "elm"]).number_of("elm")
-        1
-        """
-        (found,) = self._ask("has", [id])
-        if found is None:
-            raise KeyError(f"no point has the id {id!r}")
-        return int(found)
 
     @property
     def ids_(self) -> IdArray:
@@ -289,23 +121,111 @@ class ShardReader(Handle):
             raise AttributeError("the points of this ShardedOHAC have no ids")
         return as_array(names.tolist())
 
-    @property
-    def version(self) -> int:
-        """Number of the last operation; see :meth:`changes`."""
-        return int(self._ask("about")["op"])
-
-    def changes(self, since: int) -> PointChanges:
-        """Which points came and went since a version; of the last 10,000.
+    def payloads(self, points: Sequence[Id] | npt.NDArray[Any]) -> list[Any]:
+        """Payloads of points, by ids or by numbers where there are no ids; None: it has none.
 
         Examples
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
         >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0]]).changes(0).inserted
+        ...     texts = ["No sound", {"title": "Update fails"}]
+        ...     model.partial_fit([[0.0], [1.0]], payloads=texts).payloads([1, 0])
+        [{'title': 'Update fails'}, 'No sound']
+        """
+        wanted = [one.item() if isinstance(one, np.generic) else one for one in points]
+        numbers = self._ask("has", wanted)
+        for one, number in zip(wanted, numbers, strict=True):
+            if number is None:
+                raise KeyError(f"there is no point {one!r}")
+        found = self._ask("payloads", numbers)
+        return [found.get(number) for number in numbers]
+
+    def search(self, text: str, *, limit: int = 20) -> list[Hit]:
+        """Points whose payloads have all words of a text, the last one perhaps in part.
+
+        Shards know which of their own fit best: the first answers are the best of each.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     texts = ["No sound after update", "Update fails"]
+        ...     model.partial_fit([[0.0], [1.0]], payloads=texts).search("sou")
+        [Hit(number=0, id=None, payload='No sound after update')]
+        """
+        found: list[Hit] = self._ask("search", text, whole_number("limit", limit))
+        return found
+
+    @property
+    def version(self) -> int:
+        """Number of the last operation: it grows with every block of rows.
+
+        With ``history`` set, a version that was read can be asked about later: see
+        :meth:`changes`. Then the reading costs as much as :meth:`top`.
+        """
+        return int(self._ask("version", check_history(self.history)))
+
+    def changes(self, since: int) -> Changes:
+        """What became of the tree since a version: points, nodes, and how to replay it.
+
+        As :meth:`ramify.OHAC.changes`, and replayed on the ``hierarchy()`` of then it gives
+        that of now. Ids of nodes below the top tree are their shard's own: those of a part
+        that moved to another shard are new, though its points are the same. A node of the top
+        tree is named by the earliest point of the later one of its two sides, and has that
+        name as long as it is there.
+
+        Parameters
+        ----------
+        since : int
+            What ``version`` once said; one of the last ``history`` that were read. 0, before
+            the first point, is always known. Versions from before a shard or the router was
+            started anew are not.
+
+        Returns
+        -------
+        Changes
+
+        Raises
+        ------
+        HistoryError
+            If that version is not remembered.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local", history=9) as model:
+        ...     old = model.partial_fit([[0.0], [1.0], [9.0]]).hierarchy()
+        ...     night = model.version
+        ...     found = model.partial_fit([[8.0]]).changes(since=night)
+        ...     found.apply(old) == model.hierarchy()
+        True
+        >>> found
+        <Changes from version 1 to 2: 1 inserted, 0 forgotten; 1 born, 0 retired, 1 grown, 0 shrunk>
+        """
+        keep = check_history(self.history)
+        if keep == 0:
+            raise HistoryError(
+                "this ShardedOHAC remembers no versions; set history= to how many it should, or "
+                "ask for point_changes"
+            )
+        found: Changes = self._ask("changes", whole_number("since", since, least=0), keep)
+        return found
+
+    def point_changes(self, since: int) -> PointChanges:
+        """Which points came and went since a version; of the last 10,000, whoever died since.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0]]).point_changes(0).inserted
         array([0, 1])
         """
-        found: PointChanges = self._ask("changes", whole_number("since", since, least=0))
+        found: PointChanges = self._ask("point_changes", whole_number("since", since, least=0))
         return found
 
     def figures(self) -> dict[str, Any]:

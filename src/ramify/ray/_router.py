@@ -6,12 +6,16 @@ points, the router settles which shard takes which row beside which points, writ
 and tells the shards. When all have it on their disks, the caller is told. One operation is under
 way at a time, so every answer is of one moment of the whole tree.
 
+One writer is at work at a time, however long its batch is. Between two operations of it readers
+have their turn, so that nobody waits for more than a block.
+
 Batches are cut where the arrival number is a multiple of ``block``, and only there are shards
 split: so the tree depends on the stream alone, not on how it was cut into calls.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -25,18 +29,25 @@ from ramify.ids import Id, Ids
 from ramify.journal import FolderInUseError
 from ramify.points import Rows
 from ramify.ray._asking import Asking
+from ramify.ray._batches import Along
 from ramify.ray._head import Head, Pending
 from ramify.ray._plan import Crew, Plan, agreed
 from ramify.ray._routing import routes
+from ramify.ray._turns import Turns, in_turn
 
 _PATIENCE = 30.0
 
+#: Rows alone.
+NOTHING = Along()
+
 
 class Router(Asking):
-    """The one who knows where the stream stands. Not for several threads at once."""
+    """The one who knows where the stream stands. Any thread may call any method."""
 
     def __init__(self, folder: str | Path, plan: Plan, crew: Crew) -> None:
         self._crew = crew
+        self.turns = Turns()
+        self._writing = threading.Lock()  # held by a writer for its whole batch
         self._head = _patiently(Path(folder))
         try:
             self._open(plan)
@@ -56,6 +67,7 @@ class Router(Asking):
         self._balanced = known.get("balanced", 0)  # the number at which balance was looked at
         self._outlines = None
         self._whole = None
+        self._seen, self._keep = {}, 0
         self._begun = time.monotonic()
         self.rows = 0  #: taken since it was started
         self.splits = 0
@@ -66,15 +78,18 @@ class Router(Asking):
         if not known:
             self._head.set(self._facts())
         self._resume()
+        self._told = self._state()
 
+    @in_turn
     def agree(self, plan: Mapping[str, Any]) -> None:
         """Refuse a plan of another shape: for whoever comes to a stream that is there."""
         agreed(Plan(**plan), self._facts())
 
     def close(self) -> None:
         """Let the folder go, and end the shards."""
-        self._crew.close()
-        self._head.close()
+        with self._writing, self.turns:
+            self._crew.close()
+            self._head.close()
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -117,23 +132,24 @@ class Router(Asking):
             self._move_part(pending)
         self.op = pending.op
         self._outlines = self._whole = None
+        self._told = self._state()
         head = pending.head
         self._head.finish(self.op, self._facts(), head.get("key"), head.get("told"), gone)
 
     def _send_rows(self, pending: Pending) -> None:
         head, arrays = pending.head, pending.arrays
         rows, ids = arrays["rows"], head["ids"]
+        along = Along(ids, arrays.get("weights"), head.get("payloads"))
         numbers = head["first"] + np.arange(len(rows))
         calls: list[tuple[int, str, tuple[Any, ...]]] = []
         if "shards" not in arrays:
-            calls = [(0, "insert", (pending.op, rows, numbers, None, ids))]
+            calls = [(0, "insert", (pending.op, rows, numbers, None, *along))]
         else:
             for shard in np.unique(arrays["shards"]).tolist():
                 mine = np.flatnonzero(arrays["shards"] == shard)
-                named = None if ids is None else [ids[at] for at in mine.tolist()]
                 beside = np.ascontiguousarray(arrays["nearest"][mine])
-                more = (np.ascontiguousarray(rows[mine]), numbers[mine], beside, named)
-                calls.append((shard, "insert", (pending.op, *more)))
+                more = (np.ascontiguousarray(rows[mine]), numbers[mine], beside)
+                calls.append((shard, "insert", (pending.op, *more, *along.some(mine))))
         for (shard, *_), state in zip(calls, self._crew.ask(calls), strict=True):
             self.sizes[shard] = state.leaves
         self.number = head["first"] + len(rows)
@@ -163,8 +179,8 @@ class Router(Asking):
             self.sizes.append(0)
         (part,) = self._crew.ask([(here, "part", (pending.op,))])
         if part is not None:
-            numbers, saved = part
-            self._crew.ask([(there, "adopt", (pending.op, saved))])
+            numbers, saved, payloads = part
+            self._crew.ask([(there, "adopt", (pending.op, saved, payloads))])
             self._crew.ask([(here, "give_up", (pending.op, numbers))])
         states = self._crew.ask([(here, "state", ()), (there, "state", ())])
         self.sizes[here], self.sizes[there] = (state.leaves for state in states)
@@ -181,28 +197,49 @@ class Router(Asking):
 
     # --- growing ------------------------------------------------------------------------------
 
-    def insert(self, rows: Rows, ids: list[Any] | None = None, key: str | None = None) -> IntArray:
+    def insert(self, rows: Rows, along: Along = NOTHING, key: str | None = None) -> IntArray:
         """Insert checked rows; their numbers. They are on the disk when this returns.
 
         A request whose key was answered before is not carried out again, and of one that was
         answered in part, only the rest.
         """
+        with self._writing:
+            stretches = self._stretches(rows, along.ids, key)
+            begin = sum(b - a for a, b in stretches)
+            while begin < len(rows):
+                with self.turns:
+                    begin = self._insert_some(rows, along, key, stretches, begin)
+                self._balance()
+        return np.concatenate([np.arange(0), *(np.arange(a, b) for a, b in stretches)])
+
+    @in_turn
+    def _stretches(
+        self, rows: Rows, ids: list[Any] | None, key: str | None
+    ) -> list[tuple[int, int]]:
+        """Numbers that rows of this request have already, if it comes again; checks the rest."""
         self._settle()
         self._check_rows(rows)
         told = (None if key is None else self._head.answer(key)) or {"stretches": []}
-        stretches: list[tuple[int, int]] = [(a, b) for a, b in told["stretches"]]
-        begin = sum(b - a for a, b in stretches)
-        self._check_ids(ids, len(rows), begin)
-        while begin < len(rows):
-            end = len(rows)
-            if len(self.sizes) > 1 or self.plan.n_shards > 1:
-                end = min(end, begin + self.plan.block - self.number % self.plan.block)
-            named = None if ids is None else ids[begin:end]
-            stretches.append((self.number, self.number + end - begin))
-            self._insert(rows[begin:end], named, key, {"stretches": stretches})
-            begin = end
-            self._balance()
-        return np.concatenate([np.arange(0), *(np.arange(a, b) for a, b in stretches)])
+        stretches = [(a, b) for a, b in told["stretches"]]
+        self._check_ids(ids, len(rows), sum(b - a for a, b in stretches))
+        return stretches
+
+    def _insert_some(
+        self,
+        rows: Rows,
+        along: Along,
+        key: str | None,
+        stretches: list[tuple[int, int]],
+        begin: int,
+    ) -> int:
+        """Insert rows up to the end of the block at most; where the next ones begin."""
+        end = len(rows)
+        if len(self.sizes) > 1 or self.plan.n_shards > 1:
+            end = min(end, begin + self.plan.block - self.number % self.plan.block)
+        stretches.append((self.number, self.number + end - begin))
+        some = slice(begin, end)
+        self._insert(rows[some], along.some(some), key, {"stretches": stretches})
+        return end
 
     def _check_rows(self, rows: Rows) -> None:
         found = rows.dtype.name, rows.shape[1]
@@ -211,9 +248,12 @@ class Router(Asking):
                 f"expected rows of {self.width} numbers ({self.dtype}), got {found[1]} ({found[0]})"
             )
 
-    def _insert(self, rows: Rows, ids: Any, key: str | None, told: dict[str, Any]) -> None:
-        head = {"first": self.number, "ids": ids, "key": key, "told": told}
+    def _insert(self, rows: Rows, along: Along, key: str | None, told: dict[str, Any]) -> None:
+        head = {"first": self.number, "ids": along.ids, "payloads": along.payloads}
+        head |= {"key": key, "told": told}
         arrays: dict[str, Any] = {"rows": rows}
+        if along.weights is not None:
+            arrays["weights"] = along.weights
         started = time.perf_counter()
         if len(self.sizes) > 1:
             k = int(self.plan.options.get("n_neighbors", 1))
@@ -249,6 +289,10 @@ class Router(Asking):
 
     def forget(self, points: Sequence[Id], key: str | None = None) -> int:
         """Take points out of the tree, all of which must be there; how many they are."""
+        with self._writing, self.turns:
+            return self._forget(points, key)
+
+    def _forget(self, points: Sequence[Id], key: str | None) -> int:
         self._settle()
         if key is not None and (told := self._head.answer(key)) is not None:
             return int(told)
@@ -288,9 +332,18 @@ class Router(Asking):
             return
         if self.number == self._balanced:  # what has left since then waits for the next block
             return
-        while (move := self._next_move()) is not None:
-            self._begin("split", {"from": move[0], "to": move[1]}, {})
+        while self._split_largest():
+            pass
         self._balanced = self.number
+
+    @in_turn
+    def _split_largest(self) -> bool:
+        """Move a part of a shard that is too large, if there is one."""
+        move = self._next_move()
+        if move is None:
+            return False
+        self._begin("split", {"from": move[0], "to": move[1]}, {})
+        return True
 
     def _next_move(self) -> tuple[int, int] | None:
         largest = int(np.argmax(self.sizes))
@@ -305,7 +358,10 @@ class Router(Asking):
     # --- seeing it ----------------------------------------------------------------------------
 
     def about(self) -> dict[str, Any]:
-        """Where the stream stands; nobody else is asked."""
+        """Where the stream stood after the last operation; nobody waits for this."""
+        return self._told
+
+    def _state(self) -> dict[str, Any]:
         return {
             "op": self.op,
             "number": self.number,
@@ -316,14 +372,17 @@ class Router(Asking):
             "ids": self.ids,
         }
 
+    @in_turn
     def digests(self) -> list[str | None]:
         """A digest of all that each shard's tree is."""
         return [state.digest for state in self._ask_all("state", True)]
 
+    @in_turn
     def snapshot(self) -> None:
         """Have all shards write one."""
         self._ask_all("snapshot")
 
+    @in_turn
     def figures(self) -> dict[str, Any]:
         """What can be measured, of the router and of every shard."""
         return {

@@ -32,7 +32,7 @@ class ClusterTable(NamedTuple):
 
 
 class PointChanges(NamedTuple):
-    """What became of the stream between two versions: an answer of ``changes``.
+    """What became of the stream between two versions: an answer of ``point_changes``.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class PointChanges(NamedTuple):
     >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
     ...     before = model.partial_fit([[0.0], [1.0]]).version
     ...     _ = model.partial_fit([[5.0]]).forget(0)
-    ...     model.changes(before)
+    ...     model.point_changes(before)
     PointChanges(since=1, version=3, inserted=array([2]), forgotten=array([0]))
     """
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +24,8 @@ from ramify.ray._router import Router
 
 #: Options of OHAC that a sharded one has.
 _OPTIONS = ("metric", "linkage", "n_neighbors")
+#: Threads that share a handle find one way.
+_CONNECTING = threading.Lock()
 
 
 class LocalPort:
@@ -48,8 +52,10 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
     def _port(self) -> Any:
         port = self.__dict__.get("_way")
         if port is None:
-            port = self.__dict__["_way"] = self._connect()
-            self.__dict__["_me"], self.__dict__["_calls"] = uuid.uuid4().hex, 0
+            with _CONNECTING:
+                if (port := self.__dict__.get("_way")) is None:
+                    self.__dict__["_me"], self.__dict__["_calls"] = uuid.uuid4().hex, count(1)
+                    port = self.__dict__["_way"] = self._connect()
         return port
 
     def _connect(self) -> Any:
@@ -80,8 +86,7 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
 
     def _key(self) -> str:
         """A name for a call, so that one that is sent twice is taken once."""
-        self.__dict__["_calls"] += 1
-        return f"{self.__dict__['_me']}-{self.__dict__['_calls']}"
+        return f"{self.__dict__['_me']}-{next(self.__dict__['_calls'])}"
 
     def close(self) -> None:
         """Have the shards take snapshots, and end them and the router; the folder stays.

@@ -287,9 +287,11 @@ def test_changes_replayed_on_an_old_export_give_the_new_one(folders, data):
     X = mixture(150, seed=data.draw(seeds()))
     named = data.draw(st.booleans())
     there, number, seen = set(), 0, {}
-    with sharded(folders(), data.draw(st.integers(1, 4)), history=30) as model:
+    shape = {"n_shards": data.draw(st.integers(1, 4)), "frontier": data.draw(st.integers(1, 9))}
+    with sharded(folders(), **shape, history=30) as model:
         for _ in range(data.draw(st.integers(2, 9))):
-            count = data.draw(st.integers(0, min(25, 150 - number)))
+            most = data.draw(st.sampled_from([2, 25]))
+            count = data.draw(st.integers(0, min(most, 150 - number)))
             if count:
                 names = [f"p{i}" for i in range(number, number + count)]
                 model.partial_fit(X[number : number + count], ids=names if named else None)

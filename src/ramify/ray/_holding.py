@@ -154,10 +154,12 @@ class Holding:
 
         ``keep`` earlier ones are remembered, too, until the process ends.
         """
-        if len(self._tree) == 0:
-            self._follow(op)
-            return np.empty(0, np.int64)
         live = self.model._live
+        if live is None:
+            return np.empty(0, np.int64)
+        if len(live) == 0:  # need not be remembered, but how it came to this
+            self._tree.between(lambda: self._log.follow(op, live._core))
+            return np.empty(0, np.int64)
         self._tree.between(lambda: self._log.mark(op, live._core, keep))
         outline = self.frontier(m, "n_clusters", 1)
         opened: set[int] = set()
@@ -165,11 +167,6 @@ class Holding:
             path = live.path(number)[0].tolist()
             opened.update(path[: path.index(part)])
         return np.array(sorted(opened), np.int64)
-
-    def _follow(self, op: int) -> None:
-        """Have the log know what became of the tree up to an operation."""
-        if (live := self.model._live) is not None:
-            self._tree.between(lambda: self._log.follow(op, live._core))
 
     def changed(self, since: int | None, ids: IntArray) -> Changed | None:
         """What became of its tree since an operation, and of these nodes; None: it is not known.

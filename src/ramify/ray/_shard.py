@@ -193,7 +193,6 @@ class Shard(Holding):
         beside.rename(self.folder)
         sync_folder(self.folder.parent)
         self._open(None)
-        self._follow(op)
         return self.state()
 
     def give_up(self, op: int, numbers: IntArray) -> State:
@@ -202,10 +201,7 @@ class Shard(Holding):
             return self.state()
         head = {"marks": {ROUTER: str(op)}}
         operation = Operation("keep", head, numbers.astype("<i8").tobytes())
-        self._follow(op)
-        state = self._take(op, operation, len(numbers))
-        self._follow(op)
-        return state
+        return self._take(op, operation, len(numbers))
 
     def _take(self, op: int, operation: Operation, rows: int) -> State:
         self._tree.submit_operation(operation, rows).result()

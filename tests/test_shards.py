@@ -280,7 +280,7 @@ def test_points_leave_and_others_come(folders, data):
         whole.check()
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(60))
 @given(st.data())
 def test_changes_replayed_on_an_old_export_give_the_new_one(folders, data):
     """Through blocks, splits, moved parts, points that leave, and shards that become empty."""

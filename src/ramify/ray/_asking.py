@@ -19,7 +19,7 @@ from ramify.errors import HistoryError
 from ramify.estimators import OHAC
 from ramify.estimators._changes import Changes
 from ramify.estimators._identity import Identity
-from ramify.estimators._live import Live
+from ramify.estimators._live import Live, whole
 from ramify.estimators._reading import Assignment
 from ramify.estimators._replay import no_tree
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
@@ -216,7 +216,7 @@ class Asking:
         heights = np.where(stitched.counts[at] > 1, stitched.monotone[at], 0.0)
         return ClusterTable(
             stitched.ids[at],
-            stitched.weights[at].astype(np.int64),
+            whole(stitched.weights[at]),
             stitched.means[at],
             heights,
             stitched.firsts[at],

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ramify import _core
+from ramify.estimators._live import whole
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy._order import canonical_order
 from ramify.points import Rows
@@ -213,7 +214,7 @@ class Stitched:
         known = self.linkage == "average"
         return Top(
             tree,
-            self.weights[at].astype(np.int64),
+            whole(self.weights[at]),
             self.means[at],
             self.ssds[at] / self.weights[at],
             self.shards[at],

@@ -11,8 +11,9 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import ray
@@ -46,10 +47,10 @@ def grow(model: ShardedOHAC, steps: int, step=lambda: None) -> None:
         step()
 
 
-def unkilled(steps: int) -> list[str | None]:
+def unkilled(steps: int, options: Mapping[str, Any]) -> list[str | None]:
     """Digests of the shards of a run in one process."""
     folder = tempfile.TemporaryDirectory()
-    with folder, ShardedOHAC(path=folder.name, engine="local", **OPTIONS) as model:
+    with folder, ShardedOHAC(path=folder.name, engine="local", **options) as model:
         grow(model, steps)
         return model.digests()
 
@@ -97,6 +98,7 @@ def kill_while_growing(
     kills: int,
     seed: int = 0,
     pause: float = 1.0,
+    options: Mapping[str, Any] = OPTIONS,
     examine: Callable[[ShardedOHAC], None] = lambda model: None,
 ) -> int:
     """Grow a tree until it has been killed so often, and compare; the number of steps."""
@@ -109,7 +111,7 @@ def kill_while_growing(
         if killer.done >= killer.kills and done >= _LEAST_STEPS:
             raise StopIteration
 
-    model = ShardedOHAC(path=folder, **OPTIONS)
+    model = ShardedOHAC(path=folder, **options)
     model.figures()  # all are up
     killer.start()
     try:
@@ -125,8 +127,8 @@ def kill_while_growing(
     examine(model)
     recovered = [one["recovery_seconds"] for one in model.figures()["shards"]]
     model.close()
-    assert found == unkilled(done), f"{folder}: another tree after {kills} kills"
-    with ShardedOHAC(path=folder, engine="local", **OPTIONS) as again:
+    assert found == unkilled(done, options), f"{folder}: another tree after {kills} kills"
+    with ShardedOHAC(path=folder, engine="local", **options) as again:
         assert again.digests() == found
     print(f"{kills} kills, {done} steps; the last restarts took {np.round(recovered, 3)} s")
     return done

@@ -25,6 +25,8 @@ from ramify.ray._reading import ShardReader
 
 #: Blocks and bytes that a writer sends at once; it waits for the answer before it sends more.
 _BLOCKS_AT_ONCE = 4
+#: The same where there is one shard, which takes all of them in one operation, and is quicker so.
+_BLOCKS_OF_ONE = 16
 _BYTES_AT_ONCE = 128 << 20
 #: Of each payload, as JSON.
 PAYLOAD_BYTES = 65_536
@@ -67,7 +69,7 @@ class ShardedOHAC(ShardReader):
     n_jobs : int, default=1
         Threads of each shard.
     history : int, default=0
-        How many versions can be asked about: see :meth:`changes`. Above 0 a shard keeps some 60
+        How many versions can be asked about: see :meth:`changes`. Above 0 a shard keeps some 40
         bytes more for each point.
     shard_options : mapping, optional
         For Ray, about the actors of shards, such as ``{"num_cpus": 4}``.
@@ -167,7 +169,7 @@ class ShardedOHAC(ShardReader):
             return self
         done = 0
         with watch(progress, X.count() if progress else 0) as pulse:
-            for rows, along in batches(X, named, _BLOCKS_AT_ONCE * self.block):
+            for rows, along in batches(X, named, self._rows_at_once):
                 self.add(rows, **along)
                 done += len(rows)
                 if pulse is not None:
@@ -243,7 +245,7 @@ class ShardedOHAC(ShardReader):
         given = self._key() if key is None else key
         numbers = [np.empty(0, np.int64)]
         step = max(1, _BYTES_AT_ONCE // (rows.shape[1] * rows.itemsize))
-        step = min(step, _BLOCKS_AT_ONCE * self.block)
+        step = min(step, self._rows_at_once)
         with watch(progress, len(rows)) as pulse:
             for begin in range(0, len(rows), step):
                 some = slice(begin, begin + step)
@@ -252,6 +254,10 @@ class ShardedOHAC(ShardReader):
                 if pulse is not None:
                     pulse(begin + len(part))
         return np.concatenate(numbers)
+
+    @property
+    def _rows_at_once(self) -> int:
+        return self.block * (_BLOCKS_AT_ONCE if self.n_shards > 1 else _BLOCKS_OF_ONE)
 
     def insert(
         self,

@@ -661,7 +661,9 @@ def operations():
     """Blocks, splits, points that leave, and ends of blocks that nobody looks at."""
     X = mixture(60)
     for begin in range(0, 48, 6):
-        yield "insert", X[begin : begin + 6], Along(list(range(begin, begin + 6))), f"k{begin}"
+        ids = list(range(begin, begin + 6))
+        along = Along(ids, np.full(6, 1.5) if begin > 18 else None, [f"text {i}" for i in ids])
+        yield "insert", X[begin : begin + 6], along, f"k{begin}"
         if begin in (12, 30):
             yield "forget", [begin, begin - 5], f"f{begin}"
 
@@ -680,6 +682,8 @@ def test_a_crash_at_any_call_changes_nothing_about_the_tree(folder, after):
     router = Router(folder / "whole", PLAN, LocalCrew(folder / "whole", {}))
     carry_out(router)
     wanted, tree = router.digests(), router.hierarchy()
+    texts = router.payloads(range(60))
+    assert texts == {number: f"text {number}" for number in tree.point_numbers.tolist()}
     router.close()
     crashes = 0
     for calls in range(0, 1000, 5):
@@ -699,6 +703,7 @@ def test_a_crash_at_any_call_changes_nothing_about_the_tree(folder, after):
         carry_out(router)
         assert router.digests() == wanted, f"a crash at call {calls}"
         assert router.hierarchy() == tree
+        assert router.payloads(range(60)) == texts
         router.close()
     assert crashes > 15
 

@@ -89,12 +89,13 @@ class PyLive {
   }
 
   void insert_beside(const Rows<Real>& rows, const Rows<std::uint64_t>& nearest,
-                     const std::optional<Vector<std::uint64_t>>& numbers) {
+                     const std::optional<Vector<std::uint64_t>>& numbers,
+                     const std::optional<Vector<double>>& weights) {
     require_width(rows.shape(1));
+    const Batch<Real> batch = batch_of(rows, weights, std::nullopt, std::nullopt);
     const WritingTurn turn(*this);
     const nb::gil_scoped_release release;
-    live_.insert_beside({rows.data(), rows.shape(0)}, {nearest.data(), nearest.size()},
-                        nearest.shape(1),
+    live_.insert_beside(batch, {nearest.data(), nearest.size()}, nearest.shape(1),
                         numbers ? std::span<const Arrival>(numbers->data(), numbers->size())
                                 : std::span<const Arrival>());
   }
@@ -855,6 +856,7 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "Insert one row; returns its id.")
       .def("insert_beside", &Self::insert_beside, nb::arg("rows").noconvert(),
            nb::arg("nearest").noconvert(), nb::arg("numbers").noconvert() = nb::none(),
+           nb::arg("weights").noconvert() = nb::none(),
            "Insert rows as if each one's nearest points were these; 2^64 - 1 is none. With numbers "
            "of the caller's, ascending and new.")
       .def("begin_with_hac", &Self::begin_with_hac, nb::arg("rows").noconvert(),

@@ -62,20 +62,77 @@ def test_the_answers_are_those_of_the_sharded_tree(http, trees):
     assert (facts["points"], sum(facts["journal"]["sizes"])) == (59, 59)
 
 
-def test_changes_name_points_and_figures_name_shards(http):
-    version = http.get("/trees/tickets").json()["version"]
+def as_families(export):
+    return {
+        node: (sorted(children), height)
+        for (node, *children), height in zip(export["families"], export["heights"], strict=True)
+    }
+
+
+def replay_the_feed(http, name, work):
+    """An export, then some work, then what the feed says of it: the export after that."""
+    address = f"/trees/{name}/export?format=json"
+    old = http.get(address).json()
+    work()
+    told = http.get(f"/trees/{name}/changes?since={old['version']}").json()
+    new = http.get(address).json()
+    families = as_families(old)
+    for node in told["retired"]:
+        del families[node]
+    families |= as_families(told)
+    assert families == as_families(new)
+    assert told["version"] == new["version"] > old["version"]
+    points = (set(old["points"]) - set(told["forgotten"])) | set(told["inserted"])
+    assert sorted(points) == new["points"]
+    return told
+
+
+def test_changes_name_points_and_nodes_and_figures_name_shards(http):
     row = {"points": [{"id": "new", "vector": [1, 2]}]}
-    http.post("/trees/tickets/points", json=row).raise_for_status()
-    address = f"/trees/tickets/changes?since={version}"
-    assert http.get(f"{address}&brief=true").json()["inserted"] == [60]
-    assert http.get(address).status_code == 410  # begin with an export
+
+    def work():
+        http.post("/trees/tickets/points", json=row).raise_for_status()
+        http.delete("/trees/tickets/points/T8").raise_for_status()
+
+    told = replay_the_feed(http, "tickets", work)
+    assert (told["inserted"], told["forgotten"]) == ([60], [8])
+    assert told["ids"] == ["new"]
+    assert told["born"]
+    brief = http.get(f"/trees/tickets/changes?since={told['since']}&brief=true").json()
+    assert brief["counts"]["born"] == len(told["born"])
+    assert http.get("/trees/tickets/changes?since=999").status_code == 410
     text = http.get("/metrics").text
-    assert 'ramify_points{tree="tickets"} 61' in text
+    assert 'ramify_points{tree="tickets"} 60' in text
     assert 'ramify_points{tree="tickets",shard="1"} 0' in text
 
 
+def test_payloads_and_weights_go_through_the_server(http):
+    point = {"id": "heavy", "vector": [300, 300], "payload": {"title": "No sound"}, "weight": 7}
+    http.post("/trees/tickets/points", json={"points": [point]}).raise_for_status()
+    found = http.get("/trees/tickets/points/heavy").json()
+    assert found["payload"] == {"title": "No sound"}
+    hits = http.get("/trees/tickets/search", params={"q": "sou"}).json()["hits"]
+    assert [hit["id"] for hit in hits] == ["heavy"]
+    clusters = http.get("/trees/tickets/clusters", params={"k": 4}).json()["clusters"]
+    assert sorted(one["size"] for one in clusters) == [7, 20, 20, 20]
+
+
+def test_a_request_that_comes_again_is_answered_and_not_carried_out_again(http):
+    http.put("/trees/plain", json={"dimension": 2}).raise_for_status()
+    rows = {"points": [{"vector": row} for row in groups(7)]}
+    for _ in range(2):
+        key = {"idempotency-key": "seven"}
+        answer = http.post("/trees/plain/points", json=rows, headers=key)
+        assert answer.json()["numbers"] == list(range(7))
+    named = [{"id": f"T{i}", "vector": row} for i, row in enumerate(groups(70))]
+    for fresh in (10, 0):  # the first sixty are in; only the rest is new, whatever the key says
+        answer = http.post("/trees/tickets/points", json={"points": named}, headers=key).json()
+        assert answer["numbers"] == list(range(70))
+        assert answer["repeated"] == 70 - fresh
+
+
 def test_what_a_sharded_tree_cannot_do_is_said(http):
-    for point in ({"vector": [1, 2], "id": "x", "payload": "text"}, {"vector": [1], "id": "x"}):
+    for point in ({"vector": [1, 2], "id": "x", "time": 3}, {"vector": [1], "id": "x"}):
         answer = http.post("/trees/tickets/points", json={"points": [point]})
         assert answer.status_code == 422, answer.text
     assert http.post("/trees/tickets/polish").status_code == 422

@@ -7,6 +7,9 @@ test_ray.py.
 
 import shutil
 import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +19,13 @@ from hypothesis import strategies as st
 
 import ramify
 import ramify._core
+from ramify.estimators._identity import Identity
 from ramify.journal import NotWrittenError
 from ramify.ray import Plan, Router, Shard, ShardedOHAC
+from ramify.ray._batches import Along
 from ramify.ray._crew import LocalCrew
 from ramify.ray._routing import routes
+from ramify.ray._turns import Turns
 from tests.oracles.shards import ShardedTree
 from tests.oracles.trees import clusters, from_children
 from tests.strategies import examples, rows_for, seeds
@@ -263,15 +269,107 @@ def test_points_leave_and_others_come(folders, data):
         assert model.ids_.tolist() == [names[i] for i in left]
         assert model.points().tolist() == X[left].tolist()
         assert model.number_of("p60") == 60
-        changes = model.changes(before)
+        changes = model.point_changes(before)
         assert changes.inserted.tolist() == list(range(50, 80))
         assert changes.forgotten.tolist() == sorted(gone)
-        assert model.changes(0).inserted.tolist() == left
+        assert model.point_changes(0).inserted.tolist() == left
         assert (model.cut(n_clusters=5) == tree.cut(n_clusters=5)).all()
         whole = model.to_model()
         assert whole.hierarchy() == tree
         assert whole.ids_.tolist() == model.ids_.tolist()
         whole.check()
+
+
+@settings(max_examples=examples(60))
+@given(st.data())
+def test_changes_replayed_on_an_old_export_give_the_new_one(folders, data):
+    """Through blocks, splits, moved parts, points that leave, and shards that become empty."""
+    X = mixture(150, seed=data.draw(seeds()))
+    named = data.draw(st.booleans())
+    there, number, seen = set(), 0, {}
+    shape = {"n_shards": data.draw(st.integers(1, 4)), "frontier": data.draw(st.integers(1, 9))}
+    with sharded(folders(), **shape, history=30) as model:
+        for _ in range(data.draw(st.integers(2, 9))):
+            most = data.draw(st.sampled_from([2, 25]))
+            count = data.draw(st.integers(0, min(most, 150 - number)))
+            if count:
+                names = [f"p{i}" for i in range(number, number + count)]
+                model.partial_fit(X[number : number + count], ids=names if named else None)
+                there |= set(range(number, number + count))
+                number += count
+            if there and data.draw(st.booleans()):
+                gone = data.draw(st.lists(st.sampled_from(sorted(there)), unique=True))
+                gone = sorted(there) if len(gone) > 12 else gone  # now and then all of them
+                if gone:
+                    model.forget([f"p{i}" if named else i for i in gone])
+                there -= set(gone)
+            if data.draw(st.booleans()) and there:
+                seen[model.version] = model.hierarchy()
+        if not there:
+            return
+        tree = model.hierarchy()
+        for version, old in [(0, None), *seen.items()]:
+            found = model.changes(version)
+            assert found.version == model.version
+            assert found.apply(old) == tree
+            _assert_fits(found, old, tree)
+
+
+def _assert_fits(found, old, new):
+    """What is said of nodes follows from the two trees."""
+    then, now = ({} if tree is None else _leaf_sets(tree) for tree in (old, new))
+    assert found.born.tolist() == sorted(now.keys() - then.keys())
+    assert found.retired.tolist() == sorted(then.keys() - now.keys())
+    both = sorted(then.keys() & now.keys())
+    assert found.grown.tolist() == [node for node in both if now[node] - then[node]]
+    assert found.shrunk.tolist() == [node for node in both if then[node] - now[node]]
+    points = [set() if tree is None else set(tree.point_numbers.tolist()) for tree in (old, new)]
+    assert found.inserted.tolist() == sorted(points[1] - points[0])
+    assert found.forgotten.tolist() == sorted(points[0] - points[1])
+
+
+def _leaf_sets(tree):
+    numbers = tree.point_numbers
+    return {
+        node: set(numbers[tree.leaves(tree.n_leaves + row)].tolist())
+        for row, node in enumerate(tree.node_ids.tolist())
+    }
+
+
+def test_versions_are_remembered_as_far_as_history_says(folder):
+    X = mixture(100)
+    with sharded(folder, history=2) as model:
+        versions = []
+        for begin in range(0, 100, 10):
+            versions.append(model.partial_fit(X[begin : begin + 10]).version)
+        for known in versions[-3:]:
+            assert model.changes(known).version == versions[-1]
+        for unknown in (*versions[:-3], versions[-1] + 1):
+            with pytest.raises(ramify.HistoryError, match="not remembered"):
+                model.changes(unknown)
+        assert not model.changes(versions[-1])
+    with sharded(folder, history=2) as model, pytest.raises(ramify.HistoryError):
+        model.changes(versions[-2])  # a log ends with its process
+
+
+def test_stable_labels_are_those_of_the_plain_model_and_outlive_the_router(folder):
+    X = mixture(90)
+    plain, rule = ramify.OHAC(), Identity()
+    cuts = ("n_clusters", 4), ("max_size", 20)
+    for begin in range(0, 90, 30):
+        rows = X[begin : begin + 30]
+        plain.partial_fit(rows)
+        with sharded(folder / "one", 1) as model:
+            model.partial_fit(rows)
+            for by, value in cuts:
+                found = model.stable_labels(**{by: value})
+                assert found.tolist() == plain.stable_labels(**{by: value}).tolist()
+        with sharded(folder / "three", 3) as model:
+            model.partial_fit(rows)
+            for by, value in cuts:
+                labels = model.cut(**{by: value})
+                expected = rule.name((by, value), np.arange(begin + 30), labels)
+                assert model.stable_labels(**{by: value}).tolist() == expected.tolist()
 
 
 def test_all_may_leave_and_the_stream_goes_on(folder):
@@ -302,7 +400,8 @@ def test_what_is_wrong_is_refused_and_changes_nothing(folder):
             (lambda: model.forget([3, 3]), ValueError, "twice"),
             (lambda: model.cut(n_clusters=21), ValueError, "n_clusters"),
             (lambda: model.cut(n_clusters=2, height=1.0), ValueError, "give one"),
-            (lambda: model.changes(99), LookupError, "not remembered"),
+            (lambda: model.point_changes(99), LookupError, "not remembered"),
+            (lambda: model.changes(1), LookupError, "set history="),
             (lambda: model.fit(X), ValueError, "has a stream"),
         ):
             with pytest.raises(kind, match=words):
@@ -346,6 +445,9 @@ class DataSet:
     def __init__(self, columns):
         self._columns = columns
 
+    def count(self):
+        return len(next(iter(self._columns.values())))
+
     def iter_batches(self, *, batch_size, batch_format, prefetch_batches):
         assert batch_format == "numpy"
         n = len(next(iter(self._columns.values())))
@@ -375,6 +477,146 @@ def test_arrow_tables_and_data_sets_give_the_tree_of_their_rows(folder):
             assert model.number_of("p77") == 77
     with sharded(folder / "wrong") as model, pytest.raises(ValueError, match="no such column"):
         model.partial_fit(DataSet({"vector": X}), ids="name")
+
+
+# --- readers and writers ------------------------------------------------------------------
+
+
+def test_readers_are_answered_between_the_blocks_of_a_long_batch(folder):
+    """With answers of versions that the writer passed through, and the tree is the same."""
+    X = mixture(1600)
+    with sharded(folder / "alone") as model:
+        wanted = model.partial_fit(X).digests()
+    passed = {0, *range(8, 1601, 8)}
+    seen, near = [], []
+    with sharded(folder / "read") as model:
+        model.partial_fit(X[:8])
+        writer = threading.Thread(target=lambda: model.partial_fit(X[8:]))
+        writer.start()
+        while writer.is_alive():
+            seen.append((int(model.clusters(n_clusters=1).sizes[0]), int(model.top().sizes.sum())))
+            near.append(model.assign(X[:3], n_clusters=2))
+        writer.join()
+        assert model.digests() == wanted
+    within = [one for pair in seen for one in pair if 8 < one < 1600]
+    assert len(set(within)) > 20
+    assert set(within) <= passed
+    assert [one for pair in seen for one in pair] == sorted(one for pair in seen for one in pair)
+    assert all(one.points.tolist() == [0, 1, 2] for one in near)
+
+
+def test_writers_take_their_turns_with_whole_batches(folder):
+    X = mixture(300)
+    with sharded(folder) as model:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(model.add, np.split(X, 6)))
+        assert np.sort(np.concatenate(found)).tolist() == list(range(300))
+        points = model.points()
+        for rows, numbers in zip(np.split(X, 6), found, strict=True):
+            assert points[numbers].tolist() == rows.tolist()
+        model.hierarchy().check()
+
+
+def test_turns_are_given_in_order_and_nobody_waits_for_one_who_left():
+    turns, order = Turns(), []
+
+    def take(name):
+        with turns:
+            order.append(name)
+
+    with turns:
+        waiting = []
+        for name in range(5):
+            waiting.append(threading.Thread(target=take, args=(name,)))
+            waiting[-1].start()
+            while len(turns._waiting) <= name:
+                time.sleep(0.001)
+        turns._give_up(turns._waiting[2])
+    for thread in (*waiting[:2], *waiting[3:]):
+        thread.join()
+    assert order == [0, 1, 3, 4]
+    assert not turns.taken
+
+
+def test_progress_is_told_and_may_stop_a_batch(folder):
+    X = mixture(200)
+    told = []
+    with sharded(folder) as model:
+        model.partial_fit(X[:100], progress=lambda done, total: told.append((done, total)))
+        assert told == [(32, 100), (64, 100), (96, 100), (100, 100)]  # four blocks at once
+
+        def stop(done, total):
+            if done > 40:
+                raise RuntimeError("enough")
+
+        with pytest.raises(RuntimeError, match="enough"):
+            model.partial_fit(X[100:], progress=stop)
+        assert len(model) == 164
+        data = DataSet({"vector": X[164:]})
+        model.partial_fit(data, progress=lambda done, total: told.append((done, total)))
+        assert told[-2:] == [(32, 36), (36, 36)]
+        with pytest.raises(TypeError, match="progress"):
+            model.partial_fit(X, progress="yes")
+    with sharded(folder) as model:
+        assert model.points().tolist() == X.tolist()
+
+
+def test_payloads_are_where_their_points_are(folder):
+    X = mixture(120)
+    words = ["sound", "screen", "update"]
+    payloads = [None if i % 4 == 3 else {"text": f"{words[i % 3]} {i}", "n": i} for i in range(120)]
+    names = [f"p{i}" for i in range(120)]
+    with sharded(folder) as model:
+        for part in (slice(0, 50), slice(50, 120)):
+            model.partial_fit(X[part], ids=names[part], payloads=payloads[part])
+        assert model.figures()["splits"] > 1  # parts have moved, and their payloads with them
+        assert model.payloads(names) == payloads
+        gone = names[::5]
+        model.forget(gone)
+    with sharded(folder) as model:
+        left = [i for i in range(120) if names[i] not in gone]
+        assert model.payloads([names[i] for i in left]) == [payloads[i] for i in left]
+        found = model.search("screen", limit=100)
+        expected = [i for i in left if payloads[i] and i % 3 == 1]
+        assert sorted(hit.number for hit in found) == expected
+        assert all(
+            (hit.id, hit.payload) == (names[hit.number], payloads[hit.number]) for hit in found
+        )
+        assert len(model.search("screen", limit=4)) == 4
+        with pytest.raises(KeyError, match="p0"):
+            model.payloads(["p0"])
+        with pytest.raises(ValueError, match="payloads: expected 1"):
+            model.partial_fit(X[:1], ids=["new"], payloads=["a", "b"])
+        assert "new" not in model.ids_.tolist()
+
+
+@settings(max_examples=examples(12))
+@given(st.data())
+def test_a_weight_counts_as_so_many_points(folders, data):
+    """One shard is the weighted plain model; several are cut as the whole weighted tree."""
+    X = mixture(data.draw(st.integers(10, 80)), seed=data.draw(seeds()))
+    rng = np.random.default_rng(0)
+    weights = rng.choice([1.0, 2.0, 5.0, 0.5], size=len(X))
+    half = len(X) // 2
+    plain = ramify.OHAC().partial_fit(X[:half]).partial_fit(X[half:], None, weights[half:])
+    weights[:half] = 1.0
+    with sharded(folders(), 1) as model:
+        model.partial_fit(X[:half]).partial_fit(X[half:], None, weights[half:])
+        assert model.hierarchy() == plain.hierarchy()
+    with sharded(folders(), 3, history=9) as model:
+        night, old = model.partial_fit(X[:half]).version, model.hierarchy()
+        tree = model.partial_fit(X[half:], None, weights[half:]).hierarchy()
+        tree.check()
+        assert tree.weights[: len(X)].tolist() == weights.tolist()
+        assert model.changes(night).apply(old) == tree
+        assert model.changes(0).apply(None) == tree
+        found = model.clusters(n_clusters=4)
+        labels = tree.cut(n_clusters=4)
+        assert model.cut(n_clusters=4).tolist() == labels.tolist()
+        expected = tree.clusters(X, n_clusters=4)
+        assert found.sizes.tolist() == expected.sizes.tolist()
+        np.testing.assert_allclose(found.means, expected.means, atol=1e-9)
+        assert model.to_model().hierarchy() == tree
 
 
 # --- journals -------------------------------------------------------------------------------
@@ -419,7 +661,9 @@ def operations():
     """Blocks, splits, points that leave, and ends of blocks that nobody looks at."""
     X = mixture(60)
     for begin in range(0, 48, 6):
-        yield "insert", X[begin : begin + 6], list(range(begin, begin + 6)), f"k{begin}"
+        ids = list(range(begin, begin + 6))
+        along = Along(ids, np.full(6, 1.5) if begin > 18 else None, [f"text {i}" for i in ids])
+        yield "insert", X[begin : begin + 6], along, f"k{begin}"
         if begin in (12, 30):
             yield "forget", [begin, begin - 5], f"f{begin}"
 
@@ -438,6 +682,8 @@ def test_a_crash_at_any_call_changes_nothing_about_the_tree(folder, after):
     router = Router(folder / "whole", PLAN, LocalCrew(folder / "whole", {}))
     carry_out(router)
     wanted, tree = router.digests(), router.hierarchy()
+    texts = router.payloads(range(60))
+    assert texts == {number: f"text {number}" for number in tree.point_numbers.tolist()}
     router.close()
     crashes = 0
     for calls in range(0, 1000, 5):
@@ -457,6 +703,7 @@ def test_a_crash_at_any_call_changes_nothing_about_the_tree(folder, after):
         carry_out(router)
         assert router.digests() == wanted, f"a crash at call {calls}"
         assert router.hierarchy() == tree
+        assert router.payloads(range(60)) == texts
         router.close()
     assert crashes > 15
 
@@ -530,7 +777,7 @@ def test_a_part_that_moves_is_on_a_disk_at_every_moment(folder):
     one, other = Shard(folder / "one", {}), Shard(folder / "other", {})
     near = np.maximum(np.arange(40) - 1, -1)[:, np.newaxis]
     one.insert(1, X, np.arange(40), near)
-    numbers, part = one.part(2)
+    numbers, part, _ = one.part(2)
     assert other.adopt(2, part).leaves == len(numbers)
     assert other.adopt(2, part).leaves == len(numbers)
     assert one.give_up(2, numbers).leaves == 40 - len(numbers)

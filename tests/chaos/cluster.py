@@ -1,8 +1,8 @@
 """cluster.py: router and shards on a real Ray cluster, killed again and again, at any moment.
 
 Half of the kills are Ray's own (``ray.kill``), half are kill -9 of the worker's process. Ray
-restarts an actor, which reads its folder; calls that were under way are sent again. In the end
-every shard's tree must be that of a run without kills, to the bit.
+restarts an actor, which reads its folder; calls that were under way are sent again. A reader
+asks all the while. In the end every shard's tree must be that of a run without kills, to the bit.
 """
 
 import os
@@ -11,8 +11,9 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import ray
@@ -46,10 +47,10 @@ def grow(model: ShardedOHAC, steps: int, step=lambda: None) -> None:
         step()
 
 
-def unkilled(steps: int) -> list[str | None]:
+def unkilled(steps: int, options: Mapping[str, Any]) -> list[str | None]:
     """Digests of the shards of a run in one process."""
     folder = tempfile.TemporaryDirectory()
-    with folder, ShardedOHAC(path=folder.name, engine="local", **OPTIONS) as model:
+    with folder, ShardedOHAC(path=folder.name, engine="local", **options) as model:
         grow(model, steps)
         return model.digests()
 
@@ -92,11 +93,32 @@ class Killer(threading.Thread):
             self.error = error
 
 
+class Reader(threading.Thread):
+    """Asks without a pause while others write and die: it must be answered, or wait."""
+
+    def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
+        super().__init__(daemon=True)
+        self.model = ShardedOHAC(path=folder, **options)
+        self.answers, self.error = 0, None
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        first = rows_of(0)[:1]
+        try:
+            while not self.stop.wait(0.01):
+                if len(self.model) > 1:  # the first point never leaves
+                    assert self.model.assign(first, n_clusters=1).points.tolist() == [0]
+                    self.answers += 1
+        except BaseException as error:
+            self.error = error
+
+
 def kill_while_growing(
     folder: Path,
     kills: int,
     seed: int = 0,
     pause: float = 1.0,
+    options: Mapping[str, Any] = OPTIONS,
     examine: Callable[[ShardedOHAC], None] = lambda model: None,
 ) -> int:
     """Grow a tree until it has been killed so often, and compare; the number of steps."""
@@ -109,26 +131,31 @@ def kill_while_growing(
         if killer.done >= killer.kills and done >= _LEAST_STEPS:
             raise StopIteration
 
-    model = ShardedOHAC(path=folder, **OPTIONS)
+    model = ShardedOHAC(path=folder, **options)
     model.figures()  # all are up
-    killer.start()
+    reader = Reader(folder, options)
+    for thread in (killer, reader):
+        thread.start()
     try:
         grow(model, 10**9, step)
     except StopIteration:
         pass
     finally:
-        killer.stop.set()
-    killer.join()
-    assert killer.error is None, killer.error
+        for thread in (killer, reader):
+            thread.stop.set()
+    for thread in (killer, reader):
+        thread.join()
+        assert thread.error is None, thread.error
     # The last kill may have left somebody down: whoever asks next waits for the restart.
     found = model.digests()
     examine(model)
     recovered = [one["recovery_seconds"] for one in model.figures()["shards"]]
     model.close()
-    assert found == unkilled(done), f"{folder}: another tree after {kills} kills"
-    with ShardedOHAC(path=folder, engine="local", **OPTIONS) as again:
+    assert found == unkilled(done, options), f"{folder}: another tree after {kills} kills"
+    with ShardedOHAC(path=folder, engine="local", **options) as again:
         assert again.digests() == found
-    print(f"{kills} kills, {done} steps; the last restarts took {np.round(recovered, 3)} s")
+    told = f"{kills} kills, {done} steps, {reader.answers} answers"
+    print(f"{told}; the last restarts took {np.round(recovered, 3)} s")
     return done
 
 

@@ -238,7 +238,12 @@ class Live:
         cast(Any, self._core).adopt(rows, tree.children, tree.leaf_weights)
 
     def insert_beside(
-        self, rows: Rows, nearest: IntArray, numbers: IntArray, ids: list[Any] | None
+        self,
+        rows: Rows,
+        nearest: IntArray,
+        numbers: IntArray,
+        ids: list[Any] | None,
+        weights: FloatArray | None = None,
     ) -> None:
         """Insert checked rows under given numbers, beside given points; -1 is none."""
         self.expect_ids(ids)
@@ -246,22 +251,23 @@ class Live:
             self.ids.expect(ids, numbers.tolist())
         if isinstance(self._core, _NotBegun):
             self._core = self._core._begin()
+        more: dict[str, Any] = {} if weights is None else {"weights": weights}
         cast(Any, self._core).insert_beside(
-            rows, nearest.astype(np.uint64), numbers.astype(np.uint64)
+            rows, nearest.astype(np.uint64), numbers.astype(np.uint64), **more
         )
 
     def with_points(self, rows: Rows, tree: Hierarchy, next_number: int) -> "Live":
         """Another one, of these rows in the shape of a tree over them, which has their numbers.
 
-        Inner nodes keep the ids that they have in the tree, and points their names.
+        Inner nodes keep the ids that they have in the tree, and points their names. No id that
+        this one has given away is given again.
         """
         core = cast(Any, _new_core(self.settings, self.dtype))
-        core.adopt(rows, tree.children)
-        last = int(tree.node_ids.max(initial=-1))
+        core.adopt(rows, tree.children, tree.leaf_weights)
         arrays = {
             **core.state(),
             "names": tree.node_ids.astype(np.uint64),
-            "next_name": np.array([last + 1], np.uint64),
+            "next_name": np.array([self._next_name(tree)], np.uint64),
             "arrivals": tree.point_numbers.astype(np.uint64),
             "next_arrival": np.array([next_number], np.uint64),
         }
@@ -269,6 +275,12 @@ class Live:
         if tree.names is not None:
             other.ids = Ids.of_points(tree.names.tolist(), tree.point_numbers.tolist(), next_number)
         return other
+
+    def _next_name(self, tree: Hierarchy) -> int:
+        """The id of the next inner node, of a tree whose nodes are some of these."""
+        last = int(tree.node_ids.max(initial=-1))
+        state: Any = None if isinstance(self._core, _NotBegun) else self._core.state()
+        return max(last + 1, 0 if state is None else int(state["next_name"][0]))
 
     def outline(self, m: int, cut: Cut) -> tuple[Any, ...]:
         """The tree opened into its m widest parts, and below as a cut of a larger tree may."""

@@ -12,7 +12,7 @@ import numpy as np
 from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
 from ramify.estimators._reshaping import ReshapingClusterer
-from ramify.hierarchy import Hierarchy, IntArray
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy._order import canonical_order
 from ramify.points import Rows
 
@@ -25,7 +25,12 @@ class SharingClusterer(ReshapingClusterer):
 
     @writes
     def _insert_beside(
-        self, rows: Rows, nearest: IntArray, numbers: IntArray, ids: list[Any] | None
+        self,
+        rows: Rows,
+        nearest: IntArray,
+        numbers: IntArray,
+        ids: list[Any] | None,
+        weights: FloatArray | None = None,
     ) -> None:
         """Insert rows under these numbers, as if these points, -1 is none, were the nearest."""
         tree = self._live
@@ -33,13 +38,11 @@ class SharingClusterer(ReshapingClusterer):
             batch = self._read_first(rows, ids)
             tree = batch.begin()
             self._adopt(tree, None)
-        self._beside(tree, rows, nearest, numbers, tree.read_ids(ids, len(rows)))
+        self._beside(tree, rows, nearest, numbers, tree.read_ids(ids, len(rows)), weights)
 
     @alone
-    def _beside(
-        self, tree: Live, rows: Rows, nearest: IntArray, numbers: IntArray, ids: list[Any] | None
-    ) -> None:
-        tree.insert_beside(rows, nearest, numbers, ids)
+    def _beside(self, tree: Live, rows: Rows, *more: Any) -> None:
+        tree.insert_beside(rows, *more)
 
     @alone
     def _part_to_go(self) -> IntArray:
@@ -104,4 +107,5 @@ def _restricted(tree: Hierarchy, inside: Any) -> Hierarchy:
     merges, order = canonical_order(children, tree.heights[kept])
     ids, heights = tree.node_ids[kept][order], tree.heights[kept][order]
     names = None if tree.names is None else tree.names[inside]
-    return Hierarchy(merges, heights, ids, names, tree.point_numbers[inside])
+    weights = None if tree.leaf_weights is None else tree.leaf_weights[inside]
+    return Hierarchy(merges, heights, ids, names, tree.point_numbers[inside], weights)

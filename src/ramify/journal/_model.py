@@ -178,7 +178,7 @@ def _name(model: Any, operation: Operation) -> Answer:
 
 def _beside(model: Any, operation: Operation) -> Answer:
     found = Beside.read(operation)
-    model._insert_beside(found.rows, found.nearest, found.numbers, found.ids)
+    model._insert_beside(found.rows, found.nearest, found.numbers, found.ids, found.weights)
     return Answer(found.numbers.tolist())
 
 
@@ -195,7 +195,7 @@ _APPLY: Mapping[str, Callable[[Any, Operation], Answer]] = {
     "forget": _forget,
     "settings": _settings,
     "call": _call,
-    "mark": lambda model, operation: Answer([]),
+    "mark": lambda model, operation: Answer(operation.head.get("numbers", [])),
     "name": _name,
 }
 

@@ -12,7 +12,8 @@ lost or exchanged is noticed, and is noticed where it is.
     forget    points
     settings  options that do not shape the tree: its cut, its window
     call      a verb of the estimator that reshapes the tree or edits it, and its options
-    mark      how far a source was read, where all rows up to there were known
+    mark      how far a source was read, where all rows up to there were known; or payloads of
+              points that came with another tree
     name      ids for the clusters of a cut that stay (``stable_labels``)
 
 A tree may refuse an operation that was written down already. It does so again when the
@@ -154,6 +155,8 @@ class Beside:
     numbers: npt.NDArray[np.int64]  #: ascending
     nearest: npt.NDArray[np.int64]  #: (n, k): numbers of points, -1 for none
     ids: list[Any] | None = None
+    weights: npt.NDArray[np.float64] | None = None
+    payloads: list[Any] | None = None
 
     def operation(self, marks: Mapping[str, Any]) -> Operation:
         """As it is stored."""
@@ -164,10 +167,13 @@ class Beside:
             "k": self.nearest.shape[1],
             "marks": dict(marks),
         }
-        if self.ids is not None:
-            head["ids"] = self.ids
+        more = {"ids": self.ids, "payloads": self.payloads}
+        head |= {name: value for name, value in more.items() if value is not None}
         rows = self.rows.astype(self.rows.dtype.newbyteorder("<"), copy=False)
-        parts = rows, self.numbers.astype("<i8"), self.nearest.astype("<i8")
+        parts = [rows, self.numbers.astype("<i8"), self.nearest.astype("<i8")]
+        if self.weights is not None:
+            head["weights"] = True
+            parts.append(self.weights.astype("<f8"))
         return Operation("beside", head, b"".join(part.tobytes() for part in parts))
 
     @staticmethod
@@ -176,11 +182,14 @@ class Beside:
         head, body = operation.head, operation.body
         n, width, k = head["n"], head["width"], head["k"]
         dtype = np.dtype(head["dtype"]).newbyteorder("<")
-        ends = np.cumsum([n * width * dtype.itemsize, n * 8, n * k * 8])
+        weighted = n * 8 if head.get("weights") else 0
+        ends = np.cumsum([n * width * dtype.itemsize, n * 8, n * k * 8, weighted])
         if len(body) != ends[-1]:
             raise ValueError(f"{len(body)} bytes instead of {ends[-1]}")
         rows = np.frombuffer(body, dtype, n * width).reshape(n, width)
         numbers = np.frombuffer(body, "<i8", n, ends[0])
         nearest = np.frombuffer(body, "<i8", n * k, ends[1]).reshape(n, k)
         own = rows.astype(rows.dtype.newbyteorder("="), copy=False)
-        return Beside(own, numbers.astype(np.int64), nearest.astype(np.int64), head.get("ids"))
+        weights = np.frombuffer(body, "<f8", n, ends[2]).astype(np.float64) if weighted else None
+        more = head.get("ids"), weights, head.get("payloads")
+        return Beside(own, numbers.astype(np.int64), nearest.astype(np.int64), *more)

@@ -3,8 +3,10 @@
 
 from ramify.ray._model import ShardedOHAC
 from ramify.ray._outline import Outline
-from ramify.ray._router import ClusterTable, Plan, PointChanges, Router
+from ramify.ray._plan import Plan
+from ramify.ray._router import Router
 from ramify.ray._shard import Shard, State
+from ramify.ray._tables import ClusterTable, PointChanges
 from ramify.ray._top import Top
 
 __all__ = [

@@ -23,12 +23,18 @@ import numpy as np
 
 from ramify.ray._crew import shard_folder
 from ramify.ray._head import read_only_facts
-from ramify.ray._router import Plan, Router, agreed
+from ramify.ray._plan import Plan, agreed
+from ramify.ray._router import Router
 from ramify.ray._shard import Shard
 
 NAMESPACE = "ramify"
 #: Restarted as often as it takes, and asked again.
 _FOR_EVER = {"max_restarts": -1, "max_task_retries": -1, "lifetime": "detached"}
+#: Calls that change the tree, one at a time and in order; all others go beside them, and the
+#: router gives each its turn.
+_CHANGING = frozenset(("insert", "forget", "close"))
+_READING = "reading"
+_READERS = 8
 #: Arrays that are put where all actors of a machine see them, instead of being sent to each.
 _LARGE = 1 << 16
 
@@ -154,7 +160,7 @@ class RayPort:
         agreed(plan, read_only_facts(folder) or {})  # before an actor fails for it
         self._ray = connect(address)
         self._actor = (
-            self._ray.remote(RouterActor)
+            self._ray.remote(concurrency_groups={_READING: _READERS})(RouterActor)
             .options(
                 name=name_of(folder, "router"),
                 namespace=NAMESPACE,
@@ -167,8 +173,11 @@ class RayPort:
 
     def call(self, method: str, *given: Any) -> Any:
         """Ask the router, and wait."""
+        asked = getattr(self._actor, method)
+        if method not in _CHANGING:
+            asked = asked.options(concurrency_group=_READING)
         try:
-            return self._ray.get(getattr(self._actor, method).remote(*given))
+            return self._ray.get(asked.remote(*given))
         except self._ray.exceptions.RayTaskError as error:
             raise own_error(error) from None
 

@@ -4,10 +4,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from ramify.hierarchy import FloatArray, IntArray
+
+
+class Along(NamedTuple):
+    """What comes along with rows, or does not."""
+
+    ids: Any = None
+    weights: FloatArray | None = None
+    payloads: list[Any] | None = None
+
+    def some(self, places: slice | IntArray) -> Along:
+        """What comes along with some of the rows."""
+        weights = None if self.weights is None else np.ascontiguousarray(self.weights[places])
+        return Along(_some(self.ids, places), weights, _some(self.payloads, places))
+
+
+def _some(values: list[Any] | None, places: slice | IntArray) -> list[Any] | None:
+    if values is None or isinstance(places, slice):
+        return None if values is None else values[places]
+    return [values[at] for at in places.tolist()]
 
 
 def is_dataset(X: object) -> bool:
@@ -16,31 +37,40 @@ def is_dataset(X: object) -> bool:
     return kind.__module__.split(".")[0] == "ray" and hasattr(X, "iter_batches")
 
 
-def batches(X: Any, ids: str | None, rows: int) -> Iterator[tuple[npt.NDArray[Any], Any]]:
-    """Rows and ids of a data set, some at a time; the next are read meanwhile."""
+def batches(
+    X: Any, named: Mapping[str, Any], rows: int
+) -> Iterator[tuple[npt.NDArray[Any], dict[str, Any]]]:
+    """Rows of a data set and what comes along, some at a time; the next are read meanwhile."""
     for batch in X.iter_batches(batch_size=rows, batch_format="numpy", prefetch_batches=1):
-        yield columns_as_rows(batch, ids)
+        yield columns_as_rows(batch, named)
 
 
 def columns_as_rows(
-    columns: Mapping[str, npt.NDArray[Any]], ids: str | None
-) -> tuple[npt.NDArray[Any], Any]:
-    """Columns side by side, but for that of the ids; a column may hold vectors.
+    columns: Mapping[str, npt.NDArray[Any]], named: Mapping[str, Any]
+) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    """Columns side by side, but for those that come along; a column may hold vectors.
+
+    ``named`` says what comes along, and in which column it is; None: nowhere.
 
     Examples
     --------
     >>> import numpy as np
-    >>> columns_as_rows({"x": np.array([1.0, 2.0]), "name": np.array(["a", "b"])}, "name")
+    >>> columns_as_rows({"x": np.array([1.0, 2.0]), "name": np.array(["a", "b"])}, {"ids": "name"})
     (array([[1.],
-           [2.]]), array(['a', 'b'], dtype='<U1'))
+           [2.]]), {'ids': array(['a', 'b'], dtype='<U1')})
     """
-    if ids is not None and ids not in columns:
-        raise ValueError(f"ids={ids!r}: the data has no such column, but {', '.join(columns)}")
-    parts = [_block(column) for name, column in columns.items() if name != ids]
+    named = {what: column for what, column in named.items() if column is not None}
+    for what, column in named.items():
+        if not isinstance(column, str) or column not in columns:
+            raise ValueError(
+                f"{what}={column!r}: the data has no such column, but {', '.join(columns)}"
+            )
+    apart = set(named.values())
+    parts = [_block(column) for name, column in columns.items() if name not in apart]
     if not parts:
         raise ValueError("the data has no columns of numbers")
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-    return rows, None if ids is None else columns[ids]
+    return rows, {what: columns[column] for what, column in named.items()}
 
 
 def _block(column: npt.NDArray[Any]) -> npt.NDArray[Any]:

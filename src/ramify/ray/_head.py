@@ -11,6 +11,7 @@ shards that have it already say so.
     facts     next operation and number, shards, type and width of rows, ...
     answers   the latest requests by their keys, and what they were told
     history   after which operation the stream stood where, and which points went
+    names     ids of clusters that stay (``stable_labels``), in one piece
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, op INTEGER, told TEXT)"
     " WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS history (op INTEGER PRIMARY KEY, number INTEGER, gone TEXT)",
+    "CREATE TABLE IF NOT EXISTS names (place INTEGER PRIMARY KEY, body BLOB)",
 )
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -124,6 +126,15 @@ class Head:
     def set(self, facts: Mapping[str, Any]) -> None:
         """Write down facts, and wait for the disk."""
         self._write(_facts(facts))
+
+    def names(self) -> bytes | None:
+        """The ids of clusters that were last written down."""
+        row = self._connection.execute("SELECT body FROM names").fetchone()
+        return None if row is None else bytes(row[0])
+
+    def set_names(self, body: bytes) -> None:
+        """Write down ids of clusters, and wait for the disk."""
+        self._write([("INSERT OR REPLACE INTO names VALUES (0, ?)", (body,))])
 
     def answer(self, key: str) -> Any:
         """What a request of this key was told; None if there was none."""

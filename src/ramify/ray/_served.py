@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_served.py: a sharded tree as the server knows trees: ``ramify serve --ray ADDRESS``.
 
-It has the calls of a tree in a folder that the server makes. What it has not are payloads and
-texts to search, weights, times, and a feed of nodes: its changes name points alone.
+It has the calls of a tree in a folder that the server makes. What it has not are times, edits and
+windows.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -17,32 +16,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import whole_number
-from ramify.errors import HistoryError
+from ramify.estimators._changes import Changes
+from ramify.estimators._leaving import read_weights
 from ramify.estimators._reading import Assignment
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, Ids
-from ramify.journal import BusyError, Receipt
+from ramify.journal import BusyError, Hit, Receipt
+from ramify.journal._payloads import check_payloads
 from ramify.metric import METRICS, Metric
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows
-from ramify.ray._model import ShardedOHAC
-from ramify.ray._router import ClusterTable, Cut
-
-_NOTHING = np.empty(0, np.int64)
-
-
-class ServedChanges(NamedTuple):
-    """What became of a tree, as far as points go; of nodes nothing is said."""
-
-    since: int
-    version: int
-    inserted: IntArray
-    forgotten: IntArray
-    born: IntArray = _NOTHING
-    retired: IntArray = _NOTHING
-    grown: IntArray = _NOTHING
-    shrunk: IntArray = _NOTHING
-    points_only: bool = True
+from ramify.ray._batches import Along
+from ramify.ray._model import PAYLOAD_BYTES, ShardedOHAC
+from ramify.ray._plan import Cut
+from ramify.ray._tables import ClusterTable
+from ramify.ray._turns import Turns
 
 
 class Shape(NamedTuple):
@@ -116,15 +103,14 @@ class ServedTree:
     def __init__(self, path: Path, options: Mapping[str, Any], queue_rows: int) -> None:
         self.folder = path
         self._model = ShardedOHAC(path=path, **options)
-        self._lock = threading.RLock()  # a router in this process takes one call at a time
+        self._turns = Turns()  # of this server's writer, and of who wants it to rest
         self._writer = ThreadPoolExecutor(1, "ramify-writer")
         self._waiting, self._most = 0, queue_rows
         self._told: Callable[[int], None] | None = None
         self._ask("about")
 
     def _ask(self, method: str, *given: Any) -> Any:
-        with self._lock:
-            return self._model._ask(method, *given)
+        return self._model._ask(method, *given)
 
     @property
     def model(self) -> Any:
@@ -132,19 +118,19 @@ class ServedTree:
         about = self._ask("about")
         begun = about["width"] is not None
         live = LiveShards(self._ask, about, self._model.metric) if begun else None
-        return SimpleNamespace(_live=live, history=0)
+        return SimpleNamespace(_live=live, history=self._model.history)
 
     def __len__(self) -> int:
         return int(self._ask("about")["points"])
 
     @property
     def version(self) -> int:
-        """Number of the last operation."""
-        return int(self._ask("about")["op"])
+        """Number of the last operation, which can be asked about from now on."""
+        return self._model.version
 
     def between(self, work: Callable[[], Any]) -> Any:
         """Have something done of one version, as far as this server's writers go."""
-        with self._lock:
+        with self._turns:
             return work()
 
     def listen(self, told: Callable[[int], None]) -> None:
@@ -165,27 +151,33 @@ class ServedTree:
         block: bool = True,
     ) -> Future[Receipt]:
         """Insert rows, but for those whose ids are known; the future has the answer."""
-        if payloads is not None and any(one is not None for one in payloads):
-            raise ValueError("a sharded tree keeps no payloads; keep them beside, by id")
-        if sample_weight is not None or times is not None:
-            raise ValueError("a sharded tree has neither weights nor times")
+        if times is not None:
+            raise ValueError("a sharded tree has no times")
         count = len(X)  # type: ignore[arg-type]
         if self._waiting and self._waiting + count > self._most and not block:
             raise BusyError(f"{self._waiting:,} rows wait to be written")
-        names = None if ids is None else Ids().read(ids, count)
-        return self._submit(lambda: self._add(np.asarray(X), names, key), count)
+        along = Along(
+            None if ids is None else Ids().read(ids, count),
+            None if sample_weight is None else read_weights(sample_weight, count),
+            check_payloads(payloads, count, PAYLOAD_BYTES),
+        )
+        return self._submit(lambda: self._add(np.asarray(X), along, key), count)
 
-    def _add(self, X: npt.NDArray[Any], ids: list[Any] | None, key: str | None) -> Receipt:
-        known: list[int | None] = [None] * len(X) if ids is None else self._ask("has", ids)
-        fresh = [at for at, number in enumerate(known) if number is None]
-        numbers = [-1 if number is None else number for number in known]
-        if fresh:
-            some = None if ids is None else [ids[at] for at in fresh]
-            with self._lock:
-                found = self._model.add(X[fresh], ids=some, key=key)
-            for at, number in zip(fresh, found.tolist(), strict=True):
-                numbers[at] = number
-        return Receipt(numbers, self.version, len(X) - len(fresh))
+    def _add(self, X: npt.NDArray[Any], along: Along, key: str | None) -> Receipt:
+        known: list[int | None] = [None] * len(X)
+        if along.ids is not None:
+            known, key = self._ask("has", along.ids), None  # ids alone say what is known
+        fresh = np.array([at for at, number in enumerate(known) if number is None], np.int64)
+        numbers = np.array([-1 if number is None else number for number in known], np.int64)
+        step = self._model.block
+        for begin in range(0, len(fresh), step):
+            some = fresh[begin : begin + step]
+            ids, weights, payloads = along.some(some)
+            more = {"ids": ids, "sample_weight": weights, "payloads": payloads}
+            with self._turns:
+                named = None if key is None else f"{key}/{begin}"
+                numbers[some] = self._model.add(X[some], **more, key=named)
+        return Receipt(numbers.tolist(), self.version, len(X) - len(fresh))
 
     def submit_forget(
         self, points: Any, *, key: str | None = None, block: bool = True
@@ -194,7 +186,9 @@ class ServedTree:
         wanted = [points] if isinstance(points, str | int) else list(points)
 
         def forget() -> Receipt:
-            return Receipt([], self.version + 1, 0, int(self._ask("forget", wanted, key)))
+            with self._turns:
+                gone = int(self._ask("forget", wanted, key))
+            return Receipt([], self.version, 0, gone)
 
         return self._submit(forget, 1)
 
@@ -225,25 +219,19 @@ class ServedTree:
 
     def hierarchy(self) -> Hierarchy:
         """The whole tree, where it fits."""
-        with self._lock:
-            return self._model.hierarchy()
+        return self._model.hierarchy()
 
     def clusters(self, **cut: Any) -> ClusterTable:
         """The clusters of a cut."""
-        with self._lock:
-            return self._model.clusters(**cut)
+        return self._model.clusters(**cut)
 
     def assign(self, X: Any, **cut: Any) -> Assignment:
         """Where rows belong."""
-        with self._lock:
-            return self._model.assign(X, **cut)
+        return self._model.assign(X, **cut)
 
-    def changes(self, since: int) -> ServedChanges:
-        """Which points came and went since a version."""
-        try:
-            return ServedChanges(*self._ask("changes", since))
-        except LookupError as error:
-            raise HistoryError(str(error)) from None
+    def changes(self, since: int) -> Changes:
+        """What became of the tree since a version."""
+        return self._model.changes(since)
 
     def ids_of(self, numbers: Sequence[int]) -> list[Id | None]:
         """Ids of points by their numbers."""
@@ -253,16 +241,19 @@ class ServedTree:
         return found
 
     def payloads(self, numbers: Sequence[int]) -> dict[int, Any]:
-        """A sharded tree keeps none."""
-        return {}
+        """The payloads of points, by their numbers; those that have one."""
+        found: dict[int, Any] = self._ask("payloads", [int(number) for number in numbers])
+        return found
 
-    def search(self, text: str, *, limit: int = 20) -> list[Any]:
-        """Points by their ids: there are no texts to search."""
-        whole_number("limit", limit)
-        from ramify.journal import Hit
-
-        (number,) = self._ask("has", [text]) if self._ask("about")["ids"] == "str" else (None,)
-        return [] if number is None else [Hit(number, text, None)]
+    def search(self, text: str, *, limit: int = 20) -> list[Hit]:
+        """Points by words of their payloads; without any such, the one of this id."""
+        found = self._model.search(text, limit=limit)
+        if found or self._ask("about")["ids"] != "str":
+            return found
+        (number,) = self._ask("has", [text])
+        if number is None:
+            return []
+        return [Hit(number, text, self.payloads([number]).get(number))]
 
     def statistics(self) -> dict[str, Any]:
         """Figures about the journals of all shards together."""
@@ -292,5 +283,4 @@ class ServedTree:
     def close(self) -> None:
         """Finish what waits, and end the shards."""
         self._writer.shutdown()
-        with self._lock:
-            self._model.close()
+        self._model.close()

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ramify import _core
+from ramify.estimators._live import whole
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy._order import canonical_order
 from ramify.points import Rows
@@ -213,7 +214,7 @@ class Stitched:
         known = self.linkage == "average"
         return Top(
             tree,
-            self.weights[at].astype(np.int64),
+            whole(self.weights[at]),
             self.means[at],
             self.ssds[at] / self.weights[at],
             self.shards[at],
@@ -258,7 +259,17 @@ def spliced(
     all_heights = np.concatenate(heights)
     merges, place = canonical_order(np.concatenate(children), all_heights)
     names = np.concatenate([tree.names for _, tree in trees])[order] if named else None
-    return Hierarchy(merges, all_heights[place], np.concatenate(ids)[place], names, numbers[order])
+    node_ids = np.concatenate(ids)[place]
+    weights = _leaf_weights([tree for _, tree in trees])
+    leaf_weights = None if weights is None else weights[order]
+    return Hierarchy(merges, all_heights[place], node_ids, names, numbers[order], leaf_weights)
+
+
+def _leaf_weights(trees: list[Hierarchy]) -> FloatArray | None:
+    """What leaves stand for, one tree after the other; None if each is a point."""
+    if all(tree.leaf_weights is None for tree in trees):
+        return None
+    return np.concatenate([tree.weights[: tree.n_leaves] for tree in trees])
 
 
 def _above(tree: Hierarchy, front: IntArray) -> Any:

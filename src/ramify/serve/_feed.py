@@ -39,8 +39,6 @@ def changes(served: Served, since: int, brief: bool = False) -> dict[str, Any]:
         found = tree.changes(since)
     except HistoryError:
         raise TooOldError(since, served.versions[0], newest) from None
-    if not brief and getattr(found, "points_only", False):  # of a tree in shards
-        raise TooOldError(since, newest, newest)
     return {**_answers.changes(found, brief), "changed": True}
 
 

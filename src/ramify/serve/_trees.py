@@ -28,9 +28,9 @@ OPTIONS = (
 
 #: What a tree in shards can be created with.
 _BESIDE = frozenset(("algorithm", "dimension"))
-_OF_SHARDED = _BESIDE | {"metric", "linkage", "n_neighbors", "n_clusters", "distance_threshold"}
-#: Versions of such a tree that can be asked about.
-_MOST_VERSIONS = 10_000
+_OF_SHARDED = _BESIDE | {
+    *("metric", "linkage", "n_neighbors", "n_clusters", "distance_threshold", "history")
+}
 
 
 class NoSuchTreeError(LookupError):
@@ -109,11 +109,12 @@ class Trees:
         if (path / _ABOUT).exists():
             about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
         if self._settings.ray is not None:
-            return Served(path.name, self._open_shards(path, about), about, _MOST_VERSIONS)
+            history = about.get("history", self._settings.history)
+            return Served(path.name, self._open_shards(path, about, history), about, history)
         tree = open_tree(path, model, queue_rows=self._settings.queue_rows)
         return Served(path.name, tree, about, getattr(tree.model, "history", 0))
 
-    def _open_shards(self, path: Path, about: dict[str, Any]) -> Any:
+    def _open_shards(self, path: Path, about: dict[str, Any], history: int) -> Any:
         """A tree in shards on Ray, with the options that it was begun with."""
         from ramify.ray._head import read_only_facts
         from ramify.ray._served import ServedTree
@@ -127,7 +128,7 @@ class Trees:
         engine = {"engine": "local"} if here else {"address": self._settings.ray}
         begun = read_only_facts(path)
         shards = self._settings.shards if begun is None else begun["plan"]["n_shards"]
-        options |= {**engine, "n_shards": shards}
+        options |= {**engine, "n_shards": shards, "history": history}
         return ServedTree(path, options, self._settings.queue_rows)
 
     def get(self, name: str) -> Served:

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_asking.py: what can be asked of all shards as one tree. No engine in here.
+
+An answer is put together from what shards say of their own trees and from the tree above them
+(_top.py). All of it is of one moment: see ``Router``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from ramify import saving
+from ramify.errors import HistoryError
+from ramify.estimators import OHAC
+from ramify.estimators._changes import Changes
+from ramify.estimators._identity import Identity
+from ramify.estimators._live import Live, whole
+from ramify.estimators._reading import Assignment
+from ramify.estimators._replay import no_tree
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.ids import Id, as_array
+from ramify.journal import Hit
+from ramify.points import Rows
+from ramify.ray import _naming
+from ramify.ray._head import Head
+from ramify.ray._outline import Outline
+from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families
+from ramify.ray._plan import Crew, Cut, Plan
+from ramify.ray._tables import ClusterTable, PointChanges
+from ramify.ray._top import CutNodes, Stitched, Top, global_ids, spliced
+from ramify.ray._turns import Turns, in_turn
+
+
+class Asking:
+    """Reads of the whole tree, for the router, which knows where the stream stands."""
+
+    turns: Turns
+    plan: Plan
+    op: int
+    number: int
+    sizes: list[int]
+    ids: str | None
+    _crew: Crew
+    _head: Head
+    _outlines: tuple[Any, list[Outline], Stitched] | None
+    _whole: tuple[int, Hierarchy] | None
+    _seen: dict[int, Seen]  # versions that can be asked about
+    _keep: int  # at most so many, beside the latest
+
+    def _settle(self) -> None:
+        raise NotImplementedError
+
+    def _ask_all(self, method: str, *arguments: Any) -> list[Any]:
+        raise NotImplementedError
+
+    @property
+    def _metric(self) -> str:
+        return str(self.plan.options.get("metric", "sqeuclidean"))
+
+    def _stitched(self, by: str, value: float) -> tuple[list[Outline], Stitched]:
+        """The tree over all shards, as far as a cut of this kind has to know it."""
+        kept = self._outlines
+        if kept is None or kept[0] != (by, value):
+            outlines = self._ask_all("frontier", self._parts, by, value)
+            linkage = str(self.plan.options.get("linkage", "average"))
+            kept = (by, value), outlines, Stitched(outlines, self._metric, linkage)
+            self._outlines = kept
+        return kept[1], kept[2]
+
+    @property
+    def _parts(self) -> int:
+        """Parts of each shard; a tree that is in one shard is what it is there."""
+        return self.plan.frontier if np.count_nonzero(self.sizes) > 1 else 1
+
+    @in_turn
+    def top(self) -> Top:
+        """The top tree."""
+        return self._stitched("n_clusters", 1)[1].top()
+
+    @in_turn
+    def hierarchy(self) -> Hierarchy:
+        """The whole tree, frozen."""
+        if self._whole is None:
+            outlines, stitched = self._stitched("n_clusters", 1)
+            self._whole = self.op, spliced(stitched, outlines, self._ask_all("whole"))
+        return self._whole[1]
+
+    @in_turn
+    def points(self) -> tuple[IntArray, Rows]:
+        """Numbers and rows of all points, as stored, in order of arrival."""
+        found = [(numbers, rows) for numbers, rows in self._ask_all("points") if len(numbers)]
+        numbers = np.concatenate([one for one, _ in found])
+        order = np.argsort(numbers)
+        return numbers[order], np.concatenate([rows for _, rows in found])[order]
+
+    @in_turn
+    def labels(self, cut: Cut) -> tuple[IntArray, IntArray]:
+        """Numbers of all points, ascending, and the label of each one's cluster."""
+        _, stitched = self._stitched(*cut)
+        found = stitched.cut(*cut)
+        told = self._ask_all("units", None, self._parts, *cut)
+        numbers = np.concatenate([one for one, _ in told])
+        labels = [
+            found.labels[stitched.offsets[shard] + units] for shard, (_, units) in enumerate(told)
+        ]
+        order = np.argsort(numbers)
+        return numbers[order], np.concatenate(labels)[order]
+
+    @in_turn
+    def stable_labels(self, cut: Cut) -> IntArray:
+        """Ids of the clusters of all points that stay, written down before they are told."""
+        numbers, labels = self.labels(cut)
+        body = self._head.names()
+        identity = Identity() if body is None else _naming.read(body).of_points(numbers)
+        found = identity.name(cut, numbers, labels, self._weights())
+        self._head.set_names(_naming.written(identity))
+        return found
+
+    def _weights(self) -> FloatArray | None:
+        """What all points stand for, in order of arrival; None if each is one."""
+        told = self._ask_all("weights")
+        if all(weights is None for _, weights in told):
+            return None
+        order = np.argsort(np.concatenate([numbers for numbers, _ in told]))
+        plain = [np.ones(len(numbers)) if some is None else some for numbers, some in told]
+        return np.concatenate(plain)[order]
+
+    @in_turn
+    def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
+        """Label and node id of the clusters of some points."""
+        holders = self._known_holders(numbers)
+        _, stitched = self._stitched(*cut)
+        found = stitched.cut(*cut)
+        places = self._places(numbers, holders, cut, stitched)
+        labels = found.labels[places]
+        return labels, stitched.ids[found.places[labels]]
+
+    @in_turn
+    def holders(self, numbers: IntArray) -> IntArray:
+        """Which shard has each of these points; -1: none."""
+        holders = np.full(len(numbers), -1)
+        for shard, held in enumerate(self._ask_all("holds", numbers)):
+            holders[held] = shard
+        return holders
+
+    def _known_holders(self, numbers: IntArray) -> IntArray:
+        holders = self.holders(numbers)
+        if (holders < 0).any():
+            raise KeyError(f"there is no point {numbers[np.argmin(holders)]}")
+        return holders
+
+    def _places(
+        self, numbers: IntArray, holders: IntArray, cut: Cut, stitched: Stitched
+    ) -> IntArray:
+        """Where in the stitched tree the units of points are."""
+        calls: list[tuple[int, str, tuple[Any, ...]]] = []
+        for shard in np.unique(holders).tolist():
+            mine = np.ascontiguousarray(numbers[holders == shard])
+            calls.append((shard, "units", (mine, self._parts, *cut)))
+        places = np.empty(len(numbers), np.int64)
+        for (shard, *_), (_, units) in zip(calls, self._crew.ask(calls), strict=True):
+            places[holders == shard] = stitched.offsets[shard] + units
+        return places
+
+    @in_turn
+    def path(self, number: int) -> tuple[IntArray, str]:
+        """Node ids from the root down to a point, and its turns: the top's, then its shard's."""
+        wanted, whole = np.array([number]), ("n_clusters", 1)
+        (shard,) = self._known_holders(wanted).tolist()
+        outlines, stitched = self._stitched(*whole)
+        (place,) = self._places(wanted, np.array([shard]), whole, stitched)
+        ((nodes, turns),) = self._crew.ask([(shard, "path", (number,))])
+        unit = outlines[shard].ids[place - stitched.offsets[shard]]
+        (at,) = np.flatnonzero(nodes == unit)
+        above = stitched.ids[stitched.path(int(place))]
+        code = stitched.codes(np.array([place]))[0] + turns[at:]
+        return np.concatenate([above, global_ids(nodes[at + 1 :], shard)]), code
+
+    @in_turn
+    def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray, IntArray]:
+        """Numbers, distances and shards of the k points nearest to each row."""
+        proposals = self._ask_all("nearest", rows, k)
+        numbers = np.concatenate([found for found, _ in proposals], axis=1)
+        distances = np.concatenate([far for _, far in proposals], axis=1)
+        last = np.where(numbers < 0, np.iinfo(np.int64).max, numbers)
+        order = np.lexsort((last, distances), axis=1)[:, :k]
+        return (
+            np.take_along_axis(numbers, order, axis=1),
+            np.take_along_axis(distances, order, axis=1),
+            order // k,
+        )
+
+    @in_turn
+    def assign(self, rows: Rows, cut: Cut) -> Assignment:
+        """Where rows belong; nothing is inserted."""
+        numbers, distances, holders = self.nearest(rows, 1)
+        _, stitched = self._stitched(*cut)
+        found = stitched.cut(*cut)
+        places = self._places(numbers[:, 0], holders[:, 0], cut, stitched)
+        labels = found.labels[places]
+        heads = found.places[labels]
+        codes = stitched.codes(heads)
+        return Assignment(labels, stitched.ids[heads], numbers[:, 0], distances[:, 0], codes)
+
+    @in_turn
+    def clusters(self, cut: Cut) -> ClusterTable:
+        """The clusters of a cut, from summaries alone."""
+        _, stitched = self._stitched(*cut)
+        found: CutNodes = stitched.cut(*cut)
+        at = found.places
+        heights = np.where(stitched.counts[at] > 1, stitched.monotone[at], 0.0)
+        return ClusterTable(
+            stitched.ids[at],
+            whole(stitched.weights[at]),
+            stitched.means[at],
+            heights,
+            stitched.firsts[at],
+            stitched.ssds[at] / stitched.weights[at],
+        )
+
+    @in_turn
+    def has(self, points: Sequence[Id]) -> list[int | None]:
+        """Numbers of points, by ids or by numbers where there are no ids; None: no such."""
+        told = self._ask_all("has", list(points))
+        return [
+            next((one for one in found if one is not None), None)
+            for found in zip(*told, strict=True)
+        ]
+
+    @in_turn
+    def ids_of(self, numbers: Sequence[int]) -> list[Id | None]:
+        """Ids of points by their numbers."""
+        told = self._ask_all("ids_of", list(numbers))
+        return [
+            next((one for one in found if one is not None), None)
+            for found in zip(*told, strict=True)
+        ]
+
+    @in_turn
+    def payloads(self, numbers: Sequence[int]) -> dict[int, Any]:
+        """Payloads by the numbers of their points; those that have one."""
+        wanted = list(numbers)
+        return {
+            number: one
+            for told in self._ask_all("payloads", wanted)
+            for number, one in told.items()
+        }
+
+    @in_turn
+    def search(self, text: str, limit: int) -> list[Hit]:
+        """Points by words of their payloads: the best one of each shard, then the second, ..."""
+        found = self._ask_all("search", text, limit)
+        in_turns = [hit for hits in zip_longest(*found) for hit in hits if hit is not None]
+        return in_turns[:limit]
+
+    @in_turn
+    def version(self, keep: int) -> int:
+        """The last operation; one of the last ``keep`` that can be asked about, if any."""
+        if keep > 0:
+            self._see(keep)
+        return self.op
+
+    def _see(self, keep: int) -> Seen:
+        """Remember the tree as it is."""
+        self._settle()
+        self._keep = max(self._keep, keep)
+        if self.op not in self._seen:
+            opened = self._ask_all("mark", self.op, self._keep, self._parts)
+            empty = sum(self.sizes) == 0
+            top = no_tree(1) if empty else top_families(self._stitched("n_clusters", 1)[1])
+            self._seen[self.op] = Seen(list(self.sizes), opened, top)
+        for op in list(self._seen)[: -self._keep - 1]:
+            del self._seen[op]
+        return self._seen[self.op]
+
+    @in_turn
+    def changes(self, since: int, keep: int) -> Changes:
+        """What became of points and nodes since a version that somebody asked for."""
+        now = self._see(keep)
+        then = BEGINNING if since == 0 else self._seen.get(since)
+        if then is None:
+            known = f"those since {min(self._seen)} that were asked for are"
+            raise HistoryError(f"since={since}: that version is not remembered; {known}")
+        calls: list[tuple[int, str, tuple[Any, ...]]] = [
+            (
+                shard,
+                "changed",
+                (
+                    None if then.is_empty(shard) else since,
+                    np.union1d(then.opened_of(shard), now.opened_of(shard)),
+                ),
+            )
+            for shard in range(len(self.sizes))
+        ]
+        told = self._crew.ask(calls)
+        if any(one is None for one in told):
+            raise HistoryError(f"since={since}: a shard was started anew since that version")
+        if since == 0:
+            inserted = np.sort(np.concatenate([one.new.points for one in told]))
+            points = PointChanges(0, self.op, inserted, inserted[:0])
+        else:
+            points = self.point_changes(since)
+        return self._with_ids(changes_of_whole(then, now, told, points))
+
+    def _with_ids(self, found: Changes) -> Changes:
+        """Changes with the ids of points that came; without points leaves are these."""
+        if self.ids is None:
+            return found
+        names = as_array(self.ids_of(found.inserted.tolist()))
+        return replace(found, ids=names, leaf_ids=names)
+
+    @in_turn
+    def point_changes(self, since: int) -> PointChanges:
+        """Which points came and went since an operation."""
+        told = self._head.since(since)
+        if since > self.op or (since < self.op and (not told or told[0][0] > max(since, 1))):
+            raise HistoryError(f"version {since} is not remembered; the latest is {self.op}")
+        begin = told[0][1] if told and told[0][0] == since else 0
+        later = [gone for op, _, gone in told if op > since]
+        gone = np.unique(np.array([one for some in later for one in some], dtype=np.int64))
+        new = np.arange(begin, self.number)
+        inserted = new[~np.isin(new, gone)]
+        return PointChanges(since, self.op, inserted, gone[gone < begin])
+
+    @in_turn
+    def model(self) -> OHAC:
+        """A plain model of the whole."""
+        if len(self.sizes) == 1:
+            (saved,) = self._ask_all("saved")
+            whole: OHAC = saving._model(*saved)
+            return whole
+        tree = self.hierarchy()
+        model = OHAC(**self.plan.options)
+        _, rows = self.points()
+        settings = model._settings()._replace(width=rows.shape[1])
+        model._adopt(Live(settings, rows.dtype).with_points(rows, tree, self.number), None)
+        return model

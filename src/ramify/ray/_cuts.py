@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_cuts.py: which clusters the points of a sharded model are in, and rows would be."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.checks import whole_number
+from ramify.estimators._reading import Assignment
+from ramify.hierarchy import FloatArray, IntArray
+from ramify.ids import Id
+from ramify.points import read_rows
+from ramify.ray._plan import Cut
+from ramify.ray._tables import ClusterTable
+from ramify.ray._way import Handle
+
+
+class ShardCuts(Handle):
+    """A sharded model, for cuts, neighbours and paths."""
+
+    @property
+    def labels_(self) -> IntArray:
+        """Cluster of every point, in order of arrival, from 0 in order of first points."""
+        labels: IntArray = self._ask("labels", self._own_cut())[1]
+        return labels
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters in ``labels_``."""
+        return len(self._ask("clusters", self._own_cut()))
+
+    def cut(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> IntArray:
+        """Label every point with its cluster, in any cut of the tree as it is now.
+
+        Parameters
+        ----------
+        n_clusters, height, max_size : optional
+            As in :meth:`ramify.OHAC.cut`: give one, or none for the model's own.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [9.0]]).cut(n_clusters=2)
+        array([0, 0, 1])
+        """
+        labels: IntArray = self._ask("labels", self._cut(n_clusters, height, max_size))[1]
+        return labels
+
+    def stable_labels(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> IntArray:
+        """Ids of the clusters of all points that stay while the tree goes on.
+
+        As :meth:`ramify.OHAC.stable_labels`; the router writes down which ids it gave. O(n).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[9.0], [0.0], [8.0], [9.5]]).stable_labels(n_clusters=2)
+        ...     model.partial_fit([[8.8], [-50.0]]).stable_labels(n_clusters=2)
+        array([0, 1, 0, 0])
+        array([0, 0, 0, 0, 0, 2])
+        """
+        cut = self._cut(n_clusters, height, max_size)
+        found: IntArray = self._ask("stable_labels", cut)
+        return found
+
+    def cluster_of(
+        self,
+        points: npt.ArrayLike,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> tuple[IntArray, IntArray]:
+        """Label and node id of the clusters of some points, by their numbers or text ids.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [9.0]]).cluster_of([2], n_clusters=2)[0]
+        array([1])
+        """
+        given = np.atleast_1d(np.asarray(points))
+        if given.dtype.kind in "UO":
+            given = np.array([self.number_of(one) for one in given.tolist()])
+        cut = self._cut(n_clusters, height, max_size)
+        found: tuple[IntArray, IntArray] = self._ask("cluster_of", given.astype(np.int64), cut)
+        return found
+
+    def predict(self, X: npt.ArrayLike) -> IntArray:
+        """Label of the stored point nearest to each row; nothing is inserted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), n_clusters=2, engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [9.0]]).predict([[8.0], [0.4]])
+        array([1, 0])
+        """
+        return self._assigned(X, self._own_cut()).labels
+
+    def assign(
+        self,
+        X: npt.ArrayLike,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> Assignment:
+        """Where rows belong, in any cut of the tree as it is now; nothing is inserted.
+
+        As :meth:`ramify.OHAC.assign`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     found = model.partial_fit([[0.0], [1.0], [9.0]]).assign([[7.0]], n_clusters=2)
+        >>> found.labels, found.points, found.distances, found.path_codes
+        (array([1]), array([2]), array([4.]), ['1'])
+        """
+        return self._assigned(X, self._cut(n_clusters, height, max_size))
+
+    def _assigned(self, X: npt.ArrayLike, cut: Cut) -> Assignment:
+        found: Assignment = self._ask("assign", read_rows(X, self._expected()), cut)
+        return found
+
+    def nearest(self, X: npt.ArrayLike, *, k: int | None = None) -> tuple[IntArray, FloatArray]:
+        """The stored points nearest to each row, and how far they are: exact.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [9.0]]).nearest([[8.0]])
+        (array([2]), array([1.]))
+        """
+        self._require_points()
+        wanted = 1 if k is None else min(whole_number("k", k), len(self))
+        numbers, distances, _ = self._ask("nearest", read_rows(X, self._expected()), wanted)
+        return (numbers, distances) if k is not None else (numbers[:, 0], distances[:, 0])
+
+    def clusters(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> ClusterTable:
+        """The clusters of a cut: ids, sizes, means, heights. No point is looked at.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     found = model.partial_fit([[0.0], [1.0], [9.0]]).clusters(n_clusters=2)
+        >>> found.sizes, found.means.ravel(), found.first_points
+        (array([2, 1]), array([0.5, 9. ]), array([0, 2]))
+        """
+        found: ClusterTable = self._ask("clusters", self._cut(n_clusters, height, max_size))
+        return found
+
+    def path_of(self, point: int | str) -> IntArray:
+        """Node ids from the root down to a point, given by its number or its text id.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).path_of(2)
+        array([ 1, -3])
+        """
+        wanted = self.number_of(point) if isinstance(point, str) else int(point)
+        nodes: IntArray = self._ask("path", wanted)[0]
+        return nodes
+
+    def number_of(self, id: Id) -> int:
+        """Number of the point with this id.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0]], ids=["ash", "elm"]).number_of("elm")
+        1
+        """
+        (found,) = self._ask("has", [id])
+        if found is None:
+            raise KeyError(f"no point has the id {id!r}")
+        return int(found)

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_reading.py: what a sharded model can be asked: the whole tree, ids, versions, figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify import archive
+from ramify.checks import whole_number
+from ramify.errors import HistoryError
+from ramify.estimators import OHAC
+from ramify.estimators._changes import Changes
+from ramify.estimators._tracking import check_history
+from ramify.hierarchy import Hierarchy
+from ramify.ids import Id, IdArray, as_array
+from ramify.journal import Hit
+from ramify.points import Rows
+from ramify.ray._cuts import ShardCuts
+from ramify.ray._figures import metrics
+from ramify.ray._tables import PointChanges
+from ramify.ray._top import Top
+
+
+class ShardReader(ShardCuts):
+    """A sharded model, for reading."""
+
+    # --- the whole ----------------------------------------------------------------------------
+
+    def hierarchy(self) -> Hierarchy:
+        """The whole tree, frozen, where it fits the memory of this process. O(n).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).hierarchy()
+        <Hierarchy: 3 points, root height 20.5, split 2 | 1>
+        """
+        self._require_points()
+        found: Hierarchy = self._ask("hierarchy")
+        return found
+
+    def top(self) -> Top:
+        """The top of the tree: its parts, and what is guaranteed. O(shards · frontier).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(1, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).top()
+        <Top: 1 parts of 1 shards, φ = 1.000, at least 0.000 of n·Σw>
+        """
+        self._require_points()
+        found: Top = self._ask("top")
+        return found
+
+    def points(self) -> Rows:
+        """A copy of all points as stored, in order of arrival, where they fit.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0]]).points()
+        array([[0.],
+               [1.]])
+        """
+        self._require_points()
+        rows: Rows = self._ask("points")[1]
+        return rows
+
+    def to_model(self) -> OHAC:
+        """A plain model of the whole tree, which goes on from here on one machine.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0]]).to_model()
+        OHAC()
+        """
+        self._require_points()
+        found: OHAC = self._ask("model")
+        found.n_clusters, found.distance_threshold = self.n_clusters, self.distance_threshold
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole tree to one file, as a plain model, where it fits the memory.
+
+        The journals need no saving. ``ramify.load`` reads the file.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import ramify
+        >>> from ramify.ray import ShardedOHAC
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).save(file)
+        >>> len(ramify.load(file))
+        3
+        """
+        archive.write(path, *self.to_model()._to_saved())
+
+    # --- ids, versions, figures -----------------------------------------------------------------
+
+    @property
+    def ids_(self) -> IdArray:
+        """The points' ids in order of arrival; only if the stream has ids."""
+        names = self.hierarchy().names
+        if names is None:
+            raise AttributeError("the points of this ShardedOHAC have no ids")
+        return as_array(names.tolist())
+
+    def payloads(self, points: Sequence[Id] | npt.NDArray[Any]) -> list[Any]:
+        """Payloads of points, by ids or by numbers where there are no ids; None: it has none.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     texts = ["No sound", {"title": "Update fails"}]
+        ...     model.partial_fit([[0.0], [1.0]], payloads=texts).payloads([1, 0])
+        [{'title': 'Update fails'}, 'No sound']
+        """
+        wanted = [one.item() if isinstance(one, np.generic) else one for one in points]
+        numbers = self._ask("has", wanted)
+        for one, number in zip(wanted, numbers, strict=True):
+            if number is None:
+                raise KeyError(f"there is no point {one!r}")
+        found = self._ask("payloads", numbers)
+        return [found.get(number) for number in numbers]
+
+    def search(self, text: str, *, limit: int = 20) -> list[Hit]:
+        """Points whose payloads have all words of a text, the last one perhaps in part.
+
+        Shards know which of their own fit best: the first answers are the best of each.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     texts = ["No sound after update", "Update fails"]
+        ...     model.partial_fit([[0.0], [1.0]], payloads=texts).search("sou")
+        [Hit(number=0, id=None, payload='No sound after update')]
+        """
+        found: list[Hit] = self._ask("search", text, whole_number("limit", limit))
+        return found
+
+    @property
+    def version(self) -> int:
+        """Number of the last operation: it grows with every block of rows.
+
+        With ``history`` set, a version that was read can be asked about later: see
+        :meth:`changes`. Then the reading costs as much as :meth:`top`.
+        """
+        return int(self._ask("version", check_history(self.history)))
+
+    def changes(self, since: int) -> Changes:
+        """What became of the tree since a version: points, nodes, and how to replay it.
+
+        As :meth:`ramify.OHAC.changes`, and replayed on the ``hierarchy()`` of then it gives
+        that of now. Ids of nodes below the top tree are their shard's own: those of a part
+        that moved to another shard are new, though its points are the same. A node of the top
+        tree is named by the earliest point of the later one of its two sides, and has that
+        name as long as it is there.
+
+        Parameters
+        ----------
+        since : int
+            What ``version`` once said; one of the last ``history`` that were read. 0, before
+            the first point, is always known. Versions from before a shard or the router was
+            started anew are not.
+
+        Returns
+        -------
+        Changes
+
+        Raises
+        ------
+        HistoryError
+            If that version is not remembered.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local", history=9) as model:
+        ...     old = model.partial_fit([[0.0], [1.0], [9.0]]).hierarchy()
+        ...     night = model.version
+        ...     found = model.partial_fit([[8.0]]).changes(since=night)
+        ...     found.apply(old) == model.hierarchy()
+        True
+        >>> found
+        <Changes from version 1 to 2: 1 inserted, 0 forgotten; 1 born, 0 retired, 1 grown, 0 shrunk>
+        """
+        keep = check_history(self.history)
+        if keep == 0:
+            raise HistoryError(
+                "this ShardedOHAC remembers no versions; set history= to how many it should, or "
+                "ask for point_changes"
+            )
+        found: Changes = self._ask("changes", whole_number("since", since, least=0), keep)
+        return found
+
+    def point_changes(self, since: int) -> PointChanges:
+        """Which points came and went since a version; of the last 10,000, whoever died since.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0]]).point_changes(0).inserted
+        array([0, 1])
+        """
+        found: PointChanges = self._ask("point_changes", whole_number("since", since, least=0))
+        return found
+
+    def figures(self) -> dict[str, Any]:
+        """What can be measured: sizes, rates, seconds and memory of the router and every shard.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0]]).figures()["sizes"]
+        [2, 0]
+        """
+        found: dict[str, Any] = self._ask("figures")
+        return found
+
+    def metrics(self) -> str:
+        """The figures for Prometheus, under the names that ``ramify serve`` has.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     text = model.partial_fit([[0.0], [1.0]]).metrics()
+        >>> [line for line in text.splitlines() if line.startswith("ramify_points{")][0]
+        'ramify_points{tree="sharded"} 2'
+        """
+        return metrics(self.figures(), "sharded")
+
+    def snapshot(self) -> None:
+        """Have every shard write a snapshot now, so that its next restart is quick.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0]]).snapshot()
+        """
+        self._ask("snapshot")
+
+    def digests(self) -> list[str | None]:
+        """A digest of all that each shard's tree is: equal for trees equal to the bit. O(n d).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        ...     len(model.partial_fit([[0.0], [1.0]]).digests())
+        2
+        """
+        found: list[str | None] = self._ask("digests")
+        return found
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of points so far."""
+        return len(self)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Width of the rows."""
+        width = self._ask("about")["width"]
+        if width is None:
+            raise AttributeError("this ShardedOHAC holds no points yet")
+        return int(width)

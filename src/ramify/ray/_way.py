@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_way.py: the way from a handle to its router, and the checks before a question goes there."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from ramify.checks import number, whole_number
+from ramify.errors import NoLabelsError
+from ramify.estimators import OHAC
+from ramify.metric import METRICS
+from ramify.points import FLOAT32, FLOAT64, Expected
+from ramify.ray._crew import LocalCrew
+from ramify.ray._head import read_only_facts
+from ramify.ray._plan import Cut, Plan
+from ramify.ray._router import Router
+
+#: Options of OHAC that a sharded one has.
+_OPTIONS = ("metric", "linkage", "n_neighbors")
+#: Threads that share a handle find one way.
+_CONNECTING = threading.Lock()
+
+
+class LocalPort:
+    """The way to a router in this process."""
+
+    def __init__(self, folder: Path, plan: Plan, threads: int) -> None:
+        self.router = Router(folder, plan, LocalCrew(folder, plan.options, threads))
+
+    def call(self, method: str, *given: Any) -> Any:
+        """Ask the router."""
+        return getattr(self.router, method)(*given)
+
+    def close(self) -> None:
+        """End it."""
+        self.router.close()
+
+
+class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
+    """A sharded model without its verbs."""
+
+    def _ask(self, method: str, *given: Any) -> Any:
+        return self._port().call(method, *given)
+
+    def _port(self) -> Any:
+        port = self.__dict__.get("_way")
+        if port is None:
+            with _CONNECTING:
+                if (port := self.__dict__.get("_way")) is None:
+                    self.__dict__["_me"], self.__dict__["_calls"] = uuid.uuid4().hex, count(1)
+                    port = self.__dict__["_way"] = self._connect()
+        return port
+
+    def _connect(self) -> Any:
+        plan = self._plan()
+        folder = Path(self.path).absolute()
+        threads = whole_number("n_jobs", self.n_jobs)
+        if self.engine == "local":
+            return LocalPort(folder, plan, threads)
+        if self.engine != "ray":
+            raise ValueError(f"engine={self.engine!r}: expected 'ray' or 'local'")
+        from ramify.ray._actors import RayPort
+
+        resources = dict(self.shard_options or {})
+        return RayPort(folder, plan, address=self.address, threads=threads, resources=resources)
+
+    def _plan(self) -> Plan:
+        shards = whole_number("n_shards", self.n_shards)
+        options = {name: getattr(self, name) for name in _OPTIONS}
+        OHAC(**options)._check_parameters()
+        most = self.max_shards
+        return Plan(
+            shards,
+            options,
+            whole_number("frontier", self.frontier),
+            whole_number("block", self.block, least=2),
+            4 * shards if most is None else whole_number("max_shards", most, least=shards),
+        )
+
+    def _key(self) -> str:
+        """A name for a call, so that one that is sent twice is taken once."""
+        return f"{self.__dict__['_me']}-{next(self.__dict__['_calls'])}"
+
+    def close(self) -> None:
+        """Have the shards take snapshots, and end them and the router; the folder stays.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local").close()
+        """
+        port = self.__dict__.pop("_way", None)
+        if port is not None:
+            port.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy in another process finds its own way."""
+        state: dict[str, Any] = {**super().__getstate__()}
+        for name in ("_way", "_me", "_calls"):
+            state.pop(name, None)
+        return state
+
+    def __len__(self) -> int:
+        if "_way" not in self.__dict__ and read_only_facts(Path(self.path)) is None:
+            return 0
+        return int(self._ask("about")["points"])
+
+    def __bool__(self) -> bool:
+        return True
+
+    # --- checks -----------------------------------------------------------------------------------
+
+    def _expected(self) -> Expected:
+        about = self._ask("about")
+        metric = METRICS[self.metric]
+        if about["width"] is None:
+            return Expected(type(self).__name__, metric)
+        dtype = FLOAT32 if about["dtype"] == "float32" else FLOAT64
+        return Expected(type(self).__name__, metric, dtype, about["width"])
+
+    def _require_points(self) -> None:
+        if self._ask("about")["points"] == 0:
+            raise NotFittedError("This ShardedOHAC holds no points yet; call 'partial_fit' first")
+
+    def _own_cut(self) -> Cut:
+        if self.n_clusters is None and self.distance_threshold is None:
+            raise NoLabelsError(
+                "ShardedOHAC has no labels, because neither n_clusters nor distance_threshold is "
+                "set; set one, or use cut(...)"
+            )
+        if self.n_clusters is not None and self.distance_threshold is not None:
+            raise NoLabelsError("set n_clusters or distance_threshold, not both")
+        if self.n_clusters is None:
+            assert self.distance_threshold is not None
+            return self._cut(None, self.distance_threshold, None)
+        return self._cut(self.n_clusters, None, None)
+
+    def _cut(self, n_clusters: object, height: object, max_size: object) -> Cut:
+        """The cut that a call asks for: one of the three, or the model's own."""
+        asked = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        given = {name: value for name, value in asked.items() if value is not None}
+        if not given:
+            return self._own_cut()
+        self._require_points()
+        if len(given) > 1:
+            raise ValueError(f"give one of {', '.join(asked)}, or none")
+        ((name, value),) = given.items()
+        if name == "height":
+            return name, number(name, value)
+        if name == "max_size":
+            return name, whole_number(name, value)
+        return name, whole_number(name, value, most=len(self), why="the number of points")

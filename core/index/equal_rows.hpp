@@ -79,6 +79,7 @@ class EqualRows {
     if (!linked_ || (next_[row] == kNone && previous_[row] == kNone)) {
       first_.remove(points, row);
       rows_[place] = kNone;
+      if (linked_) last_[place] = kNone;
       free_.push_back(place);
       return true;
     }

@@ -56,7 +56,7 @@ def everything_in(model):
 @every_metric
 @every_dtype
 def test_about_the_wanted_share_of_neighbours_is_found(metric, dtype):
-    X = mixture(scaled(1500) + 200, dtype=dtype)
+    X = mixture(1_700, dtype=dtype)
     held, queries = X[:-200], X[-200:]
     model = cells(metric=metric, recall=0.9).fit(held)
     points, distances = core_of(model).nearest(queries, 1)
@@ -111,7 +111,7 @@ def test_one_two_and_three_points(X):
 
 
 def test_revenue_is_that_of_exact_neighbours():
-    X = mixture(scaled(2000)) / 3
+    X = mixture(2_000) / 3
     exact, near = (OHAC(neighbors=way).fit(X).hierarchy() for way in ("exact", "cells"))
     assert exact != near
     assert revenue_fraction(near, X) > 0.98 * revenue_fraction(exact, X)

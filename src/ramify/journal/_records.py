@@ -81,6 +81,11 @@ def chained(before: bytes, seq: int, group: int, kind: str, head: str, body: byt
     return digest.digest()
 
 
+def _as_memory_has_it(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """In the machine's order of bytes, and at an address that fits its type."""
+    return np.require(array.astype(array.dtype.newbyteorder("="), copy=False), requirements="A")
+
+
 @dataclass(frozen=True)
 class Insert:
     """Rows to insert, checked, and what comes along with them."""
@@ -134,7 +139,7 @@ class Insert:
             nonlocal at
             array = np.frombuffer(body, kind, count, at)
             at += array.nbytes
-            return array.astype(array.dtype.newbyteorder("="), copy=False)
+            return _as_memory_has_it(array)
 
         rows = take(dtype, n * width).reshape(n, width)
         weights = take("<f8", n) if head.get("weights") else None
@@ -189,7 +194,7 @@ class Beside:
         rows = np.frombuffer(body, dtype, n * width).reshape(n, width)
         numbers = np.frombuffer(body, "<i8", n, ends[0])
         nearest = np.frombuffer(body, "<i8", n * k, ends[1]).reshape(n, k)
-        own = rows.astype(rows.dtype.newbyteorder("="), copy=False)
+        own = _as_memory_has_it(rows)
         weights = np.frombuffer(body, "<f8", n, ends[2]).astype(np.float64) if weighted else None
         more = head.get("ids"), weights, head.get("payloads")
         return Beside(own, numbers.astype(np.int64), nearest.astype(np.int64), *more)

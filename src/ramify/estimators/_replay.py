@@ -155,14 +155,10 @@ def _rows_of(steps: Sequence[Step], rows: IntArray) -> tuple[IntArray, FloatArra
     """Families and their values, by their places in those of all steps one after the other."""
     ends = np.cumsum([len(step.families) for step in steps])
     if 8 * len(rows) > ends[-1]:
-        families, values = (
-            [getattr(step, name) for step in steps] for name in ("families", "values")
-        )
-        return np.concatenate(families)[rows], np.concatenate(values)[rows]
-    families, values = (
-        np.empty((len(rows), 3), np.int64),
-        np.empty((len(rows), steps[0].values.shape[1])),
-    )
+        every = np.concatenate([step.families for step in steps])
+        return every[rows], np.concatenate([step.values for step in steps])[rows]
+    families = np.empty((len(rows), 3), np.int64)
+    values = np.empty((len(rows), steps[0].values.shape[1]))
     at = np.searchsorted(ends, rows, side="right")
     for i, (row, step) in enumerate(zip(rows.tolist(), at.tolist(), strict=True)):
         place = row - int(ends[step])  # from its end

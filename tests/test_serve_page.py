@@ -13,7 +13,7 @@ from ramify.serve import running
 from tests.strategies import scaled
 from tests.test_explore import Window, browser  # noqa: F401 - a fixture
 
-pytestmark = [pytest.mark.no_asan, pytest.mark.threads]
+pytestmark = pytest.mark.no_asan  # a browser, which has no room for a sanitizer
 
 NASTY = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 WORDS = ("sound", "screen", "login")

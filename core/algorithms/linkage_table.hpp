@@ -2,10 +2,10 @@
 // linkage_table.hpp: linkages between the subtrees that hang off a path, kept from one repair to
 // the next.
 //
-// Long paths share most of their subtrees with the path before, six in seven where rows have no
-// structure, and the linkages between those are what they were. So each subtree has a place in the
-// table for as long as it hangs off the path that is open, and only those that are new are
-// compared: with all, in the one order of sums that answers have. Whoever searches in the table
+// Long paths share most of their subtrees with the path before, where rows have no structure, and
+// the linkages between those are what they were. So each subtree has a place in the table for as
+// long as it hangs off the path that is open, and only those that are new are compared: with all,
+// in the one order of sums that answers have. Whoever searches in the table
 // (matrix_space.hpp) finds what a table of all pairs would hold, to the bit.
 #pragma once
 

@@ -13,6 +13,9 @@
 // quicker and differ in the last digits. Those matter only where two clusters are almost
 // equally near: a space filled by products says so (is_certain), and the caller begins
 // again with an exact one.
+//
+// Where a table of linkages is kept from one forest to the next (linkage_table.hpp), the rows
+// of single items are the table's, and are not written to; those of unions lie beside it.
 #pragma once
 
 #include <algorithm>

@@ -38,9 +38,9 @@ struct Repair<Real>::Place {
   Mark mark = Mark::kPlain;
 };
 
-/// From how many subtrees on comparing all pairs takes longer. Products of all means at once are
-/// quick, where the linkage can be had from them (matrix_space.hpp); below kLanes dimensions
-/// so are all ways, and ward's paths are short.
+/// From how many subtrees on comparing all pairs takes longer. A table of them that is kept, and
+/// products of all means at once, are quick where linkages can be had from them (matrix_space.hpp);
+/// below kLanes dimensions so are all ways, and ward's paths are short.
 std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage) {
   if (dim < kLanes || !fits_long_path(metric, linkage)) return ~std::size_t{0};
   return metric != Metric::kDot && linkage == Linkage::kCentroid ? 64 : 512;

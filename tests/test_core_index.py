@@ -31,6 +31,7 @@ KINDS = [
     ("short by scan", "sqeuclidean", (2, 16, 31, 40)),
     ("buckets", "sqeuclidean", (1, 2, 3, 15)),
     ("buckets", "dot", (1, 2, 3, 15)),
+    ("measured", "sqeuclidean", (2, 8, 15)),
 ]
 
 
@@ -175,6 +176,9 @@ def test_rows_come_and_go_and_answers_are_a_scans(kind, metric, dims):
         ("short by tree", (64, 200), 1010),
         ("short by scan", (100, 260), 1100),
         ("buckets", (1, 3), 1100),
+        # The way is chosen at 1024 rows, and anew when they have doubled.
+        ("measured", (8, 15), 1010),
+        ("measured", (8, 15), 1030),
     ],
 )
 def test_of_many_rows_too(kind, dims, first):
@@ -207,10 +211,52 @@ def test_every_set_of_instructions_sweeps_bytes_alike(instructions, d):
         parts.select_instructions(before)
 
 
+def test_what_is_measured_to_be_less_work_is_chosen_and_left_again():
+    """Boxes rule out little among normal rows of 15 columns, and much once most lie on a line.
+    A sweep looks rows up in order of arrival, boxes by place; answers are alike."""
+    rng = np.random.default_rng(5)
+    points, index, model = (
+        parts.RowStoreF32(15),
+        parts.IndexF32(15, "sqeuclidean", "measured"),
+        Rows(),
+    )
+
+    def add(rows):
+        for row in rows.astype(np.float32):
+            points.append(row)
+            model.append(row)
+            index.add(points)
+
+    def sweeps():
+        return list(index.by_place(0)) == list(range(len(model.slots)))
+
+    def answers_are_a_scans():
+        end = len(model.slots)
+        for x in rng.normal(size=(5, 15)).astype(np.float32):
+            assert index.nearest(points, x, 3, end) == model.nearest(x, 3, end, "sqeuclidean")
+
+    add(rng.normal(size=(1000, 15)))
+    assert not sweeps()
+    answers_are_a_scans()
+    add(rng.normal(size=(100, 15)))
+    assert sweeps()
+    answers_are_a_scans()
+    index.make_room_to_remove()
+    add(np.outer(np.linspace(5, 500, 7500), np.ones(15)))
+    assert not sweeps()
+    answers_are_a_scans()
+    points.make_room_to_erase()
+    index.make_room_to_remove()
+    index.remove(points, 3)
+    points.erase(3)
+    model.erase(3)
+    answers_are_a_scans()
+
+
 def test_an_index_by_dimension_is_one_of_these():
     """What a stream gets gives the answers of the kinds that are tested here."""
     rng = np.random.default_rng(0)
-    for d in (1, 15, 16, 31, 32, 40):
+    for d in (1, 7, 8, 15, 16, 31, 32, 40):
         for metric in ("sqeuclidean", "dot"):
             points = parts.RowStoreF64(d)
             index = parts.IndexF64(d, metric, "by dimension")

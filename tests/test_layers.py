@@ -73,6 +73,8 @@ ORDER = [
     "index/neighbours.hpp",
     "index/cell_rows.hpp",
     "index/long_rows.hpp",
+    "index/bucket_rows.hpp",
+    "index/measured_rows.hpp",
     "index/neighbours.cpp",
     "index/lookahead.hpp",
     "index/lookahead.cpp",

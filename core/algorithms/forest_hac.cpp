@@ -158,6 +158,12 @@ void begin_merging(std::span<const ForestItem<Real>> forest, ForestScratch& scra
   for (std::size_t i = 0; i < m; ++i) scratch.ranks[i] = forest[i].rank;
 }
 
+ForestSpace what_suits(std::size_t m, std::size_t dim, Metric metric) {
+  if (m <= matrix_limit(dim)) return ForestSpace::kMatrix;
+  const std::size_t few = metric == Metric::kDot ? kLanes : kFewColumns;
+  return dim < few ? ForestSpace::kBuckets : ForestSpace::kScan;
+}
+
 }  // namespace
 
 template <class Real>
@@ -177,10 +183,7 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
                 Linkage linkage, const Pulse& pulse, ForestScratch& scratch,
                 std::vector<Merge>& merges, ForestSpace space) {
   const std::size_t m = forest.size();
-  if (space == ForestSpace::kBySize)
-    space = m <= matrix_limit(dim) ? ForestSpace::kMatrix
-            : dim < kLanes         ? ForestSpace::kBuckets
-                                   : ForestSpace::kScan;
+  if (space == ForestSpace::kBySize) space = what_suits(m, dim, metric);
   begin_merging(forest, scratch, merges);
   return with_rule(metric, linkage, [&](auto rule) {
     using Rule = decltype(rule);

@@ -12,8 +12,9 @@
 //           one has gone; right for any linkage, and so for centroid
 //
 // and three places to search, by the size of the forest m and the dimension:
-// a matrix (m up to matrix_limit), a bucket tree (dim < kLanes), a scan. Memory
-// is O(m) beyond the forest, with the matrix bounded by a constant.
+// a matrix (m up to matrix_limit), a bucket tree (few columns, or inner products of rows
+// shorter than kLanes), a scan with short vectors. Memory is O(m) beyond the forest, with
+// the matrix bounded by a constant.
 #pragma once
 
 #include <span>
@@ -28,7 +29,7 @@ namespace ramify {
 
 /// Forests up to this size have all their linkages in a matrix: where there is nothing
 /// better, a large one.
-constexpr std::size_t matrix_limit(std::size_t dim) { return dim < kLanes ? 128 : 1024; }
+constexpr std::size_t matrix_limit(std::size_t dim) { return dim < kFewColumns ? 128 : 1024; }
 
 template <class Real>
 struct ForestItem {

@@ -60,6 +60,9 @@ class LongRows final : public Neighbours<Real> {
     return best.any();
   }
 
+  /// Is the tree quicker for one row and for many?
+  bool by_tree() const { return short_.fitted() && short_.one_by_tree() && short_.many_by_tree(); }
+
   // In the tree one row is as quick as many; a scan of many is a few times quicker.
   bool gains_by_loading(std::size_t count) const override {
     if (!short_.fitted()) return true;

@@ -5,8 +5,10 @@
 #include <limits>
 #include <numeric>
 
+#include "index/bucket_rows.hpp"
 #include "index/cell_rows.hpp"
 #include "index/long_rows.hpp"
+#include "index/measured_rows.hpp"
 
 namespace ramify {
 namespace {
@@ -81,96 +83,16 @@ class ScanNeighbours final : public Neighbours<Real> {
 };
 
 template <class Real, class Rule>
-class BucketNeighbours final : public Neighbours<Real> {
- public:
-  explicit BucketNeighbours(std::size_t dim) : buckets_(dim) {}
-  std::size_t end() const override { return end_; }
-  void add(const RowStore<Real>& points) override {
-    if (const auto row = static_cast<RowSlot>(end_); !points.is_hole(row))
-      buckets_.insert(row, points.row(row));
-    ++end_;
-  }
-  void make_room_to_remove() override { buckets_.make_removable(); }
-  void remove(const RowStore<Real>&, RowSlot row) override { buckets_.remove(row); }
-  void put_back(const RowStore<Real>& points, RowSlot row) override {
-    buckets_.insert(row, points.row(row));
-  }
-  void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
-    buckets_.renumber(new_slot);
-    end_ = end_ < new_slot.size() ? new_slot[end_] : living;
-  }
-  void make_room_to_search(SearchScratch& scratch) const override {
-    scratch.pending.reserve(buckets_.levels());
-  }
-
-  void nearest(const RowStore<Real>&, const Real* x, std::size_t k, std::size_t end,
-               SearchScratch& scratch, std::vector<Neighbour>& out) const override {
-    Nearest best(k, out);
-    buckets_.search(x, 0, best, scratch.pending, static_cast<RowSlot>(end));
-  }
-  bool nearest_allowed(const RowStore<Real>&, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, SearchScratch& scratch,
-                       Neighbour& out) const noexcept override {
-    NearestAllowed best(ruled_out, out);
-    buckets_.search(x, 0, best, scratch.pending, static_cast<RowSlot>(end));
-    return best.any();
-  }
-
-  // Loading rebuilds the index, in about a third of the time that searching and
-  // adding point by point takes.
-  bool gains_by_loading(std::size_t count) const override {
-    return count >= kFew && count >= buckets_.size() / 3;
-  }
-  bool minds_the_future() const override { return true; }
-  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
-    buckets_.clear();
-    BigVector<RowSlot> items;
-    BigVector<Real> rows;
-    items.reserve(end);
-    rows.reserve(end * points.dim());
-    for (RowSlot row = 0; row < end; ++row) {
-      if (points.is_hole(row)) continue;
-      items.push_back(row);
-      rows.append(points.row(row), points.row(row) + points.dim());
-    }
-    buckets_.load(std::move(items), std::move(rows), {}, pulse);
-    end_ = end;
-  }
-  BigVector<RowSlot> by_place(std::size_t begin) const override {
-    BigVector<RowSlot> out;
-    out.reserve(end_ - begin);
-    buckets_.for_each([&](RowSlot row) {
-      if (row >= begin) out.push_back(row);
-    });
-    return out;
-  }
-  void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
-                      RowSlot* out, const Pulse& pulse) const override {
-    pulse.check();
-    std::vector<Neighbour> found;
-    PendingNodes pending;
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-      Nearest best(k, found);
-      buckets_.search(points.row(queries[q]), 0, best, pending, queries[q]);
-      for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].row;
-    }
-  }
-
- private:
-  static constexpr std::size_t kFew = 256;
-  BucketTree<Real, Rule> buckets_;
-  std::size_t end_ = 0;
-};
-
-template <class Real, class Rule>
 std::unique_ptr<Neighbours<Real>> buckets_or_scan(std::size_t dim, IndexKind kind) {
-  if (kind == IndexKind::kBuckets) return std::make_unique<BucketNeighbours<Real, Rule>>(dim);
+  if (kind == IndexKind::kBuckets) return std::make_unique<BucketRows<Real, Rule>>(dim);
   return std::make_unique<ScanNeighbours<Real, Rule>>(dim);
 }
 
 IndexKind what_suits(std::size_t dim, Metric metric) {
-  if (dim < kLanes) return IndexKind::kBuckets;
-  return metric == Metric::kDot ? IndexKind::kScan : IndexKind::kShort;
+  const bool squares = metric != Metric::kDot;
+  if (dim < kLanes)
+    return squares && dim >= kFewColumns ? IndexKind::kMeasured : IndexKind::kBuckets;
+  return squares ? IndexKind::kShort : IndexKind::kScan;
 }
 
 }  // namespace
@@ -178,6 +100,7 @@ IndexKind what_suits(std::size_t dim, Metric metric) {
 template <class Real>
 std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric, IndexKind kind) {
   if (kind == IndexKind::kByDimension) kind = what_suits(dim, metric);
+  if (kind == IndexKind::kMeasured) return std::make_unique<MeasuredRows<Real>>(dim);
   if (kind == IndexKind::kShort) return std::make_unique<LongRows<Real>>(dim, SearchBy::kMeasured);
   if (kind == IndexKind::kShortByTree)
     return std::make_unique<LongRows<Real>>(dim, SearchBy::kTree);

@@ -83,12 +83,20 @@ class Neighbours {
 };
 
 /// Named by whoever compares them; a stream gets what suits its dimension and metric.
-enum class IndexKind { kByDimension, kScan, kShort, kShortByTree, kShortByScan, kBuckets };
+enum class IndexKind {
+  kByDimension,
+  kScan,
+  kShort,
+  kShortByTree,
+  kShortByScan,
+  kBuckets,
+  kMeasured
+};
 
-/// By dimension: a bucket k-d tree below kLanes; above, short vectors, which decide by
-/// themselves how they are searched unless they are told. Buckets are for less than
-/// kLanes dimensions only, short vectors for squared distances only: inner products of
-/// long rows are scanned.
+/// By dimension: a bucket k-d tree for few columns; short vectors from kLanes on, which decide
+/// by themselves how they are searched unless they are told; in between what was measured to
+/// be less work. Buckets, and what is measured, are for less than kLanes dimensions only,
+/// short vectors for squared distances only: inner products of long rows are scanned.
 template <class Real>
 std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric,
                                                   IndexKind kind = IndexKind::kByDimension);

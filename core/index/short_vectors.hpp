@@ -309,20 +309,14 @@ class ShortVectors {
     const auto each = [&](std::size_t sum) {
       return static_cast<double>(sum) / static_cast<double>(tried);
     };
-    const double look = kLook + kLookEach * static_cast<double>(projection_.dim());
-    const double tree_cost = kTreeItem * each(by_tree) + look * each(looks);
-    const double n = static_cast<double>(items), width = static_cast<double>(scan_.width());
-    one_by_tree_ = tree_cost < n * (kScanned + kScannedByte * width) + look * each(scan_looks);
-    many_by_tree_ = tree_cost < n * (kSwept + kSweptByte * width) + look * each(scan_looks);
+    const double look = cost_of_a_look(projection_.dim()), n = static_cast<double>(items);
+    const double tree_cost = kTreeItemCost * each(by_tree) + look * each(looks);
+    const double scan_looked = look * each(scan_looks);
+    one_by_tree_ = tree_cost < n * cost_of_scanning(scan_.width()) + scan_looked;
+    many_by_tree_ = tree_cost < n * cost_of_sweeping(scan_.width()) + scan_looked;
   }
 
  private:
-  // Nanoseconds, roughly, of a machine of 2024; only their ratios matter.
-  static constexpr double kTreeItem = 1.5;
-  static constexpr double kLook = 20, kLookEach = 0.08;
-  static constexpr double kScanned = 0.4, kScannedByte = 0.025;
-  static constexpr double kSwept = 0.2, kSweptByte = 0.006;
-
   SearchBy by_;
   Projection<Real> projection_;
   CodeScan scan_;

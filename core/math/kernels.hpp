@@ -14,6 +14,8 @@
 namespace ramify {
 
 inline constexpr std::size_t kLanes = 16;
+/// With fewer columns, boxes around rows rule out most of them, whatever the data.
+inline constexpr std::size_t kFewColumns = 8;
 /// Points in a block of coordinates stored column by column.
 inline constexpr std::size_t kBlock = 32;
 

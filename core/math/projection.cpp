@@ -19,13 +19,8 @@ constexpr std::size_t kFew = 32;     // directions that are tried first
 constexpr std::size_t kAsked = 24;   // rows of a sample whose neighbours are looked for
 constexpr double kShare = 0.01;      // a leading direction's variance, of the largest
 constexpr double kRounding = 0.011;  // of a row's usual length: what bytes leave out
-
-// Nanoseconds, roughly, of a machine of 2024; only their ratios matter.
-constexpr double kByte = 0.006;
-constexpr double kLook = 20;
-constexpr double kLookEach = 0.08;
 constexpr double kTells = 1e30;  // squares of lengths above, and what is no number, are too long
-constexpr double kGood = 0.6;    // no need to try more directions
+constexpr double kGood = 0.8;    // cost of a pair that needs no more directions
 
 std::size_t whole(std::size_t count, std::size_t of) { return (count + of - 1) / of * of; }
 
@@ -289,8 +284,7 @@ std::size_t Projection<Real>::choose_width(const Sample& sample, const Basis& ba
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t w = 0; w < kWidths.size(); ++w) {
     const double share = left[w] / static_cast<double>(asked * sample.count);
-    const double cost = kByte * static_cast<double>(kWidths[w]) +
-                        share * (kLook + kLookEach * static_cast<double>(dim_));
+    const double cost = cost_of_sweeping(kWidths[w]) + share * cost_of_a_look(dim_);
     if (cost >= least) continue;
     least = cost;
     chosen = std::min(kWidths[w] - 1, all);

@@ -63,9 +63,10 @@ class Index {
       : index_(make_neighbours<Real>(
             dim, metric_of(metric),
             named<IndexKind>(kind, std::array{"by dimension", "scan", "short", "short by tree",
-                                              "short by scan", "buckets"}))) {
-    if (kind == "buckets" && dim >= kLanes) throw std::invalid_argument("too wide for buckets");
-    if (kind.starts_with("short") && metric == "dot")
+                                              "short by scan", "buckets", "measured"}))) {
+    if ((kind == "buckets" || kind == "measured") && dim >= kLanes)
+      throw std::invalid_argument("too wide for buckets");
+    if ((kind.starts_with("short") || kind == "measured") && metric == "dot")
       throw std::invalid_argument("an inner product has no short vectors");
   }
 

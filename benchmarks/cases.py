@@ -170,6 +170,9 @@ def _widths(plan: Plan) -> list[Case]:
         rows = plan.rows("records", n)
         cases.append(Case(WIDTHS, f"OHAC {n:,} x 38, 71 % repeats", _fit("OHAC", rows),
                           (Goal("each", most=25),), once=True, full=n > 100_000))  # fmt: skip
+    cases.append(Case(WIDTHS, "sudden steps in a sweep over kinds of rows, options and widths",
+                      Job("ours.steps", plan.rows("gaussian", 8_000, width=2)),
+                      (Goal("steps", most=10),), once=True))  # fmt: skip
     return cases
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import ramify
+from benchmarks.steps import sweep
 from benchmarks.streams import Rows
 from ramify.metrics import revenue_fraction
 
@@ -324,6 +325,15 @@ def interrupted(X: Rows, after: float = 0.3) -> Timed:
             model.check()
             return {"heard_ms": (time.perf_counter() - begin - after) * 1e3, "points": len(model)}
         return {}  # the batch was over before the signal
+
+    return work
+
+
+def steps(X: Rows) -> Timed:
+    """Places where one more column, or more rows, suddenly cost more, in streams as long as X."""
+
+    def work() -> Figures:
+        return {"steps": sum(place.marks for place in sweep((len(X) // 4, len(X))))}
 
     return work
 

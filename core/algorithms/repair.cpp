@@ -43,7 +43,7 @@ struct Repair<Real>::Place {
 /// below kLanes dimensions so are all ways, and ward's paths are short.
 std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage) {
   if (dim < kLanes || !fits_long_path(metric, linkage)) return ~std::size_t{0};
-  return metric != Metric::kDot && linkage == Linkage::kCentroid ? 64 : 512;
+  return metric != Metric::kDot && linkage == Linkage::kCentroid ? 64 : 1000;
 }
 
 template <class Real>

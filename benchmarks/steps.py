@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where does an insert suddenly cost more? ``python -m benchmarks.steps``.
+
+A sweep over kinds of rows, options and numbers of columns. It prints microseconds an insert
+of OHAC, by the processor's clock, of a small and a large stream, and marks
+
+    width  more than twice what the next smaller number of columns takes
+    size   growing faster than n^0.5 from the small stream to the large one
+
+A mark is a place to look at: some rows are simply harder than others. NumPy's products leave
+threads behind that wait busily, and would be counted: they are switched off.
+"""
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import ramify
+
+Rows = np.ndarray[Any, np.dtype[np.float32]]
+Maker = Callable[[np.random.Generator, int, int], Any]
+
+
+def _latent(rng: np.random.Generator, n: int, d: int) -> Any:
+    """Five directions, and a little noise in all columns."""
+    return rng.normal(size=(n, 5)) @ rng.normal(size=(5, d)) + 0.05 * rng.normal(size=(n, d))
+
+
+def _repeats(rng: np.random.Generator, n: int, d: int) -> Any:
+    """Every row some four times."""
+    return _latent(rng, n // 4, d)[rng.integers(n // 4, size=n)]
+
+
+KINDS: dict[str, Maker] = {
+    "latent": _latent,
+    "gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
+    "repeats": _repeats,
+    "clusters": lambda rng, n, d: (
+        4 * rng.normal(size=(50, d))[rng.integers(50, size=n)] + rng.normal(size=(n, d))
+    ),
+    "drift": lambda rng, n, d: np.cumsum(0.1 * rng.normal(size=(n, d)), axis=0),
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "average": {},
+    "ward": {"linkage": "ward"},
+    "cosine": {"metric": "cosine"},
+}
+WIDTHS = (2, 3, 5, 8, 12, 15, 16, 20, 31, 32, 64, 128)
+SIZES = (2_000, 8_000)
+
+#: Cheaper inserts are never marked, in microseconds.
+_CHEAP = 15
+
+
+@dataclass(frozen=True)
+class Place:
+    """What an insert costs in one place, in microseconds, and whether that is a step."""
+
+    kind: str
+    option: str
+    width: int
+    small: float
+    large: float
+    by_width: bool
+    by_size: bool
+
+    @property
+    def marks(self) -> int:
+        """How many there are."""
+        return self.by_width + self.by_size
+
+
+def _cost(rows: Any, options: dict[str, Any]) -> float:
+    model = ramify.OHAC(n_jobs=1, **options)
+    begun = time.process_time()
+    model.partial_fit(rows.astype(np.float32))
+    return (time.process_time() - begun) / len(rows) * 1e6
+
+
+def _ramp(kind: str, option: str, sizes: tuple[int, int]) -> Iterator[Place]:
+    """One kind of rows under one option, by growing width."""
+    before = float("inf")
+    for width in WIDTHS:
+        rng = np.random.default_rng(width)
+        small, large = (_cost(KINDS[kind](rng, n, width), OPTIONS[option]) for n in sizes)
+        counts = large > _CHEAP
+        growth = 1.2 * (sizes[1] / sizes[0]) ** 0.5
+        yield Place(kind, option, width, small, large,
+                    counts and large > 2 * before, counts and large > growth * small)  # fmt: skip
+        before = large
+
+
+def sweep(sizes: tuple[int, int] = SIZES) -> Iterator[Place]:
+    """All places, one after the other."""
+    ramify.OHAC().partial_fit(np.random.default_rng(0).normal(size=(50, 2)))  # load what is lazy
+    for kind in KINDS:
+        for option in OPTIONS:
+            yield from _ramp(kind, option, sizes)
+
+
+def main() -> None:
+    """Print the table and the number of marks."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.steps", description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="rows of both streams")
+    small, large = parser.parse_args().sizes
+    print(f"{'':20}{'columns':>8}{small:>10,}{large:>10,}  µs an insert")
+    marks = 0
+    for place in sweep((small, large)):
+        words = " ".join(
+            word for word, is_so in (("width", place.by_width), ("size", place.by_size)) if is_so
+        )
+        print(
+            f"{place.kind:10}{place.option:10}{place.width:8}{place.small:10.1f}{place.large:10.1f}"
+            f"  {words}",
+            flush=True,
+        )
+        marks += place.marks
+    print(f"{marks} places to look at")
+
+
+if __name__ == "__main__":
+    main()

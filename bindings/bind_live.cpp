@@ -247,9 +247,8 @@ class PyLive {
     std::vector<std::int64_t> ids(rows.shape(0) * k);
     std::vector<double> distances(rows.shape(0) * k);
     for_each_row(
-        rows.shape(0), threads, [&] { require_points(k); },
-        [&](std::size_t i, auto& reading, std::vector<Neighbour>& found) {
-          live_.nearest(rows.data() + i * dim_, k, reading, found);
+        rows.shape(0), threads, [&] { require_points(k); }, rows.data(), k,
+        [&](std::size_t i, const std::vector<Neighbour>& found) {
           for (std::size_t j = 0; j < k; ++j) {
             ids[i * k + j] = arrival(found[j].row);
             distances[i * k + j] = found[j].distance;
@@ -277,8 +276,8 @@ class PyLive {
           require_points(1);
           frontier = &live_.frontier(rule_of(by, value, live_.size()));
         },
-        [&](std::size_t i, auto& reading, std::vector<Neighbour>& found) {
-          live_.nearest(rows.data() + i * dim_, 1, reading, found);
+        rows.data(), 1,
+        [&](std::size_t i, const std::vector<Neighbour>& found) {
           const NodeId cluster = frontier->cluster_of(NodeId::leaf(found.front().row));
           labels[i] = static_cast<std::int64_t>(frontier->label_of(cluster));
           nodes[i] = public_id(cluster);
@@ -658,10 +657,11 @@ class PyLive {
     version_ = live_.version();
   }
 
-  /// Call use(i, reading, found) for every row, in blocks, each of one version of the
-  /// tree, so that a batch under way is never held up for long.
+  /// Call use(i, found) with the k nearest points of every row, in blocks, each of one
+  /// version of the tree, so that a batch under way is never held up for long.
   template <class Begin, class Use>
-  void for_each_row(std::size_t rows, std::size_t threads, const Begin& begin, const Use& use) {
+  void for_each_row(std::size_t rows, std::size_t threads, const Begin& begin, const Real* values,
+                    std::size_t k, const Use& use) {
     PythonPulse python{nb::none()};
     {
       const nb::gil_scoped_release release;
@@ -674,9 +674,10 @@ class PyLive {
           to = std::min(from + kBlockOfRows, rows);
           const auto piece = [&](std::size_t number, const Pulse&) {
             typename Live<Real>::Reading reading;
-            std::vector<Neighbour> found;
-            const std::size_t last = std::min(from + (number + 1) * kPiece, to);
-            for (std::size_t i = from + number * kPiece; i < last; ++i) use(i, reading, found);
+            std::vector<std::vector<Neighbour>> found;
+            const std::size_t first = from + number * kPiece, last = std::min(first + kPiece, to);
+            live_.nearest(values + first * dim_, last - first, k, reading, found);
+            for (std::size_t i = first; i < last; ++i) use(i, found[i - first]);
           };
           helpers.begin((to - from + kPiece - 1) / kPiece, piece);
           helpers.finish({});

@@ -924,13 +924,16 @@ void Live<Real>::have_ready() {
 }
 
 template <class Real>
-void Live<Real>::nearest(const Real* x, std::size_t k, Reading& reading,
-                         std::vector<Neighbour>& out) const {
-  reading.query.assign(x, x + tree_.dim());
-  prepare(reading.query.data());
-  neighbours_->nearest(points(), reading.query.data(), k, end_, reading.search, out);
+void Live<Real>::nearest(const Real* rows, std::size_t count, std::size_t k, Reading& reading,
+                         std::vector<std::vector<Neighbour>>& out) const {
+  const std::size_t dim = tree_.dim();
+  reading.queries.assign(rows, rows + count * dim);
+  for (std::size_t i = 0; i < count; ++i) prepare(reading.queries.data() + i * dim);
+  neighbours_->nearest_to_each(points(), reading.queries.data(), count, k, end_, reading.search,
+                               out);
   if (options_.rule.metric == Metric::kCosine)
-    for (Neighbour& neighbour : out) neighbour.distance /= 2;
+    for (std::vector<Neighbour>& found : out)
+      for (Neighbour& neighbour : found) neighbour.distance /= 2;
 }
 
 template <class Real>

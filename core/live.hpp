@@ -68,7 +68,7 @@ class Live {
   /// What one reader keeps to itself.
   struct Reading {
     SearchScratch search;
-    std::vector<Real> query;
+    std::vector<Real> queries;
   };
 
   Live(std::size_t dim, const Options& options);
@@ -172,9 +172,10 @@ class Live {
   // --- reading: by several threads at once, after have_ready() and before any change ----
   /// Have everything ready that readers need: the index, summaries, heights.
   void have_ready();
-  /// The k nearest points of x, which is scaled under cosine like any other row.
-  /// Distances are squared Euclidean, 1 - cosine, or minus inner products.
-  void nearest(const Real* x, std::size_t k, Reading& reading, std::vector<Neighbour>& out) const;
+  /// The k nearest points of each of `count` rows, which are scaled under cosine like any
+  /// others. Distances are squared Euclidean, 1 - cosine, or minus inner products.
+  void nearest(const Real* rows, std::size_t count, std::size_t k, Reading& reading,
+               std::vector<std::vector<Neighbour>>& out) const;
   /// The clusters of a cut, kept until the tree changes. Not by several threads at once.
   const Frontier<Real>& frontier(const CutRule& rule);
   /// The tree opened into m nodes and below, for a tree above it (tree/outline.hpp). Not by

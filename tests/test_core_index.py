@@ -123,6 +123,17 @@ class IndexMachine(RuleBasedStateMachine):
             x, k, end, self.metric
         )
 
+    @rule(
+        k=st.sampled_from([1, 1, 3, 50]),
+        count=st.sampled_from([1, 7, 8, 20]),
+        share=st.sampled_from([1.0, 1.0, 0.5, 0.1]),
+    )
+    def nearest_to_each(self, k, count, share):
+        rows, end = np.stack([self.question() for _ in range(count)]), int(share * self.end)
+        assert self.index.nearest_to_each(self.points, rows, k, end) == [
+            self.model.nearest(x, k, end, self.metric) for x in rows
+        ]
+
     @rule(share=st.floats(0, 1), how_many=st.sampled_from([0.0, 0.1, 0.9, 1.0]))
     def nearest_allowed(self, share, how_many):
         x, end = self.question(), int(share * self.end)

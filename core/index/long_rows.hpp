@@ -52,6 +52,25 @@ class LongRows final : public Neighbours<Real> {
     make_room_to_search(scratch);
     search(points, x, before, scratch, best);
   }
+  void nearest_to_each(const RowStore<Real>& points, const Real* rows, std::size_t count,
+                       std::size_t k, std::size_t end, SearchScratch& scratch,
+                       std::vector<std::vector<Neighbour>>& out) const override {
+    if (!sweeps() || count < kQueries)
+      return Neighbours<Real>::nearest_to_each(points, rows, count, k, end, scratch, out);
+    out.resize(count);
+    const auto before = static_cast<RowSlot>(std::min(end, this->end()));
+    std::vector<Nearest> best;
+    best.reserve(count);
+    std::vector<Query> rest;  // that have not come before
+    for (std::uint32_t q = 0; q < count; ++q) {
+      const Real* x = rows + q * dim_;
+      best.emplace_back(k, out[q]);
+      if (!find_equal(points, equal_.find(points, x), k, before, best[q]))
+        rest.push_back({x, before, q});
+    }
+    make_room_to_search(scratch);
+    sweep(points, rest, best, scratch, {});
+  }
   bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
                        const std::uint8_t* ruled_out, SearchScratch& scratch,
                        Neighbour& out) const noexcept override {
@@ -83,7 +102,7 @@ class LongRows final : public Neighbours<Real> {
     look_after(points, pulse);
   }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
-    if (!short_.fitted() || !short_.many_by_tree()) return in_order_of_arrival(begin, end());
+    if (!short_.fitted() || sweeps()) return in_order_of_arrival(begin, end());
     BigVector<RowSlot> out;
     out.reserve(end() - begin);
     short_.for_each_by_place([&](std::uint32_t place) {
@@ -96,20 +115,21 @@ class LongRows final : public Neighbours<Real> {
     std::vector<std::vector<Neighbour>> found(queries.size());
     std::vector<Nearest> best;
     best.reserve(queries.size());
-    std::vector<std::uint32_t> rest;  // queries that have not come before
+    std::vector<Query> rest;  // that have not come before
     for (std::uint32_t q = 0; q < queries.size(); ++q) {
       best.emplace_back(k, found[q]);
       const RowSlot first = equal_.first_at(equal_.place_of(queries[q]));
-      if (!find_equal(points, first, k, queries[q], best[q])) rest.push_back(q);
+      if (!find_equal(points, first, k, queries[q], best[q]))
+        rest.push_back({points.row(queries[q]), queries[q], q});
     }
     SearchScratch scratch;
     make_room_to_search(scratch);
-    if (short_.fitted() && !short_.many_by_tree())
-      sweep(points, queries, rest, best, scratch, pulse);
+    if (sweeps())
+      sweep(points, rest, best, scratch, pulse);
     else
-      for (const std::uint32_t q : rest) {
+      for (const Query& query : rest) {
         pulse.check();
-        search_by_tree(points, queries[q], scratch, best[q]);
+        search_by_tree(points, query, scratch, best[query.number]);
       }
     for (std::size_t q = 0; q < queries.size(); ++q)
       for (std::size_t i = 0; i < found[q].size(); ++i) out[q * k + i] = found[q][i].row;
@@ -151,6 +171,15 @@ class LongRows final : public Neighbours<Real> {
 
   // --- searches ---------------------------------------------------------------------
 
+  /// One of several: its nearest among the rows below `end` are wanted.
+  struct Query {
+    const Real* row;
+    RowSlot end;
+    std::uint32_t number;
+  };
+
+  /// Are many looked up by the scan?
+  bool sweeps() const { return short_.fitted() && !short_.many_by_tree(); }
   bool find_equal(const RowStore<Real>& points, RowSlot first, std::size_t k, RowSlot end,
                   Nearest& best) const {
     return !equal_.tiny() && equal_.find_equal(points, first, k, end, best);
@@ -175,31 +204,31 @@ class LongRows final : public Neighbours<Real> {
     else
       for (std::uint32_t place = 0; place < equal_.places_before(end); ++place) consider(place);
   }
-  void search_by_tree(const RowStore<Real>& points, RowSlot row, SearchScratch& scratch,
+  void search_by_tree(const RowStore<Real>& points, const Query& query, SearchScratch& scratch,
                       Nearest& best) const {
-    const Real* x = points.row(row);
-    const auto consider = considering(points, x, row, best);
+    const auto consider = considering(points, query.row, query.end, best);
     if (short_.fitted())
       short_.search_by_tree(
-          x, 0, equal_.places_before(row), consider, [&] { return best.limit(); }, scratch);
+          query.row, 0, equal_.places_before(query.end), consider, [&] { return best.limit(); },
+          scratch);
     else
-      for (std::uint32_t place = 0; place < equal_.places_before(row); ++place) consider(place);
+      for (std::uint32_t place = 0; place < equal_.places_before(query.end); ++place)
+        consider(place);
   }
-  void sweep(const RowStore<Real>& points, std::span<const RowSlot> queries,
-             const std::vector<std::uint32_t>& which, std::vector<Nearest>& best,
-             SearchScratch& scratch, const Pulse& pulse) const {
-    if (which.empty()) return;
+  void sweep(const RowStore<Real>& points, const std::vector<Query>& queries,
+             std::vector<Nearest>& best, SearchScratch& scratch, const Pulse& pulse) const {
+    if (queries.empty()) return;
     std::vector<std::size_t> ends;
-    ends.reserve(which.size());
-    for (const std::uint32_t q : which) ends.push_back(equal_.places_before(queries[q]));
+    ends.reserve(queries.size());
+    for (const Query& query : queries) ends.push_back(equal_.places_before(query.end));
     short_.search_many(
-        which.size(), [&](std::size_t i) { return points.row(queries[which[i]]); }, ends,
+        queries.size(), [&](std::size_t i) { return queries[i].row; }, ends,
         [&](std::size_t i, std::size_t place) {
-          const RowSlot self = queries[which[i]];
-          considering(points, points.row(self), self,
-                      best[which[i]])(static_cast<std::uint32_t>(place));
+          const Query& query = queries[i];
+          considering(points, query.row, query.end,
+                      best[query.number])(static_cast<std::uint32_t>(place));
         },
-        [&](std::size_t i) { return best[which[i]].limit(); }, scratch, pulse);
+        [&](std::size_t i) { return best[queries[i].number].limit(); }, scratch, pulse);
   }
 
   std::size_t dim_;

@@ -46,6 +46,11 @@ class MeasuredRows final : public Neighbours<Real> {
                SearchScratch& scratch, std::vector<Neighbour>& out) const override {
     index_->nearest(points, x, k, end, scratch, out);
   }
+  void nearest_to_each(const RowStore<Real>& points, const Real* rows, std::size_t count,
+                       std::size_t k, std::size_t end, SearchScratch& scratch,
+                       std::vector<std::vector<Neighbour>>& out) const override {
+    index_->nearest_to_each(points, rows, count, k, end, scratch, out);
+  }
   bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
                        const std::uint8_t* ruled_out, SearchScratch& scratch,
                        Neighbour& out) const noexcept override {

@@ -48,6 +48,14 @@ class Neighbours {
   /// first. Distances are squared Euclidean, or minus inner products.
   virtual void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
                        SearchScratch& scratch, std::vector<Neighbour>& out) const = 0;
+  /// The same for `count` rows, one after the other at `rows`. Many at once may be less work.
+  virtual void nearest_to_each(const RowStore<Real>& points, const Real* rows, std::size_t count,
+                               std::size_t k, std::size_t end, SearchScratch& scratch,
+                               std::vector<std::vector<Neighbour>>& out) const {
+    out.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+      nearest(points, rows + i * points.dim(), k, end, scratch, out[i]);
+  }
   /// The nearest of the rows below `end` whose entry in `ruled_out` is 0. False if
   /// there is none. Asks for no memory, if there is room to search: it is called in
   /// the middle of changes that must not fail.

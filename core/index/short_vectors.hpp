@@ -198,23 +198,18 @@ class ShortVectors {
     Offer& use;
     Limit& most;
     double weight, doubt;
-    std::size_t looked = 0;
 
-    double limit() {
-      ++looked;
-      return self.tree_limit(most(), weight, doubt);
-    }
+    double limit() const { return self.tree_limit(most(), weight, doubt); }
     std::size_t equals() const { return std::numeric_limits<std::size_t>::max(); }
     void offer(double, Item item) { use(item); }
   };
 
   template <class Offer, class Limit>
-  std::size_t search_tree(const ShortRow& mine, double weight, Item end, Offer&& offer,
-                          Limit&& limit, PendingNodes& pending) const {
+  void search_tree(const ShortRow& mine, double weight, Item end, Offer&& offer, Limit&& limit,
+                   PendingNodes& pending) const {
     Looker<std::remove_reference_t<Offer>, std::remove_reference_t<Limit>> looker{
         *this, offer, limit, weight, mine.leading_doubt};
     tree().search(mine.leading, tree_weight(weight, mine.leading_doubt), looker, pending, end);
-    return looker.looked;
   }
 
   template <class Offer, class Limit, class WeightOf>
@@ -283,37 +278,51 @@ class ShortVectors {
       one_by_tree_ = many_by_tree_ = by_ == SearchBy::kTree;
       return;
     }
-    std::size_t by_tree = 0, looks = 0, scan_looks = 0, tried = 0;
     ShortScratch scratch;
     make_room_to_search(scratch);
-    for (std::size_t t = 0; t < kTried; ++t) {
-      pulse.check();
-      const auto a = static_cast<Item>(t * items / kTried);
-      if (!has(a)) continue;
-      ++tried;
-      ShortRow mine;
-      projection_.apply(row(a), scratch.room, mine);
-      double best = std::numeric_limits<double>::infinity();
-      std::size_t* count = &looks;
-      const auto limit = [&] { return best; };
-      const auto offer = [&](Item b) {
-        ++*count;
-        if (b != a) best = std::min(best, score(a, b));
-      };
-      by_tree += search_tree(mine, weight(a), kNobody, offer, limit, scratch.pending);
-      best = std::numeric_limits<double>::infinity();
-      count = &scan_looks;
-      search_codes(mine, weight(a), least_weight, static_cast<Item>(items), offer, limit, weight);
-    }
-    if (tried == 0) return;
-    const auto each = [&](std::size_t sum) {
-      return static_cast<double>(sum) / static_cast<double>(tried);
+    Item self = 0;
+    std::size_t tried = 0, looks = 0, seen = 0;
+    double best = 0;
+    const auto offer = [&](Item other) {
+      ++looks;
+      if (other != self) best = std::min(best, score(self, other));
     };
-    const double look = cost_of_a_look(projection_.dim()), n = static_cast<double>(items);
-    const double tree_cost = kTreeItemCost * each(by_tree) + look * each(looks);
-    const double scan_looked = look * each(scan_looks);
-    one_by_tree_ = tree_cost < n * cost_of_scanning(scan_.width()) + scan_looked;
-    many_by_tree_ = tree_cost < n * cost_of_sweeping(scan_.width()) + scan_looked;
+    const auto search_each = [&](auto&& search_for) {
+      tried = looks = 0;
+      for (std::size_t t = 0; t < kTried; ++t) {
+        pulse.check();
+        self = static_cast<Item>(t * items / kTried);
+        if (!has(self)) continue;
+        ++tried;
+        best = std::numeric_limits<double>::infinity();
+        ShortRow mine;
+        projection_.apply(row(self), scratch.room, mine);
+        search_for(mine);
+      }
+    };
+    search_each([&](const ShortRow& mine) {
+      search_codes(
+          mine, weight(self), least_weight, static_cast<Item>(items), offer, [&] { return best; },
+          weight);
+    });
+    const double look = cost_of_a_look(projection_.dim());
+    const double scanned = static_cast<double>(items * tried);
+    const double looked = look * static_cast<double>(looks);
+    const double one = scanned * cost_of_scanning(scan_.width()) + looked;
+    const double many = scanned * cost_of_sweeping(scan_.width()) + looked;
+    const auto by_tree = [&] {
+      return kTreeItemCost * static_cast<double>(seen) + look * static_cast<double>(looks);
+    };
+    // Once the tree has cost more than either, it has lost, and nothing else matters.
+    search_each([&](const ShortRow& mine) {
+      const auto limit = [&] {
+        ++seen;
+        return by_tree() < std::max(one, many) ? best : -std::numeric_limits<double>::infinity();
+      };
+      search_tree(mine, weight(self), kNobody, offer, limit, scratch.pending);
+    });
+    one_by_tree_ = by_tree() < one;
+    many_by_tree_ = by_tree() < many;
   }
 
  private:

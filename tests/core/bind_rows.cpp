@@ -75,11 +75,14 @@ class Index {
   Found nearest(const Store& points, const Row<Real>& x, std::size_t k, std::size_t end) {
     std::vector<Neighbour> found;
     index_->nearest(points, x.data(), k, end, scratch_, found);
-    Found out;
-    for (const Neighbour& one : found) {
-      out.first.push_back(one.row);
-      out.second.push_back(one.distance);
-    }
+    return rows_and_distances(found);
+  }
+  std::vector<Found> nearest_to_each(const Store& points, const Rows<Real>& rows, std::size_t k,
+                                     std::size_t end) {
+    std::vector<std::vector<Neighbour>> found;
+    index_->nearest_to_each(points, rows.data(), rows.shape(0), k, end, scratch_, found);
+    std::vector<Found> out;
+    for (const std::vector<Neighbour>& one : found) out.push_back(rows_and_distances(one));
     return out;
   }
   std::optional<std::pair<RowSlot, double>> nearest_allowed(const Store& points, const Row<Real>& x,
@@ -99,6 +102,15 @@ class Index {
   }
 
  private:
+  static Found rows_and_distances(const std::vector<Neighbour>& found) {
+    Found out;
+    for (const Neighbour& one : found) {
+      out.first.push_back(one.row);
+      out.second.push_back(one.distance);
+    }
+    return out;
+  }
+
   std::unique_ptr<Neighbours<Real>> index_;
   SearchScratch scratch_;
 };
@@ -159,6 +171,8 @@ void bind_index(nb::module_& m) {
            })
       .def("nearest", &Self::nearest, nb::arg("points"), nb::arg("x").noconvert(), nb::arg("k"),
            nb::arg("end"))
+      .def("nearest_to_each", &Self::nearest_to_each, nb::arg("points"),
+           nb::arg("rows").noconvert(), nb::arg("k"), nb::arg("end"))
       .def("nearest_allowed", &Self::nearest_allowed, nb::arg("points"), nb::arg("x").noconvert(),
            nb::arg("end"), nb::arg("ruled_out").noconvert())
       .def("nearest_before", &Self::nearest_before);

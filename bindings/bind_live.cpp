@@ -657,8 +657,9 @@ class PyLive {
     version_ = live_.version();
   }
 
-  /// Call use(i, found) with the k nearest points of every row, in blocks, each of one
-  /// version of the tree, so that a batch under way is never held up for long.
+  /// Call use(i, found) with the k nearest points of every row, in blocks of a few
+  /// milliseconds, each of one version of the tree, so that a batch under way is never held
+  /// up for long.
   template <class Begin, class Use>
   void for_each_row(std::size_t rows, std::size_t threads, const Begin& begin, const Real* values,
                     std::size_t k, const Use& use) {
@@ -666,21 +667,28 @@ class PyLive {
     {
       const nb::gil_scoped_release release;
       Threads helpers(threads);
+      std::size_t block = kFirstBlock;
       for (std::size_t from = 0, to = 0; from == 0 || from < rows; from = to) {
         {
           const std::lock_guard turn(turn_);
+          const auto since = std::chrono::steady_clock::now();
           begin();
           live_.have_ready();
-          to = std::min(from + kBlockOfRows, rows);
+          to = std::min(from + block, rows);
+          const std::size_t size =
+              std::clamp(block / std::max(threads, std::size_t{1}), kLeastPiece, kPiece);
           const auto piece = [&](std::size_t number, const Pulse&) {
             typename Live<Real>::Reading reading;
             std::vector<std::vector<Neighbour>> found;
-            const std::size_t first = from + number * kPiece, last = std::min(first + kPiece, to);
+            const std::size_t first = from + number * size, last = std::min(first + size, to);
             live_.nearest(values + first * dim_, last - first, k, reading, found);
             for (std::size_t i = first; i < last; ++i) use(i, found[i - first]);
           };
-          helpers.begin((to - from + kPiece - 1) / kPiece, piece);
+          helpers.begin((to - from + size - 1) / size, piece);
           helpers.finish({});
+          const auto took = std::chrono::steady_clock::now() - since;
+          if (took < std::chrono::milliseconds(1)) block = std::min(2 * block, kMostRows);
+          if (took > std::chrono::milliseconds(4)) block = std::max(block / 2, kLeastPiece);
         }
         if (to == 0 || !python(to)) break;
       }
@@ -778,7 +786,8 @@ class PyLive {
     return taken;
   }
 
-  static constexpr std::size_t kBlockOfRows = 512, kPiece = 64;  // a few milliseconds
+  // Rows that readers look up in one go, and those of a thread among them.
+  static constexpr std::size_t kFirstBlock = 64, kMostRows = 512, kPiece = 64, kLeastPiece = 16;
 
   std::size_t dim_;
   Live<Real> live_;

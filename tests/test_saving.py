@@ -754,6 +754,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.no_asan  # memory that is limited is too little for its own
 @pytest.mark.skipif(sys.platform != "linux", reason="needs limits on memory")
 def test_a_small_file_without_points_took_gigabytes(tmp_path):
     """Its header claimed rows as wide as can be, and the core set some aside."""

@@ -120,6 +120,14 @@ RAMIFY_INLINE bool run(std::span<const ForestItem<Real>> forest, std::size_t dim
   return work.run_greedy();
 }
 
+/// A large forest: a function of its own, so that the search is compiled into it.
+template <class Space, class Rule, class Real>
+[[gnu::noinline]] bool run_by_searches(std::span<const ForestItem<Real>> forest, std::size_t dim,
+                                       const Pulse& pulse, ForestScratch& scratch,
+                                       std::vector<Merge>& merges) {
+  return run<Space, Rule>(forest, dim, pulse, scratch, merges);
+}
+
 /// Small forests are all of OHAC's work: compiled for each set of instructions,
 /// and over before anybody could want to stop.
 template <class Rule, class Real>
@@ -196,8 +204,8 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
       return chosen<run_on_matrix<Rule, Real>>()(forest, dim, scratch, merges);
     try {
       if (space == ForestSpace::kBuckets)
-        return run<BucketSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
-      return run<ScanSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
+        return run_by_searches<BucketSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
+      return run_by_searches<ScanSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
     } catch (const Stopped&) {
       return false;
     }

@@ -63,7 +63,8 @@ class BucketBoxes {
 
   /// At most the score of every item below `child` and of every one below child + 1.
   /// Summed in the order of the scores themselves, so that rounding keeps it so.
-  std::pair<double, double> bounds(std::uint32_t child, const Real* x, double weight) const {
+  RAMIFY_INLINE std::pair<double, double> bounds(std::uint32_t child, const Real* x,
+                                                 double weight) const {
     const Real* corners = corners_.data() + place(child, 0);
     double gaps[2];
     if constexpr (Rule::kProduct)

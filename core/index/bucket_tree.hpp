@@ -32,12 +32,31 @@
 
 namespace ramify {
 
-/// A node that a search has yet to look into. Callers keep a list between searches.
-struct PendingNode {
-  std::uint32_t node;
-  double bound;
+/// The nodes that a search has yet to look into. Callers keep the list between searches. Not
+/// a vector: what a push does when memory has run out stays out of the loops around it.
+class PendingNodes {
+ public:
+  struct Node {
+    std::uint32_t node;
+    double bound;
+  };
+  bool empty() const { return count_ == 0; }
+  const Node& back() const { return nodes_[count_ - 1]; }
+  void clear() { count_ = 0; }
+  void pop_back() { --count_; }
+  RAMIFY_INLINE void push_back(const Node& node) {
+    if (count_ == nodes_.size()) [[unlikely]]
+      reserve(2 * count_ + 1);
+    nodes_[count_++] = node;
+  }
+  [[gnu::noinline]] void reserve(std::size_t count) {
+    if (count > nodes_.size()) nodes_.resize(count);
+  }
+
+ private:
+  std::vector<Node> nodes_;
+  std::size_t count_ = 0;
 };
-using PendingNodes = std::vector<PendingNode>;
 
 /// For the rules of linkage.hpp (bucket_tree.cpp).
 template <class Real, class Rule>

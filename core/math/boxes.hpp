@@ -13,6 +13,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "math/dispatch.hpp"
+
 namespace ramify {
 
 #if defined(__SSE2__)
@@ -24,7 +26,7 @@ inline __m128d two_values(const float* from) {
 
 /// The smallest squared distance of x to a point of each box.
 template <class Real>
-inline void smallest_gaps(const Real* x, const Real* corners, std::size_t dim, double* out) {
+RAMIFY_INLINE void smallest_gaps(const Real* x, const Real* corners, std::size_t dim, double* out) {
 #if defined(__SSE2__)
   const __m128d zero = _mm_setzero_pd();
   __m128d sum = zero;
@@ -52,7 +54,8 @@ inline void smallest_gaps(const Real* x, const Real* corners, std::size_t dim, d
 
 /// The largest inner product of x with a point of each box.
 template <class Real>
-inline void largest_products(const Real* x, const Real* corners, std::size_t dim, double* out) {
+RAMIFY_INLINE void largest_products(const Real* x, const Real* corners, std::size_t dim,
+                                    double* out) {
   for (std::size_t side = 0; side < 2; ++side) {
     out[side] = 0;
     for (std::size_t j = 0; j < dim; ++j) {

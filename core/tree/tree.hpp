@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "math/dispatch.hpp"
 #include "math/linkage.hpp"
 #include "math/order.hpp"
 #include "math/summary.hpp"
@@ -104,7 +105,13 @@ class Tree {
   const Real* mean(NodeId v) const {
     return v.is_leaf() ? points_.row(v.row()) : mean_at(v.slot());
   }
-  SummaryView<Real> summary(NodeId v) const { return {weight(v), mean(v), ssd(v)}; }
+  /// Weight, mean and ssd, read in one go: this is in every inner loop.
+  RAMIFY_INLINE SummaryView<Real> summary(NodeId v) const {
+    if (v.is_leaf()) return {points_.weight(v.row()), points_.row(v.row()), points_.ssd(v.row())};
+    const Inner& node = inner(v.slot());
+    const double weight = points_.weighted() ? weights_[v.slot()] : static_cast<double>(node.count);
+    return {weight, mean_at(v.slot()), node.ssd};
+  }
   /// Public id of an inner node: kept while the node keeps most of its points.
   std::uint64_t id(Slot slot) const { return inner(slot).id; }
 

@@ -57,6 +57,13 @@ class CellMachine(IndexMachine):
             self.plan, self.model, x, k, end
         )
 
+    @rule(k=st.sampled_from([1, 3]), count=st.sampled_from([1, 8, 20]))
+    def nearest_to_each(self, k, count):
+        rows = np.stack([self.question() for _ in range(count)])
+        assert self.index.nearest_to_each(self.points, rows, k, self.end) == [
+            oracle.found(self.plan, self.model, x, k, self.end) for x in rows
+        ]
+
     @rule(share=st.floats(0, 1), how_many=st.sampled_from([0.0, 0.1, 0.9, 1.0]))
     def nearest_allowed(self, share, how_many):
         x, end = self.question(), int(share * self.end)

@@ -41,6 +41,18 @@ class Cells {
     }
     return out;
   }
+  std::vector<Found> nearest_to_each(const Store& points, const Rows<Real>& rows, std::size_t k,
+                                     std::size_t end) {
+    std::vector<std::vector<Neighbour>> found;
+    index_->nearest_to_each(points, rows.data(), rows.shape(0), k, end, scratch_, found);
+    std::vector<Found> out(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      for (const Neighbour& one : found[i]) {
+        out[i].first.push_back(one.row);
+        out[i].second.push_back(one.distance);
+      }
+    return out;
+  }
   std::optional<std::pair<RowSlot, double>> nearest_allowed(const Store& points, const Row<Real>& x,
                                                             std::size_t end,
                                                             const Vector<std::uint8_t>& ruled_out) {
@@ -114,6 +126,8 @@ void bind_cells_of(nb::module_& m) {
       .def("code", &Self::code, nb::arg("x").noconvert())
       .def("nearest", &Self::nearest, nb::arg("points"), nb::arg("x").noconvert(), nb::arg("k"),
            nb::arg("end"))
+      .def("nearest_to_each", &Self::nearest_to_each, nb::arg("points"),
+           nb::arg("rows").noconvert(), nb::arg("k"), nb::arg("end"))
       .def("nearest_allowed", &Self::nearest_allowed, nb::arg("points"), nb::arg("x").noconvert(),
            nb::arg("end"), nb::arg("ruled_out").noconvert())
       .def("nearest_before", &Self::nearest_before);

@@ -13,7 +13,10 @@ threads behind that wait busily, and would be counted: they are switched off.
 
 import os
 
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+from benchmarks.host import ONE_THREAD
+
+if __name__ == "__main__":  # before NumPy is loaded
+    os.environ.update(ONE_THREAD)
 
 import argparse
 import time
@@ -24,29 +27,27 @@ from typing import Any
 import numpy as np
 
 import ramify
-
-Rows = np.ndarray[Any, np.dtype[np.float32]]
-Maker = Callable[[np.random.Generator, int, int], Any]
+from benchmarks.streams import Rows, gaussian, latent, records
 
 
-def _latent(rng: np.random.Generator, n: int, d: int) -> Any:
-    """Five directions, and a little noise in all columns."""
-    return rng.normal(size=(n, 5)) @ rng.normal(size=(5, d)) + 0.05 * rng.normal(size=(n, d))
+def _clusters(n: int, width: int) -> Rows:
+    """Fifty, well apart."""
+    rng = np.random.default_rng(width)
+    centres = 4 * rng.standard_normal((50, width))
+    return centres[rng.integers(50, size=n)] + rng.standard_normal((n, width))
 
 
-def _repeats(rng: np.random.Generator, n: int, d: int) -> Any:
-    """Every row some four times."""
-    return _latent(rng, n // 4, d)[rng.integers(n // 4, size=n)]
+def _walk(n: int, width: int) -> Rows:
+    """A random walk: no row is far from the one before."""
+    return np.cumsum(0.1 * gaussian(n, width), axis=0)
 
 
-KINDS: dict[str, Maker] = {
-    "latent": _latent,
-    "gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
-    "repeats": _repeats,
-    "clusters": lambda rng, n, d: (
-        4 * rng.normal(size=(50, d))[rng.integers(50, size=n)] + rng.normal(size=(n, d))
-    ),
-    "drift": lambda rng, n, d: np.cumsum(0.1 * rng.normal(size=(n, d)), axis=0),
+KINDS: dict[str, Callable[[int, int], Rows]] = {
+    "latent": latent,
+    "gaussian": gaussian,
+    "repeats": records,
+    "clusters": _clusters,
+    "walk": _walk,
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "average": {},
@@ -78,7 +79,7 @@ class Place:
         return self.by_width + self.by_size
 
 
-def _cost(rows: Any, options: dict[str, Any]) -> float:
+def _cost(rows: Rows, options: dict[str, Any]) -> float:
     model = ramify.OHAC(n_jobs=1, **options)
     begun = time.process_time()
     model.partial_fit(rows.astype(np.float32))
@@ -89,8 +90,7 @@ def _ramp(kind: str, option: str, sizes: tuple[int, int]) -> Iterator[Place]:
     """One kind of rows under one option, by growing width."""
     before = float("inf")
     for width in WIDTHS:
-        rng = np.random.default_rng(width)
-        small, large = (_cost(KINDS[kind](rng, n, width), OPTIONS[option]) for n in sizes)
+        small, large = (_cost(KINDS[kind](n, width), OPTIONS[option]) for n in sizes)
         counts = large > _CHEAP
         growth = 1.2 * (sizes[1] / sizes[0]) ** 0.5
         yield Place(kind, option, width, small, large,

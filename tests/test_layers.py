@@ -38,6 +38,7 @@ ORDER = [
     "math/product_bounds.cpp",
     "math/byte_codes.hpp",
     "math/byte_codes.cpp",
+    "math/search_costs.hpp",
     "math/projection.hpp",
     "math/projection.cpp",
     "index/code_scan.hpp",

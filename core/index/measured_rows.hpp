@@ -14,6 +14,7 @@
 
 #include "index/bucket_rows.hpp"
 #include "index/long_rows.hpp"
+#include "math/search_costs.hpp"
 
 namespace ramify {
 

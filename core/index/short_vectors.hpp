@@ -25,6 +25,7 @@
 #include "index/bucket_tree.hpp"
 #include "index/code_scan.hpp"
 #include "math/linkage.hpp"
+#include "math/search_costs.hpp"
 
 namespace ramify {
 

@@ -9,6 +9,7 @@
 
 #include "math/kernels.hpp"
 #include "math/product_bounds.hpp"
+#include "math/search_costs.hpp"
 
 namespace ramify {
 namespace {

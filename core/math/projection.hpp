@@ -35,19 +35,6 @@ namespace ramify {
 inline constexpr std::size_t kMostLeading = 15;  // below kLanes, for the bucket tree
 inline constexpr std::size_t kMostBroad = 192;
 
-// What searches cost in nanoseconds, roughly, of a machine of 2024; only ratios matter.
-/// An item, or a node, that a search in a bucket tree looks at.
-inline constexpr double kTreeItemCost = 5;
-/// A row of so many bytes that a scan passes, and a sweep for many rows at a time.
-inline double cost_of_scanning(std::size_t width) {
-  return 0.1 + 0.025 * static_cast<double>(width);
-}
-inline double cost_of_sweeping(std::size_t width) {
-  return 0.2 + 0.006 * static_cast<double>(width);
-}
-/// A look at the row itself, which is seldom in a cache.
-inline double cost_of_a_look(std::size_t dim) { return 30 + 0.4 * static_cast<double>(dim); }
-
 /// The short vectors of one row.
 struct ShortRow {
   float leading[kMostLeading];  // a hair shorter than life: see leading_slack()

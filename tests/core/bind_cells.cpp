@@ -17,7 +17,6 @@ template <class Real>
 class Cells {
  public:
   using Store = RowStore<Real>;
-  using Found = std::pair<Numbers, std::vector<double>>;
 
   Cells(std::size_t dim, double recall, std::size_t fit, std::size_t first, std::size_t epoch)
       : plans_(dim, {recall, fit, first, epoch}), index_(make()) {}
@@ -34,23 +33,14 @@ class Cells {
   Found nearest(const Store& points, const Row<Real>& x, std::size_t k, std::size_t end) {
     std::vector<Neighbour> found;
     index_->nearest(points, x.data(), k, end, scratch_, found);
-    Found out;
-    for (const Neighbour& one : found) {
-      out.first.push_back(one.row);
-      out.second.push_back(one.distance);
-    }
-    return out;
+    return rows_and_distances(found);
   }
   std::vector<Found> nearest_to_each(const Store& points, const Rows<Real>& rows, std::size_t k,
                                      std::size_t end) {
     std::vector<std::vector<Neighbour>> found;
     index_->nearest_to_each(points, rows.data(), rows.shape(0), k, end, scratch_, found);
-    std::vector<Found> out(found.size());
-    for (std::size_t i = 0; i < found.size(); ++i)
-      for (const Neighbour& one : found[i]) {
-        out[i].first.push_back(one.row);
-        out[i].second.push_back(one.distance);
-      }
+    std::vector<Found> out;
+    for (const std::vector<Neighbour>& one : found) out.push_back(rows_and_distances(one));
     return out;
   }
   std::optional<std::pair<RowSlot, double>> nearest_allowed(const Store& points, const Row<Real>& x,

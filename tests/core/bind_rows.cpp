@@ -57,7 +57,6 @@ template <class Real>
 class Index {
  public:
   using Store = RowStore<Real>;
-  using Found = std::pair<Numbers, std::vector<double>>;
 
   Index(std::size_t dim, const std::string& metric, const std::string& kind)
       : index_(make_neighbours<Real>(
@@ -102,15 +101,6 @@ class Index {
   }
 
  private:
-  static Found rows_and_distances(const std::vector<Neighbour>& found) {
-    Found out;
-    for (const Neighbour& one : found) {
-      out.first.push_back(one.row);
-      out.second.push_back(one.distance);
-    }
-    return out;
-  }
-
   std::unique_ptr<Neighbours<Real>> index_;
   SearchScratch scratch_;
 };

@@ -25,16 +25,19 @@ SCRIPT = Path(__file__).parent.parent / "examples" / "redis_feeder.py"
 def server(tmp_path):
     path = tmp_path / "r.sock"
     options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--dir", str(tmp_path)]
-    process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL)
-    while not path.exists():
-        time.sleep(0.02)
-    yield f"unix://{path}"
-    process.terminate()
-    process.wait()
+    with subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL) as process:
+        while not path.exists():
+            time.sleep(0.02)
+        yield f"unix://{path}"
+        process.terminate()
 
 
 def written(log):
-    return log.stat() if log.exists() else None
+    """What is known of the log, or None: the feeder removes it and makes it anew meanwhile."""
+    try:
+        return log.stat()
+    except FileNotFoundError:
+        return None
 
 
 def test_a_killed_feeder_goes_on_where_it_was(server, tmp_path):
@@ -46,11 +49,10 @@ def test_a_killed_feeder_goes_on_where_it_was(server, tmp_path):
     log = folder / "journal.sqlite-wal"
     for _ in range(3):
         before = written(log)
-        feeder = subprocess.Popen(command)
-        while written(log) == before and feeder.poll() is None:
-            time.sleep(0.002)
-        feeder.kill()
-        feeder.wait()
+        with subprocess.Popen(command) as feeder:
+            while written(log) == before and feeder.poll() is None:
+                time.sleep(0.002)
+            feeder.kill()
     assert subprocess.run(command, check=False).returncode == 0
     with ramify.open(folder) as tree:
         assert tree.ids_.tolist() == [number.decode() for number, _ in stream.xrange("s")]

@@ -195,6 +195,38 @@ class MatrixSpace {
     return row;
   }
 
+#if defined(__GNUC__) || defined(__clang__)
+  struct Least {
+    std::uint32_t column;
+    double value;
+    bool is_alone;
+  };
+  /// The least of the numbers that read(i, lanes) has for kWidth columns from i on.
+  template <class Read>
+  RAMIFY_INLINE Least least_of(const Read& read) const {
+    // Each lane keeps its least entry, where it was, and whether it came twice.
+    typedef std::int64_t Marks __attribute__((vector_size(8 * kWidth)));
+    Lanes least, next;
+    Marks at = {0, 1, 2, 3, 4, 5, 6, 7}, where = at, twice = {};
+    read(0, least);
+    for (std::size_t i = kWidth; i < stride_; i += kWidth) {
+      read(i, next);
+      at += static_cast<std::int64_t>(kWidth);
+      const Marks less = next < least, same = next == least;
+      least = less ? next : least;
+      where = less ? at : where;
+      twice = ~less & (twice | same);
+    }
+    Least found{static_cast<std::uint32_t>(where[0]), least[0], twice[0] == 0};
+    for (std::size_t j = 1; j < kWidth; ++j) {
+      if (least[j] > found.value) continue;
+      const bool is_alone = least[j] != found.value && twice[j] == 0;
+      found = {static_cast<std::uint32_t>(where[j]), least[j], is_alone};
+    }
+    return found;
+  }
+#endif
+
   RAMIFY_INLINE void consider(Best& best, std::uint32_t row, double linkage) const {
     if (linkage < best.linkage ||
         (linkage == best.linkage &&
@@ -208,38 +240,37 @@ class MatrixSpace {
   RAMIFY_INLINE Best nearest_open(std::uint32_t row, const Read& read) const {
     const double* closed = s_.closed.data();
 #if defined(__GNUC__) || defined(__clang__)
-    // Each lane keeps its least entry, where it was, and whether it came twice.
-    typedef std::int64_t Marks __attribute__((vector_size(8 * kWidth)));
-    Lanes least, shut, next;
-    Marks at = {0, 1, 2, 3, 4, 5, 6, 7}, where = at, twice = {};
-    read(0, least);
-    load(shut, closed);
-    least += shut;
-    for (std::size_t i = kWidth; i < stride_; i += kWidth) {
-      read(i, next);
+    Least nearest = least_of([&](std::size_t i, Lanes& out) __attribute__((always_inline)) {
+      Lanes shut;
+      read(i, out);
       load(shut, closed + i);
-      next += shut;
-      at += static_cast<std::int64_t>(kWidth);
-      const Marks less = next < least, same = next == least;
-      least = less ? next : least;
-      where = less ? at : where;
-      twice = ~less & (twice | same);
+      out += shut;
+    });
+    if (nearest.is_alone || nearest.value == kClosed) return {nearest.column, nearest.value};
+    if (nearest.value < kFar) {
+      // The lighter one comes first (order.hpp); sizes are the weights of ranks.
+      const Least lightest =
+          least_of([&](std::size_t i, Lanes& out) __attribute__((always_inline)) {
+            Lanes linkages, shut;
+            load(linkages, row_at(row) + i);
+            load(shut, closed + i);
+            load(out, &s_.sizes[i]);
+            const Lanes infinite = out - out + kClosed;
+            out = linkages + shut == nearest.value ? out : infinite;
+          });
+      if (lightest.is_alone) return {lightest.column, nearest.value};
     }
-    Best best{static_cast<std::uint32_t>(where[0]), least[0]};
-    bool tied = twice[0] != 0;
-    for (std::size_t j = 1; j < kWidth; ++j) {
-      if (least[j] > best.linkage) continue;
-      tied = least[j] == best.linkage || twice[j] != 0;
-      best = {static_cast<std::uint32_t>(where[j]), least[j]};
-    }
-    if (!tied || best.linkage == kClosed) return best;
 #else
-    Best best{0, kClosed};
     Lanes all;
     for (std::size_t i = 0; i < stride_; i += kWidth) read(i, all);
 #endif
-    const double* linkages = row_at(row);
-    for (std::uint32_t i = 0; i < stride_; ++i)
+    return nearest_open_one_by_one(row);
+  }
+  RAMIFY_INLINE Best nearest_open_one_by_one(std::uint32_t row) const {
+    Best best{row, kClosed};
+    const double *linkages = row_at(row), *closed = s_.closed.data();
+    const std::size_t end = kFilling == Filling::kKept ? stride_ : m_;  // places may have gaps
+    for (std::uint32_t i = 0; i < end; ++i)
       if (closed[i] == 0 && i != row) consider(best, i, linkages[i]);
     return best;
   }
@@ -272,20 +303,25 @@ class MatrixSpace {
       double* row = &s_.matrix[i * stride_];
       const double weight = weights[i];
       for (std::size_t from = 0; from < stride_; from += kWidth) {
-        double sums[kWidth] = {};
-        for (std::size_t j = 0; j < dim; ++j) {
+        Lanes there, sums;
+        load(there, columns + from);
+        add_terms<true>(columns[i], there, sums);
+        for (std::size_t j = 1; j < dim; ++j) {
           const double* column = columns + j * stride_;
-          const double here = column[i];
-          for (std::size_t k = 0; k < kWidth; ++k) {
-            const double gap = here - column[from + k];
-            sums[k] += Rule::kProduct ? here * column[from + k] : gap * gap;
-          }
+          load(there, column + from);
+          add_terms<false>(column[i], there, sums);
         }
-        for (std::size_t k = 0; k < kWidth; ++k)
-          row[from + k] = Rule::score(sums[k], weight, weights[from + k]);
+        store(sums, row + from);
       }
+      for (std::size_t k = 0; k < stride_; ++k) row[k] = Rule::score(row[k], weight, weights[k]);
       row[i] = kFar;
     }
+  }
+  /// One column's part of what a linkage is a sum of.
+  template <bool kFirst>
+  RAMIFY_INLINE static void add_terms(double here, const Lanes& there, Lanes& sums) {
+    const Lanes gap = here - there, term = Rule::kProduct ? here * there : gap * gap;
+    sums = kFirst ? 0.0 + term : sums + term;
   }
 
   RAMIFY_INLINE std::size_t open_within(std::uint32_t row, double limit) const {

@@ -207,7 +207,7 @@ void StablePath<Real>::gather(std::span<const ForestItem<Real>> forest) {
   double points = 1, least = 1;
   for (std::size_t i = 0; i < items_; ++i) {
     const SummaryView<Real>& summary = forest[i].summary;
-    sizes_[i] = summary.n / own;
+    sizes_[i] = own == 1 ? summary.n : summary.n / own;
     variances_[i] = summary.variance();
     points += sizes_[i];
     least = std::min(least, sizes_[i]);
@@ -300,30 +300,28 @@ bool StablePath<Real>::multiply(std::span<const ForestItem<Real>> forest) {
 template <class Real>
 std::size_t StablePath<Real>::unstable_after(std::size_t level, std::span<const Merge> merges,
                                              std::span<const double> linkages) {
-  // L to everything above, for the forest's clusters and then for each union. In whole
-  // vectors: what there is of the lower levels in the first of them counts as far.
+  // In whole vectors: what there is of the lower levels in the first of them counts as far,
+  // as it does in every later call.
   const std::size_t first = (level + 1) / kWidth * kWidth, above = stride_ - first;
   const std::size_t forest = level + 2;
-  above_.resize((forest + merges.size()) * above);
+  const auto row_of = [&](std::size_t c) {  // L to everything above
+    if (c >= forest) return above_.data() + (c - forest) * above;
+    return rows_.data() + (c == level + 1 ? items_ : c) * stride_ + first;
+  };
+  above_.resize(merges.size() * above);
   weight_.clear();
   for (std::size_t i = 0; i < forest; ++i) {
-    const bool is_x = i == level + 1;
-    const double* row = rows_.data() + (is_x ? items_ : i) * stride_;
-    double* out = above_.data() + i * above;
-    std::copy_n(row + first, above, out);
-    for (std::size_t b = first; b <= level; ++b) out[b - first] = kFar;
-    for (std::size_t b = items_; b < stride_; ++b) out[b - first] = kFar;
-    weight_.push_back(is_x ? 1 : sizes_[i]);
+    std::fill_n(row_of(i), level + 1 - first, kFar);
+    weight_.push_back(i == level + 1 ? 1 : sizes_[i]);
   }
   std::size_t top = 0;  // of those above that are nearer than the merge partner
   for (std::size_t t = 0; t < merges.size(); ++t) {
     const auto [a, b] = merges[t];
     const double limit = linkages[t] * reach_ + kTiny;
     const double n = weight_[a] + weight_[b];
-    const double *row_a = above_.data() + a * above, *row_b = above_.data() + b * above;
-    const bool disturbed =
-        chosen<weighted_row>()({row_a, row_b, above_.data() + (forest + t) * above, above,
-                                weight_[a] / n, weight_[b] / n, limit});
+    const double *row_a = row_of(a), *row_b = row_of(b);
+    const bool disturbed = chosen<weighted_row>()(
+        {row_a, row_b, row_of(forest + t), above, weight_[a] / n, weight_[b] / n, limit});
     if (disturbed)
       for (std::size_t k = above; k > top; --k)
         if ((row_a[k - 1] <= limit) | (row_b[k - 1] <= limit)) top = k;

@@ -224,7 +224,7 @@ bool Live<Real>::still_there(std::size_t k) const {
 
 /// Insert row i of a batch; there is room for it. False when the pulse said stop.
 template <class Real>
-bool Live<Real>::insert(const Batch<Real>& batch, std::size_t i, const Pulse& pulse) {
+RAMIFY_INLINE bool Live<Real>::insert(const Batch<Real>& batch, std::size_t i, const Pulse& pulse) {
   const NodeId leaf = take_row(batch, i);
   if (options_.count_repeats && joins(leaf)) return true;
   if (algorithm_->neighbours() > 0) {
@@ -284,14 +284,14 @@ bool Live<Real>::insert_with_index(NodeId leaf, const Pulse& pulse) {
 
 /// Hang up a leaf whose neighbours have been found. False when the pulse said stop.
 template <class Real>
-bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
+RAMIFY_INLINE bool Live<Real>::hang_up(NodeId leaf, const Pulse& pulse) {
   if (!algorithm_->insert(tree_, leaf, found_, neighbours_.get(), pulse)) return false;
   attached(leaf);
   return true;
 }
 
 template <class Real>
-void Live<Real>::attached(NodeId leaf) {
+RAMIFY_INLINE void Live<Real>::attached(NodeId leaf) {
   end_ = leaf.row() + std::size_t{1};
   if (tracks_members()) members_.begin(points().arrival(leaf.row()), points().weight(leaf.row()));
   ++version_;
@@ -861,7 +861,7 @@ std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& puls
 
 /// Store a copy of row i as a leaf; the copy is what is looked at.
 template <class Real>
-NodeId Live<Real>::take_row(const Batch<Real>& batch, std::size_t i) {
+RAMIFY_INLINE NodeId Live<Real>::take_row(const Batch<Real>& batch, std::size_t i) {
   const NodeId leaf = tree_.add_leaf(batch.rows + i * tree_.dim());
   if (batch.weights != nullptr) tree_.weigh(leaf, {batch.weights[i], 0});
   if (!algorithm_->takes({tree_.own_row(leaf), tree_.dim()})) throw std::invalid_argument(kChanged);

@@ -22,10 +22,14 @@ struct SquaredSimilarity {
   const Real* x;
 
   RAMIFY_INLINE View view(NodeId v) const {
-    const double gap = squared_distance(tree.mean(v), x, tree.dim());
-    return {gap, -(gap + tree.ssd(v) / tree.weight(v))};
+    const SummaryView<Real> node = tree.summary(v);
+    const double gap = squared_distance(node.mean, x, tree.dim());
+    return {gap, -(gap + node.variance())};
   }
-  double within(NodeId v) const { return -2 * tree.ssd(v) / (tree.weight(v) - 1.0); }
+  RAMIFY_INLINE double within(NodeId v) const {
+    const SummaryView<Real> node = tree.summary(v);
+    return -2 * node.ssd / (node.n - 1.0);
+  }
   double across(NodeId a, NodeId b) const {
     return -mean_distance(tree, Metric::kSqeuclidean, a, b);
   }

@@ -124,20 +124,24 @@ class BigVector {
     capacity_ = count;
   }
   void resize(std::size_t count, T value = {}) {
-    if (count > capacity_) reserve(std::max(count, 2 * capacity_));
+    if (count > capacity_) grow(count);
     if (count > size_) std::fill(data_ + size_, data_ + count, value);
     size_ = count;
   }
-  void push_back(T value) { resize(size_ + 1, value); }
-  void append(const T* first, const T* last) {
-    const auto count = static_cast<std::size_t>(last - first);
-    if (size_ + count > capacity_) reserve(std::max(size_ + count, 2 * capacity_));
-    std::copy(first, last, data_ + size_);
+  /// So many more at the end, which the caller writes.
+  T* extend(std::size_t count) {
+    if (size_ + count > capacity_) grow(size_ + count);
     size_ += count;
+    return data_ + (size_ - count);
+  }
+  void push_back(T value) { *extend(1) = value; }
+  void append(const T* first, const T* last) {
+    std::copy(first, last, extend(static_cast<std::size_t>(last - first)));
   }
   void clear() { size_ = 0; }
 
  private:
+  void grow(std::size_t count) { reserve(std::max(count, 2 * capacity_)); }
   void swap(BigVector& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

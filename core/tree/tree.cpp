@@ -89,8 +89,7 @@ Slot Tree<Real>::new_slot(std::uint64_t id) {
     ramify::make_room(marks_, 1);
     marks_.push_back(Mark::kPlain);
   }
-  records_.resize(records_.size() + record_);
-  new (records_.data() + slots_ * record_) Inner{.id = id};
+  new (records_.extend(record_)) Inner{.id = id};  // its mean is written with its summary
   touch(static_cast<Slot>(slots_), false);
   return static_cast<Slot>(slots_++);
 }
@@ -202,6 +201,15 @@ void Tree<Real>::write_down(Slot slot, bool used) noexcept {
     touched_.push_back({slot, written_down_++, used, used ? inner(slot).id : 0});
   } catch (const std::bad_alloc&) {
     lost_track_ = true;  // the tree comes first
+  }
+}
+
+template <class Real>
+void Tree<Real>::write_down_rewired(Slot slot) noexcept {
+  try {
+    rewired_.push_back(slot);
+  } catch (const std::bad_alloc&) {
+    missed_ = true;
   }
 }
 

@@ -338,13 +338,9 @@ class Tree {
   }
   void write_down(Slot slot, bool used) noexcept;
   void note_rewired(Slot slot) noexcept {
-    if (!watching_) return;
-    try {
-      rewired_.push_back(slot);
-    } catch (const std::bad_alloc&) {
-      missed_ = true;
-    }
+    if (watching_) write_down_rewired(slot);
   }
+  void write_down_rewired(Slot slot) noexcept;
   void keep_first_of_each_slot() noexcept;
   void clear_notes() noexcept;
   void touch_all() noexcept;

@@ -871,15 +871,15 @@ RAMIFY_INLINE NodeId Live<Real>::take_row(const Batch<Real>& batch, std::size_t 
 
 /// Refuse what no tree can hold, and scale to unit length under cosine.
 template <class Real>
-void Live<Real>::prepare(Real* row) const {
-  bool fits = true, zero = true;
-  for (std::size_t j = 0; j < tree_.dim(); ++j) {
-    fits = fits && std::fabs(static_cast<double>(row[j])) <= kLargest;  // no NaN is
-    zero = zero && row[j] == Real{0};
-  }
-  const bool cosine = options_.rule.metric == Metric::kCosine;
-  if (!fits || (zero && cosine)) throw std::invalid_argument(kChanged);
-  if (cosine) scale_to_unit(row, tree_.dim(), row);
+RAMIFY_INLINE void Live<Real>::prepare(Real* row) const {
+  bool fits = true;
+  for (std::size_t j = 0; j < tree_.dim(); ++j)
+    fits &= std::fabs(static_cast<double>(row[j])) <= kLargest;  // no NaN is
+  if (!fits) throw std::invalid_argument(kChanged);
+  if (options_.rule.metric != Metric::kCosine) return;
+  if (std::all_of(row, row + tree_.dim(), [](Real value) { return value == Real{0}; }))
+    throw std::invalid_argument(kChanged);
+  scale_to_unit(row, tree_.dim(), row);
 }
 
 template <class Real>

@@ -72,7 +72,7 @@ void Tree<Real>::clear_inner() {
 }
 
 template <class Real>
-Slot Tree<Real>::new_slot(std::uint64_t id) {
+RAMIFY_INLINE Slot Tree<Real>::new_slot(std::uint64_t id) {
   if (!free_.empty()) {
     const Slot slot = free_.back();
     free_.pop_back();
@@ -95,7 +95,7 @@ Slot Tree<Real>::new_slot(std::uint64_t id) {
 }
 
 template <class Real>
-void Tree<Real>::set_parent(NodeId v, NodeId parent) {
+RAMIFY_INLINE void Tree<Real>::set_parent(NodeId v, NodeId parent) {
   ++changes_;
   (v.is_leaf() ? leaf_parent_[v.row()] : inner(v.slot()).parent) = parent;
 }
@@ -107,7 +107,7 @@ void Tree<Real>::set_root(NodeId v) {
 }
 
 template <class Real>
-void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child) {
+RAMIFY_INLINE void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child) {
   if (parent == kNone) {
     set_root(new_child);
     return;
@@ -120,7 +120,7 @@ void Tree<Real>::replace_child(NodeId parent, NodeId old_child, NodeId new_child
 }
 
 template <class Real>
-void Tree<Real>::summarise(Slot slot) {
+RAMIFY_INLINE void Tree<Real>::summarise(Slot slot) {
   ++changes_;
   Inner& node = inner(slot);
   const SummaryView<Real> a = summary(node.left);
@@ -324,7 +324,7 @@ void Tree<Real>::close_holes() {
 }
 
 template <class Real>
-NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
+RAMIFY_INLINE NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
   const NodeId node = NodeId::inner(slot);
   touch(slot);
   note_rewired(slot);

@@ -7,7 +7,7 @@ methods say what the rest of the house would otherwise have to ask by name.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -161,14 +161,14 @@ class Settings(NamedTuple):
 
     def plain(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
         """The settings as pickles and files have them."""
-        return (*self[:2], self.metric.name, *self[3:5], asdict(self.options))
+        return (*self[:2], self.metric.name, *self[3:5], dict(vars(self.options)))
 
     def for_core(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
         """The settings as the core takes them."""
-        if self.options.store is None:
-            more = {**self.plain()[5], "count_repeats": self.options.counts_repeats}
-            return (*self.plain()[:5], more)
-        return (self.options.store, *self.plain()[1:5], {})
+        plain = self.plain()
+        if self.options.store is not None:
+            return (self.options.store, *plain[1:5], {})
+        return (*plain[:5], {**plain[5], "count_repeats": self.options.counts_repeats})
 
     def by_name(self) -> dict[str, Any]:
         """The settings by the names that users know them by."""

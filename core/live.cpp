@@ -619,8 +619,7 @@ bool Live<Real>::take_out(Arrival number) {
 template <class Real>
 void Live<Real>::wipe() noexcept {
   std::fill(mean_.begin(), mean_.end(), Real{0});
-  ramify::wipe(search_.room.centred);
-  ramify::wipe(search_.room.narrow);
+  search_.wipe();
   algorithm_->wipe();
 }
 

@@ -186,6 +186,7 @@ def test_rows_come_and_go_and_answers_are_a_scans(kind, metric, dims):
         ("short by scan", (31, 40), 300),
         ("short by tree", (64, 200), 1010),
         ("short by scan", (100, 260), 1100),
+        ("short by scan", (385, 700), 1100),
         ("buckets", (1, 3), 1100),
         # The way is chosen at 1024 rows, and anew when they have doubled.
         ("measured", (8, 15), 1010),
@@ -196,8 +197,20 @@ def test_of_many_rows_too(kind, dims, first):
     run_machine(machine(kind, "sqeuclidean", dims, first), runs=6, steps=25)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 7, 64, 65, 191, 384, 1023])
+def test_a_turned_row_keeps_its_length_and_spreads_what_it_has(d):
+    turned = np.array([parts.turned(unit)[0] for unit in np.eye(d, dtype=np.float32)], np.float64)
+    _, rounding = parts.turned(np.ones(d, np.float32))
+    assert np.abs(turned @ turned.T - np.eye(d)).max() <= 4 * rounding
+    # A lone entry is spread over half of the columns or more, not left where it was.
+    assert np.abs(turned).max() <= min(1, 8 / np.sqrt(d))
+    x = np.random.default_rng(d).normal(size=d).astype(np.float32)
+    there = np.array(parts.turned(x)[0], np.float64)
+    assert np.linalg.norm(there - x @ turned) <= rounding * np.linalg.norm(x) * np.sqrt(d)
+
+
 @pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
-@pytest.mark.parametrize("d", [16, 21, 100, 300])
+@pytest.mark.parametrize("d", [16, 21, 100, 300, 1025])
 def test_every_set_of_instructions_sweeps_bytes_alike(instructions, d):
     """Single searches and batches, over one block of rows and over many."""
     before = parts.instructions()

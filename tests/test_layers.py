@@ -39,6 +39,8 @@ ORDER = [
     "math/byte_codes.hpp",
     "math/byte_codes.cpp",
     "math/search_costs.hpp",
+    "math/rotation.hpp",
+    "math/rotation.cpp",
     "math/projection.hpp",
     "math/projection.cpp",
     "index/code_scan.hpp",

@@ -52,7 +52,7 @@ CellShape<Real>::CellShape(std::size_t dim, const RowOf& row, std::size_t count,
   ShortRow shortened;
   for (std::size_t c = 0; c < cells_; ++c) {
     projection_.apply_broad(row(spread(c, cells_)), room, shortened);
-    set_centroid(c, shortened.broad);
+    set_centroid(c, shortened.broad.data());
   }
   std::vector<CodeQuery> training(std::min(count, kTraining * cells_));
   for (std::size_t i = 0; i < training.size(); ++i) {
@@ -108,7 +108,9 @@ void CellShape<Real>::move_to_means(const std::vector<CodeQuery>& rows, const Pu
 
 template <class Real>
 CodeQuery CellShape<Real>::query(const ShortRow& row) const {
-  return code_query(row, projection_.broad());
+  CodeQuery out;
+  out.set(row);
+  return out;
 }
 
 template <class Real>
@@ -117,7 +119,7 @@ void CellShape<Real>::values(const CodeQuery* queries, std::size_t count, std::i
   std::int8_t codes[kQueries * kMostBroad] = {};
   ByteQueries tile = queries_at(codes, width);
   for (std::size_t q = 0; q < count; ++q) {
-    std::copy_n(queries[q].codes, width, codes + q * width);
+    std::copy_n(queries[q].codes.begin(), width, codes + q * width);
     tile.bias[q] = queries[q].bias;
   }
   const ByteKernels& kernels = byte_kernels();
@@ -133,7 +135,7 @@ void CellShape<Real>::values(const CodeQuery* queries, std::size_t count, std::i
 template <class Real>
 void CellShape<Real>::value(const CodeQuery& query, std::int32_t* out) const {
   const std::size_t width = projection_.broad();
-  ByteQueries one = queries_at(query.codes, width);
+  ByteQueries one = queries_at(query.codes.data(), width);
   one.bias[0] = query.bias;
   const ByteKernels& kernels = byte_kernels();
   for (std::size_t c = 0; c < padded(); c += kBlock)

@@ -49,8 +49,7 @@ class CellRows final : public Neighbours<Real> {
   void remove(const RowStore<Real>& points, RowSlot row) override {
     std::uint32_t place = 0;
     if (equal_.remove(points, row, place) && shape()) lists_.remove(place);
-    std::fill(room_.centred.begin(), room_.centred.end(), 0.0);  // perhaps of this very row
-    std::fill(room_.narrow.begin(), room_.narrow.end(), 0.0F);
+    room_.wipe();  // perhaps of this very row
   }
   void put_back(const RowStore<Real>& points, RowSlot row) override { take_in(points, row); }
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
@@ -59,6 +58,8 @@ class CellRows final : public Neighbours<Real> {
   void make_room_to_search(SearchScratch& scratch) const override {
     if (!shape()) return;
     shape()->projection().make_room(scratch.room);
+    shape()->projection().make_room(scratch.mine);
+    scratch.query.codes.reserve(shape()->projection().broad());
     scratch.values.resize(shape()->padded());
     scratch.chosen.reserve(shape()->cells());
     scratch.candidates.make_room(kCandidates);
@@ -171,7 +172,7 @@ class CellRows final : public Neighbours<Real> {
       const std::size_t count = std::min(kQueries, rows.size() - i);
       for (std::size_t q = 0; q < count; ++q) {
         shape.projection().apply_broad(points.row(rows[i + q]), room, shortened[q]);
-        queries[q] = shape.query(shortened[q]);
+        queries[q].set(shortened[q]);
       }
       if (shape.cells() > 1) shape.values(queries.data(), count, values.data());
       for (std::size_t q = 0; q < count; ++q) {
@@ -210,11 +211,10 @@ class CellRows final : public Neighbours<Real> {
       for (std::uint32_t place = 0; place < equal_.places(); ++place) consider(place);
       return;
     }
-    ShortRow shortened;
-    shape()->projection().apply_broad(x, scratch.room, shortened);
-    const CodeQuery query = shape()->query(shortened);
-    shape()->value(query, scratch.values.data());
-    search_cells(cells(), query, scratch.values.data(), consider, best, scratch);
+    shape()->projection().apply_broad(x, scratch.room, scratch.mine);
+    scratch.query.set(scratch.mine);
+    shape()->value(scratch.query, scratch.values.data());
+    search_cells(cells(), scratch.query, scratch.values.data(), consider, best, scratch);
   }
 
   /// Look into the cells that have large enough values, and into others until there are as

@@ -21,10 +21,22 @@ namespace ramify {
 
 /// What rows are compared with.
 struct CodeQuery {
-  std::int8_t codes[kMostBroad];
+  std::vector<std::int8_t> codes;
   std::int32_t bias = 0;
   double squares = 0;  // |q|^2
   double doubt = 0;
+
+  /// Those of a row; asks for no memory if there is room.
+  void set(const ShortRow& row) {
+    codes.assign(row.broad.begin(), row.broad.end());
+    bias = 0;
+    squares = 0;
+    for (const std::int8_t code : codes) {
+      bias += 128 * std::int32_t{code};
+      squares += static_cast<double>(code) * code;
+    }
+    doubt = row.broad_doubt;
+  }
 };
 
 /// What a sweep has found for one query, to be looked at when it is over: most of it is out
@@ -60,17 +72,6 @@ class CodeCandidates {
   std::int32_t top_ = std::numeric_limits<std::int32_t>::min();
   std::vector<std::pair<std::int32_t, std::uint32_t>> rest_;
 };
-
-inline CodeQuery code_query(const ShortRow& row, std::size_t width) {
-  CodeQuery out;
-  for (std::size_t j = 0; j < width; ++j) {
-    out.codes[j] = row.broad[j];
-    out.bias += 128 * std::int32_t{row.broad[j]};
-    out.squares += static_cast<double>(row.broad[j]) * row.broad[j];
-  }
-  out.doubt = row.broad_doubt;
-  return out;
-}
 
 class CodeScan {
  public:
@@ -132,14 +133,16 @@ class CodeScan {
   }
   void shrink(std::size_t rows) { size_ = rows; }
 
-  CodeQuery query(const ShortRow& row) const { return code_query(row, width_); }
   /// A row that is there, as a query; not one that is never ruled out.
   CodeQuery query_at(std::size_t i) const {
     ShortRow row;
+    row.broad.resize(width_);
     for (std::size_t j = 0; j < width_; ++j)
       row.broad[j] = static_cast<std::int8_t>(code(i, j) - kZero);
     row.broad_doubt = worst_;
-    return query(row);
+    CodeQuery out;
+    out.set(row);
+    return out;
   }
   bool is_loose(std::size_t i) const { return offsets_[i] == kNeverOut; }
 
@@ -160,7 +163,7 @@ class CodeScan {
               Limit&& limit) const {
     const ByteKernels& kernels = byte_kernels();
     ByteQueries queries;
-    queries.codes = query.codes;
+    queries.codes = query.codes.data();
     queries.width = width_;
     queries.bias[0] = query.bias;
     queries.threshold[0] = threshold(query, limit());
@@ -185,7 +188,7 @@ class CodeScan {
                CodeCandidates& candidates, Offer&& offer, Limit&& limit) const {
     const ByteKernels& kernels = byte_kernels();
     ByteQueries queries;
-    queries.codes = query.codes;
+    queries.codes = query.codes.data();
     queries.width = width_;
     queries.bias[0] = query.bias;
     queries.threshold[0] = threshold(query, limit());
@@ -234,7 +237,7 @@ class CodeScan {
       mine.threshold[q % kQueries] = kNoValue;
       mine.bias[q % kQueries] = 0;
       if (q >= queries.size()) continue;
-      std::copy_n(queries[q].codes, width_,
+      std::copy_n(queries[q].codes.begin(), width_,
                   codes.begin() + static_cast<std::ptrdiff_t>(q * width_));
       mine.bias[q % kQueries] = queries[q].bias;
       mine.threshold[q % kQueries] = threshold(queries[q], limit(q));

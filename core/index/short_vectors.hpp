@@ -33,9 +33,18 @@ namespace ramify {
 struct ShortScratch {
   PendingNodes pending;
   ProjectionRoom room;
+  ShortRow mine;
+  CodeQuery query;
   std::vector<std::int32_t> values;                            // of cells (cell_rows.hpp)
   std::vector<std::pair<std::int32_t, std::uint32_t>> chosen;  // and those that are looked into
   CodeCandidates candidates;
+
+  /// Nothing of a row is left.
+  void wipe() noexcept {
+    room.wipe();
+    mine.wipe();
+    ramify::wipe(query.codes);
+  }
 };
 
 enum class SearchBy { kMeasured, kTree, kScan };  // the last two for whoever compares them
@@ -82,11 +91,10 @@ class ShortVectors {
 
   void add(Item item, const Real* row, double weight, const Pulse& pulse = {}) {
     scan_.extend(item + 1);
-    ShortRow shortened;
-    projection_.apply(row, room_, shortened);
-    scan_.set(item, shortened);
-    worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
-    tree().insert(item, shortened.leading, tree_weight(weight, shortened.leading_doubt), pulse);
+    projection_.apply(row, room_, shortened_);
+    scan_.set(item, shortened_);
+    worst_doubt_ = std::max(worst_doubt_, shortened_.leading_doubt);
+    tree().insert(item, shortened_.leading, tree_weight(weight, shortened_.leading_doubt), pulse);
   }
   void make_removable() {
     if (fitted()) tree().make_removable();
@@ -94,8 +102,8 @@ class ShortVectors {
   void remove(Item item) {
     scan_.remove(item);
     tree().remove(item);
-    std::fill(room_.centred.begin(), room_.centred.end(), 0.0);  // perhaps of this very row
-    std::fill(room_.narrow.begin(), room_.narrow.end(), 0.0F);
+    room_.wipe();  // perhaps of this very row
+    shortened_.wipe();
   }
   /// Items have other numbers now, in the same order; so many are left. Who is gone has the
   /// number of the next who is not.
@@ -120,6 +128,8 @@ class ShortVectors {
     if (!fitted()) return;
     scratch.pending.reserve(tree().levels());
     projection_.make_room(scratch.room);
+    projection_.make_room(scratch.mine);
+    scratch.query.codes.reserve(projection_.broad());
   }
 
   /// Have every item below `end` offered that can matter to x: those whose score may be at
@@ -128,12 +138,11 @@ class ShortVectors {
   template <class Offer, class Limit, class WeightOf>
   void search(const Real* x, double weight, double least_weight, Item end, Offer&& offer,
               Limit&& limit, WeightOf&& weight_of, ShortScratch& scratch) const {
-    ShortRow mine;
-    projection_.apply(x, scratch.room, mine);
+    projection_.apply(x, scratch.room, scratch.mine);
     if (one_by_tree_)
-      search_tree(mine, weight, end, offer, limit, scratch.pending);
+      search_tree(scratch.mine, weight, end, offer, limit, scratch.pending);
     else
-      search_codes(mine, weight, least_weight, end, offer, limit, weight_of);
+      search_codes(weight, least_weight, end, offer, limit, weight_of, scratch);
   }
 
   /// Searches of many rows, by the scan, each among the items below its end.
@@ -145,10 +154,9 @@ class ShortVectors {
     std::vector<CodeQuery> queries(count);
     std::vector<Item> homes(count);
     for (std::size_t q = 0; q < count; ++q) {
-      ShortRow mine;
-      projection_.apply(row(q), scratch.room, mine);
-      queries[q] = scan_.query(mine);
-      homes[q] = nearest_at_home(mine, static_cast<Item>(ends[q]));
+      projection_.apply(row(q), scratch.room, scratch.mine);
+      queries[q].set(scratch.mine);
+      homes[q] = nearest_at_home(scratch.mine, static_cast<Item>(ends[q]));
       if (homes[q] != kNobody) offer(q, homes[q]);
     }
     scan_.search_many(
@@ -163,9 +171,8 @@ class ShortVectors {
   template <class Offer, class Limit>
   void search_by_tree(const Real* x, double weight, Item end, Offer&& offer, Limit&& limit,
                       ShortScratch& scratch) const {
-    ShortRow mine;
-    projection_.apply(x, scratch.room, mine);
-    search_tree(mine, weight, end, offer, limit, scratch.pending);
+    projection_.apply(x, scratch.room, scratch.mine);
+    search_tree(scratch.mine, weight, end, offer, limit, scratch.pending);
   }
 
  private:
@@ -213,13 +220,15 @@ class ShortVectors {
     tree().search(mine.leading, tree_weight(weight, mine.leading_doubt), looker, pending, end);
   }
 
+  /// For the row whose short vectors are in scratch.mine.
   template <class Offer, class Limit, class WeightOf>
-  void search_codes(const ShortRow& mine, double weight, double least_weight, Item end,
-                    Offer&& offer, Limit&& limit, WeightOf&& weight_of) const {
-    const Item home = nearest_at_home(mine, end);
+  void search_codes(double weight, double least_weight, Item end, Offer&& offer, Limit&& limit,
+                    WeightOf&& weight_of, ShortScratch& scratch) const {
+    const Item home = nearest_at_home(scratch.mine, end);
     if (home != kNobody) offer(home);
+    scratch.query.set(scratch.mine);
     scan_.search(
-        scan_.query(mine), 0, std::min<std::size_t>(end, scan_.size()),
+        scratch.query, 0, std::min<std::size_t>(end, scan_.size()),
         [&](std::size_t i, double gap) {
           const auto item = static_cast<Item>(i);
           if (item != home && Rule::bound(gap, weight, weight_of(item)) <= limit()) offer(item);
@@ -257,12 +266,11 @@ class ShortVectors {
     BigVector<double> weights(there.size());
     for (std::size_t i = 0; i < there.size(); ++i) {
       if (i % kBlock == 0) pulse.check();
-      ShortRow shortened;
-      projection_.apply(row(there[i]), room_, shortened);
-      scan_.set(there[i], shortened);
-      worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
-      std::copy_n(shortened.leading, width, rows.begin() + static_cast<std::ptrdiff_t>(i * width));
-      weights[i] = tree_weight(weight(there[i]), shortened.leading_doubt);
+      projection_.apply(row(there[i]), room_, shortened_);
+      scan_.set(there[i], shortened_);
+      worst_doubt_ = std::max(worst_doubt_, shortened_.leading_doubt);
+      std::copy_n(shortened_.leading, width, rows.begin() + static_cast<std::ptrdiff_t>(i * width));
+      weights[i] = tree_weight(weight(there[i]), shortened_.leading_doubt);
     }
     tree().load(std::move(numbers), std::move(rows), std::move(weights), pulse);
   }
@@ -296,15 +304,14 @@ class ShortVectors {
         if (!has(self)) continue;
         ++tried;
         best = std::numeric_limits<double>::infinity();
-        ShortRow mine;
-        projection_.apply(row(self), scratch.room, mine);
-        search_for(mine);
+        projection_.apply(row(self), scratch.room, scratch.mine);
+        search_for();
       }
     };
-    search_each([&](const ShortRow& mine) {
+    search_each([&] {
       search_codes(
-          mine, weight(self), least_weight, static_cast<Item>(items), offer, [&] { return best; },
-          weight);
+          weight(self), least_weight, static_cast<Item>(items), offer, [&] { return best; }, weight,
+          scratch);
     });
     const double look = cost_of_a_look(projection_.dim());
     const double scanned = static_cast<double>(items * tried);
@@ -315,12 +322,12 @@ class ShortVectors {
       return kTreeItemCost * static_cast<double>(seen) + look * static_cast<double>(looks);
     };
     // Once the tree has cost more than either, it has lost, and nothing else matters.
-    search_each([&](const ShortRow& mine) {
+    search_each([&] {
       const auto limit = [&] {
         ++seen;
         return by_tree() < std::max(one, many) ? best : -std::numeric_limits<double>::infinity();
       };
-      search_tree(mine, weight(self), kNobody, offer, limit, scratch.pending);
+      search_tree(scratch.mine, weight(self), kNobody, offer, limit, scratch.pending);
     });
     one_by_tree_ = by_tree() < one;
     many_by_tree_ = by_tree() < many;
@@ -332,6 +339,7 @@ class ShortVectors {
   CodeScan scan_;
   std::unique_ptr<Tree> tree_;  // once there is a projection
   ProjectionRoom room_;
+  ShortRow shortened_;
   std::size_t next_fit_, fitted_to_ = 0, next_trial_ = 0;
   double worst_doubt_ = 0;
   bool one_by_tree_ = false, many_by_tree_ = false;

@@ -179,13 +179,15 @@ void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, s
   const Sample sample = draw(row, count);
   Basis basis = sample.directions(std::min(dim_, kFew), pulse);
   choose_leading(sample, basis);
-  bool good = false;
-  std::size_t directions = choose_width(sample, basis, good);
-  if (!good && dim_ > kFew) {
+  Width width = choose_width(sample, basis);
+  if (width.cost >= kGood && dim_ > kFew) {
     basis = sample.directions(std::min(dim_, kMostBroad - 1), pulse);
-    directions = choose_width(sample, basis, good);
+    width = choose_width(sample, basis);
   }
-  set_broad(basis, directions);
+  if (dim_ > kFew && width.whole_cost <= width.cost && rounding_ == Rounding::kAny)
+    set_whole();
+  else
+    set_broad(basis, width.directions);
   set_step(sample);
 }
 
@@ -234,11 +236,18 @@ void Projection<Real>::choose_leading(const Sample& sample, const Basis& basis) 
                         basis.begin() + static_cast<std::ptrdiff_t>(directions * dim_));
 }
 
-/// How many of the directions are to be in the broad vector: few cost less, many tell more
-/// rows apart. `good` if most rows can be told apart.
+/// How many directions the broad vector may have, and what a pair of rows costs then; and
+/// what it costs if all are there.
 template <class Real>
-std::size_t Projection<Real>::choose_width(const Sample& sample, const Basis& basis,
-                                           bool& good) const {
+struct Projection<Real>::Width {
+  std::size_t directions;
+  double cost, whole_cost;
+};
+
+/// How many of the directions are to be in the broad vector: few cost less, many tell more
+/// rows apart.
+template <class Real>
+auto Projection<Real>::choose_width(const Sample& sample, const Basis& basis) const -> Width {
   constexpr std::array<std::size_t, 8> kWidths{16, 24, 32, 64, 96, 128, 160, 192};
   const std::size_t all = basis.size() / dim_, width = whole(all, kLanes);
   const std::vector<float> entries = sample.along(basis);
@@ -259,14 +268,19 @@ std::size_t Projection<Real>::choose_width(const Sample& sample, const Basis& ba
     }
   };
   std::size_t asked = 0;
+  double left_by_whole = 0;
+  std::vector<double> distances(sample.count);
   for (std::size_t a = 0; a < sample.count; a += (sample.count + kAsked - 1) / kAsked, ++asked) {
     rests(a, rest_a);
     double nearest = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < sample.count; ++i)
-      if (i != a) nearest = std::min(nearest, squared_distance(sample.row(a), sample.row(i), dim_));
+    for (std::size_t i = 0; i < sample.count; ++i) {
+      distances[i] = squared_distance(sample.row(a), sample.row(i), dim_);
+      if (i != a) nearest = std::min(nearest, distances[i]);
+    }
     const double limit = std::sqrt(nearest) + rounding;
     for (std::size_t i = 0; i < sample.count; ++i) {
       if (i == a) continue;
+      left_by_whole += distances[i] <= limit * limit;
       rests(i, rest_i);
       double gap = 0;
       std::size_t b = 0;
@@ -281,15 +295,16 @@ std::size_t Projection<Real>::choose_width(const Sample& sample, const Basis& ba
       }
     }
   }
-  std::size_t chosen = all;
-  double least = std::numeric_limits<double>::infinity();
+  const auto cost_of = [&](std::size_t bytes, double pairs_left) {
+    const double share = pairs_left / static_cast<double>(asked * sample.count);
+    return cost_of_sweeping(bytes) + share * cost_of_a_look(dim_);
+  };
+  Width chosen{all, std::numeric_limits<double>::infinity(), cost_of(dim_, left_by_whole)};
   for (std::size_t w = 0; w < kWidths.size(); ++w) {
-    const double share = left[w] / static_cast<double>(asked * sample.count);
-    const double cost = cost_of_sweeping(kWidths[w]) + share * cost_of_a_look(dim_);
-    if (cost >= least) continue;
-    least = cost;
-    chosen = std::min(kWidths[w] - 1, all);
-    good = cost < kGood;
+    const double cost = cost_of(kWidths[w], left[w]);
+    if (cost >= chosen.cost) continue;
+    chosen.cost = cost;
+    chosen.directions = std::min(kWidths[w] - 1, all);
     if (kWidths[w] > all) break;
   }
   return chosen;
@@ -316,22 +331,32 @@ void Projection<Real>::set_broad(const Basis& basis, std::size_t directions) {
   broad_basis_ = side_by_side(turned, dim_);
 }
 
+/// The broad vector is the row itself, turned.
+template <class Real>
+void Projection<Real>::set_whole() {
+  directions_ = dim_;
+  has_rest_ = false;
+  broad_ = whole(dim_, kGroup);
+  broad_basis_.clear();
+  rotation_ = Rotation(dim_);
+}
+
 /// The step of a byte, with room for rows a little longer than the sample's.
 template <class Real>
 void Projection<Real>::set_step(const Sample& sample) {
-  std::array<float, kMostBroad + kLanes> entries;
+  std::vector<float> entries(broad_ + kLanes);
   rest_shift_ = 0;
   if (has_rest_) {
     double sum = 0;
     for (std::size_t i = 0; i < sample.count; ++i) {
-      broad_entries(sample.row(i), sample.radii[i], entries.data());
+      broad_entries(sample.row(i), sample.radii[i], entries);
       sum += static_cast<double>(entries[directions_]);
     }
     rest_shift_ = sum / static_cast<double>(sample.count);
   }
   double most = 0;
   for (std::size_t i = 0; i < sample.count; ++i) {
-    broad_entries(sample.row(i), sample.radii[i], entries.data());
+    broad_entries(sample.row(i), sample.radii[i], entries);
     for (std::size_t b = 0; b < broad_; ++b)
       most = std::max(most, std::fabs(static_cast<double>(entries[b])));
   }
@@ -339,14 +364,21 @@ void Projection<Real>::set_step(const Sample& sample) {
   usual_doubt_ = 0;
   ShortRow encoded;
   for (std::size_t i = 0; i < sample.count; ++i) {
-    encode(sample.row(i), sample.radii[i], encoded);
+    encode(sample.row(i), sample.radii[i], entries, encoded);
     usual_doubt_ = std::max(usual_doubt_, encoded.broad_doubt);
   }
 }
 
 template <class Real>
-void Projection<Real>::broad_entries(const float* centred, double radius, float* out) const {
-  directions().project(centred, broad_basis_.data(), dim_, whole(directions_, kLanes), out);
+void Projection<Real>::broad_entries(const float* centred, double radius,
+                                     std::vector<float>& out) const {
+  if (is_whole()) {
+    std::copy_n(centred, dim_, out.begin());
+    rotation_.apply(out.data());
+  } else {
+    directions().project(centred, broad_basis_.data(), dim_, whole(directions_, kLanes),
+                         out.data());
+  }
   if (has_rest_) {
     double inside = 0;
     for (std::size_t b = 0; b < directions_; ++b)
@@ -383,20 +415,20 @@ void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& ou
   out.leading[leading_ - 1] = tells ? static_cast<float>(shorter * rest) : 0.0F;
   // Rounding to float, and the length of the rest as a difference of squares in double.
   out.leading_doubt = tells ? 1e-6 * length + 1e-30 : std::numeric_limits<double>::infinity();
-  encode_broad(room.narrow.data(), radius, out);
+  encode_broad(room, radius, out);
 }
 
 template <class Real>
 void Projection<Real>::apply_broad(const Real* row, ProjectionRoom& room, ShortRow& out) const {
   const double radius = centred(row, room);
-  encode_broad(room.narrow.data(), radius, out);
+  encode_broad(room, radius, out);
 }
 
 /// The broad vector in bytes, if float can tell.
 template <class Real>
-void Projection<Real>::encode_broad(const float* centred, double radius, ShortRow& out) const {
-  if (radius < kTells) return encode(centred, radius, out);
-  std::fill_n(out.broad, broad_, std::int8_t{0});
+void Projection<Real>::encode_broad(ProjectionRoom& room, double radius, ShortRow& out) const {
+  if (radius < kTells) return encode(room.narrow.data(), radius, room.entries, out);
+  out.broad.assign(broad_, std::int8_t{0});
   out.broad_doubt = std::numeric_limits<double>::infinity();
 }
 
@@ -406,11 +438,20 @@ DirectionKernels Projection<Real>::directions() const {
   return {product_kernels().project, product_kernels().add_products};
 }
 
+/// What rounding can have moved its entries by, as a share of a row's length.
+template <class Real>
+double Projection<Real>::broad_rounding() const {
+  if (is_whole()) return rotation_.rounding();
+  // A sum of dim products in float, for each direction.
+  return 6e-8 * static_cast<double>(dim_ + 8) * std::sqrt(static_cast<double>(directions_));
+}
+
 /// The broad vector in bytes.
 template <class Real>
-void Projection<Real>::encode(const float* centred, double radius, ShortRow& out) const {
-  std::array<float, kMostBroad + kLanes> entries;
-  broad_entries(centred, radius, entries.data());
+void Projection<Real>::encode(const float* centred, double radius, std::vector<float>& entries,
+                              ShortRow& out) const {
+  broad_entries(centred, radius, entries);
+  make_room(out);
   const double length = std::sqrt(radius);
   double rounded = 0;
   for (std::size_t b = 0; b < broad_; ++b) {
@@ -419,9 +460,7 @@ void Projection<Real>::encode(const float* centred, double radius, ShortRow& out
     out.broad[b] = static_cast<std::int8_t>(byte);
     rounded += (steps - byte) * (steps - byte);
   }
-  // A sum of dim products in float, for each direction.
-  const double part =
-      1e-6 + 6e-8 * static_cast<double>(dim_ + 8) * std::sqrt(static_cast<double>(directions_));
+  const double part = 1e-6 + broad_rounding();
   double doubt = part * length + 1e-30;
   if (has_rest_) {  // |a - b| <= |a^2 - b^2| / a, and <= sqrt |a^2 - b^2|
     const double squares = 2.1 * part * radius;

@@ -14,12 +14,14 @@
 // rows differ most: good for boxes, where data has few directions. The *broad* one has
 // as many as it takes to tell most rows apart, turned at random within their span, so
 // that all its entries have one spread and one step fits them as bytes (byte_codes.hpp).
+// Where rows have no leading directions, it has all of them: the row, turned.
 //
 // What rounding can have added to a distance of two short vectors is in two parts, one
 // for each of the rows: leading_doubt and broad_doubt, the latter with the rounding to
 // bytes. Both are several times what the roundings add up to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,26 +29,41 @@
 #include <vector>
 
 #include "math/byte_codes.hpp"
+#include "math/growth.hpp"
 #include "math/ordered_products.hpp"
+#include "math/rotation.hpp"
 #include "pulse.hpp"
 
 namespace ramify {
 
 inline constexpr std::size_t kMostLeading = 15;  // below kLanes, for the bucket tree
-inline constexpr std::size_t kMostBroad = 192;
+inline constexpr std::size_t kMostBroad = 192;   // unless it has all directions
 
 /// The short vectors of one row.
 struct ShortRow {
   float leading[kMostLeading];  // a hair shorter than life: see leading_slack()
   double leading_doubt;         // infinite where float cannot tell
-  std::int8_t broad[kMostBroad];
+  std::vector<std::int8_t> broad;
   double broad_doubt;  // in steps of a byte; infinite where float cannot tell
+
+  void wipe() noexcept {
+    std::fill_n(leading, kMostLeading, 0.0F);
+    ramify::wipe(broad);
+  }
 };
 
 /// Room to shorten a row; one for each thread.
 struct ProjectionRoom {
   std::vector<double> centred;
-  std::vector<float> narrow;  // the same in float
+  std::vector<float> narrow;   // the same in float
+  std::vector<float> entries;  // of the broad vector
+
+  /// Nothing of a row is left.
+  void wipe() noexcept {
+    ramify::wipe(centred);
+    ramify::wipe(narrow);
+    ramify::wipe(entries);
+  }
 };
 
 /// With e the doubts of two rows, |x - y| >= |z_x - z_y| - e_x - e_y. In squares, and in a
@@ -85,14 +102,17 @@ class Projection {
   void fit(const std::function<const Real*(std::size_t)>& row, std::size_t count,
            const Pulse& pulse);
 
-  /// Shorten a row; asks for no memory if there is room. O(dim * directions).
+  /// Shorten a row; asks for no memory if there is room. O(dim * directions), or O(dim log dim)
+  /// for the broad vector if it has all of them.
   void apply(const Real* row, ProjectionRoom& room, ShortRow& out) const;
   /// The broad vector alone.
   void apply_broad(const Real* row, ProjectionRoom& room, ShortRow& out) const;
   void make_room(ProjectionRoom& room) const {
     room.centred.resize(dim_);
     room.narrow.resize(dim_);
+    room.entries.resize(broad_ + kLanes);
   }
+  void make_room(ShortRow& row) const { row.broad.resize(broad_); }
 
   /// All that apply_broad() needs, as numbers at the end of `out`.
   void write(std::vector<double>& out) const;
@@ -105,16 +125,20 @@ class Projection {
   struct Sample;
 
   Sample draw(const std::function<const Real*(std::size_t)>& row, std::size_t count);
+  struct Width;
   void choose_leading(const Sample& sample, const std::vector<double>& basis);
-  std::size_t choose_width(const Sample& sample, const std::vector<double>& basis,
-                           bool& good) const;
+  Width choose_width(const Sample& sample, const std::vector<double>& basis) const;
   void set_broad(const std::vector<double>& basis, std::size_t directions);
+  void set_whole();
   void set_step(const Sample& sample);
-  void broad_entries(const float* centred, double radius, float* out) const;
-  void encode(const float* centred, double radius, ShortRow& out) const;
+  bool is_whole() const { return broad_basis_.empty(); }
+  void broad_entries(const float* centred, double radius, std::vector<float>& out) const;
+  void encode(const float* centred, double radius, std::vector<float>& entries,
+              ShortRow& out) const;
 
   double centred(const Real* row, ProjectionRoom& room) const;
-  void encode_broad(const float* centred, double radius, ShortRow& out) const;
+  void encode_broad(ProjectionRoom& room, double radius, ShortRow& out) const;
+  double broad_rounding() const;
   DirectionKernels directions() const;
 
   std::size_t dim_;
@@ -127,6 +151,7 @@ class Projection {
   std::vector<double> centre_;
   std::vector<double> leading_basis_;  // leading_ - 1 rows of dim
   std::vector<float> broad_basis_;     // kLanes directions at a time, by coordinate
+  Rotation rotation_;                  // instead, if the broad vector is the whole row
 };
 
 }  // namespace ramify

@@ -4,6 +4,7 @@
 
 #include "index/lookahead.hpp"
 #include "index/neighbours.hpp"
+#include "math/rotation.hpp"
 #include "parts.hpp"
 #include "threads.hpp"
 #include "tree/row_store.hpp"
@@ -174,6 +175,12 @@ void bind_index(nb::module_& m) {
 }  // namespace
 
 void bind_rows(nb::module_& m) {
+  m.def("turned", [](const Row<float>& row) {
+    std::vector<float> out(row.data(), row.data() + row.size());
+    const Rotation rotation(out.size());
+    rotation.apply(out.data());
+    return std::pair(std::move(out), rotation.rounding());
+  });
   bind_row_store<float>(m);
   bind_row_store<double>(m);
   bind_index<float>(m);

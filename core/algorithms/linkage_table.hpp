@@ -2,16 +2,18 @@
 // linkage_table.hpp: linkages between the subtrees that hang off a path, kept from one repair to
 // the next.
 //
-// Long paths share most of their subtrees with the path before, where rows have no structure, and
-// the linkages between those are what they were. So each subtree has a place in the table for as
-// long as it hangs off the path that is open, and only those that are new are compared: with all,
-// in the one order of sums that answers have. Whoever searches in the table
+// Long paths share most of their subtrees with the paths before, where rows have no structure, and
+// the linkages between those are what they were. So each subtree that hangs off the path that is
+// open has a place in the table, and keeps it, as long as it is what it was, until others need it
+// more: the next path but one may turn off where this one does. Only those that are new are
+// compared: with all, in the one order of sums that answers have. Whoever searches in the table
 // (matrix_space.hpp) finds what a table of all pairs would hold, to the bit.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
@@ -91,13 +93,14 @@ class LinkageTable {
     return count;
   }
 
-  /// A place for each of these, and for nobody else; after this all linkages between them
-  /// are right. strangers() has been called. O(dim) for a place and a stranger.
+  /// A place for each of these; after this all linkages between them are right. strangers() has
+  /// been called. O(dim) for a place and a stranger.
   template <class Rule>
   void seat(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
             std::size_t dim) {
-    leave(trees);
     make_room(forest.size(), dim);
+    vacate(trees);
+    if (path_ % kPathsToAnOrder == 0) put_in_order(trees, dim);
     fresh_.clear();
     fresh_.reserve(forest.size());  // from here on nothing may fail
     std::uint32_t next = 0;
@@ -107,6 +110,7 @@ class LinkageTable {
         while (node_at_[next] != kNone) ++next;
         node_at_[next] = v;
         place_of_[v.raw()] = next;
+        last_path_[next] = path_;
         fresh_.push_back(next);
         const SummaryView<Real>& summary = forest[i].summary;
         double* column = column_of(next, dim);
@@ -136,11 +140,14 @@ class LinkageTable {
     ramify::wipe(blocks_);
     ramify::wipe(rows_);
     ramify::wipe(table_);
+    ramify::wipe(spare_);
     ramify::wipe(node_at_);
   }
 
  private:
   static constexpr std::size_t kTogether = 4;  // new rows
+  static constexpr std::uint64_t kPathsToAnOrder = 32;
+  static constexpr std::size_t kShortRows = 48;
 
   bool knows(NodeId v) const {
     if (v == kNone || v.raw() >= place_of_.size()) return false;
@@ -148,26 +155,71 @@ class LinkageTable {
     return place < node_at_.size() && node_at_[place] == v;
   }
 
-  /// Empty the places of all but these.
-  void leave(std::span<const NodeId> trees) {
-    staying_.assign(node_at_.size(), 0);
+  /// Have enough empty places for those of a new path that have none: whoever has not been on a
+  /// path for the longest time leaves.
+  void vacate(std::span<const NodeId> trees) {
+    ++path_;
+    std::size_t needed = 0;
     for (const NodeId v : trees)
-      if (knows(v)) staying_[place_of_[v.raw()]] = 1;
-    for (std::size_t place = 0; place < node_at_.size(); ++place)
-      if (!staying_[place]) node_at_[place] = kNone;
+      if (knows(v))
+        last_path_[place_of_[v.raw()]] = path_;
+      else
+        ++needed;
+    idle_.clear();
+    for (std::uint32_t place = 0; place < node_at_.size(); ++place)
+      if (node_at_[place] == kNone)
+        needed -= needed > 0 ? 1 : 0;
+      else if (last_path_[place] != path_)
+        idle_.emplace_back(last_path_[place], place);
+    if (needed == 0) return;
+    std::nth_element(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(needed - 1),
+                     idle_.end());
+    for (std::size_t i = 0; i < needed; ++i) node_at_[idle_[i].second] = kNone;
   }
 
-  /// Places for so many; a larger table begins empty.
+  /// Move everybody: first those on the path, lowest first, so that a path which is merged from
+  /// below is done with its first columns soon (matrix_space.hpp). Some paths later most are
+  /// still in order.
+  void put_in_order(std::span<const NodeId> trees, std::size_t dim) {
+    std::vector<std::uint32_t> from;  // by new place
+    for (const NodeId v : trees)
+      if (knows(v)) from.push_back(place_of_[v.raw()]);
+    for (const auto& [path, place] : idle_)
+      if (node_at_[place] != kNone) from.push_back(place);
+    spare_.resize(table_.size());
+    for (std::size_t i = 0; i < from.size(); ++i)
+      for (std::size_t k = 0; k < from.size(); ++k)
+        spare_[i * stride_ + k] = table_[from[i] * stride_ + from[k]];
+    table_.swap(spare_);
+    const std::vector<double> blocks = blocks_, weights = weights_;
+    const std::vector<NodeId> nodes = node_at_;
+    const std::vector<std::uint64_t> paths = last_path_;
+    std::fill(node_at_.begin(), node_at_.end(), kNone);
+    for (std::uint32_t to = 0; to < from.size(); ++to) {
+      const double* column = &blocks[place_in_blocks(from[to], dim)];
+      for (std::size_t j = 0; j < dim; ++j) column_of(to, dim)[j * kWidth] = column[j * kWidth];
+      weights_[to] = weights[from[to]];
+      last_path_[to] = paths[from[to]];
+      node_at_[to] = nodes[from[to]];
+      place_of_[node_at_[to].raw()] = to;
+    }
+  }
+
+  /// Places for so many, and for some that are not on the path; a larger table begins empty.
   void make_room(std::size_t count, std::size_t dim) {
     places_.resize(count);
-    if (count <= node_at_.size()) return;
+    // Short rows are compared in no time, and every place makes searches longer.
+    const std::size_t idle = dim < kShortRows ? count / 8 : count / 4;
+    if (count + idle <= node_at_.size()) return;
     forget();
-    const std::size_t stride = (count + count / 4 + kWidth - 1) / kWidth * kWidth;
+    const std::size_t stride = (count + 2 * idle + kWidth - 1) / kWidth * kWidth;
     table_.assign(stride * stride, 0);
     blocks_.assign(stride * dim, 0);
     rows_.resize(kTogether * dim);
     weights_.assign(stride, 0);
     node_at_.assign(stride, kNone);
+    last_path_.assign(stride, 0);
+    idle_.reserve(stride);
     stride_ = stride;
   }
 
@@ -199,20 +251,25 @@ class LinkageTable {
       for (std::size_t k = 0; k < kRows; ++k) table_[i * stride_ + fresh_[first + k]] = rows[k][i];
   }
 
+  static std::size_t place_in_blocks(std::uint32_t place, std::size_t dim) {
+    return place / kWidth * kWidth * dim + place % kWidth;
+  }
   double* column_of(std::uint32_t place, std::size_t dim) {
-    return &blocks_[place / kWidth * kWidth * dim + place % kWidth];
+    return &blocks_[place_in_blocks(place, dim)];
   }
 
   std::size_t stride_ = 0, used_ = 0;
-  std::vector<double> table_;
-  std::vector<NodeId> node_at_;          // by place; kNone if it is empty
-  std::vector<double> blocks_;           // means, those of kWidth places together
-  std::vector<double> rows_;             // means of new places
-  std::vector<double> weights_;          // the rule's, by place
-  std::vector<std::uint32_t> place_of_;  // by raw id; right if node_at_ says so
-  std::vector<std::uint32_t> places_;    // by item of the forest
-  std::vector<std::uint32_t> fresh_;     // places
-  std::vector<std::uint8_t> staying_;
+  std::vector<double> table_, spare_;
+  std::vector<NodeId> node_at_;           // by place; kNone if it is empty
+  std::vector<double> blocks_;            // means, those of kWidth places together
+  std::vector<double> rows_;              // means of new places
+  std::vector<double> weights_;           // the rule's, by place
+  std::vector<std::uint32_t> place_of_;   // by raw id; right if node_at_ says so
+  std::vector<std::uint32_t> places_;     // by item of the forest
+  std::vector<std::uint32_t> fresh_;      // places
+  std::uint64_t path_ = 0;                // how many have been seated
+  std::vector<std::uint64_t> last_path_;  // that a place was on
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> idle_;  // and the place
 };
 
 }  // namespace ramify

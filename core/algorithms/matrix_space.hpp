@@ -6,7 +6,8 @@
 // rewritten: the row of a single forest item goes stale in the columns of items
 // that have been merged, and those columns are closed (infinite in `closed`).
 // Whoever searches looks along its own row at the open columns, and asks each
-// union, of which there are few, for its entry. Rows are padded to whole vectors.
+// union, of which there are few, for its entry. Rows are padded to whole vectors. Columns before
+// the first open one, and after the last, are not looked at: a path is mostly merged from below.
 //
 // In many dimensions most of the work is filling the matrix, pair by pair in the one
 // order of sums that answers have. Inner products of all means at once are several times
@@ -100,6 +101,7 @@ class MatrixSpace {
     s_.linkages.push_back(l_ab + doubt_);
     double* to_union = row_of_union(row_a, row_b);
     s_.closed[row_a] = s_.closed[row_b] = kClosed;
+    if (stride_ >= 8 * kWidth) narrow();
     if constexpr (kFilling == Filling::kKept) {
       static_assert(Rule::kMeanOfParts);
       const double share = n_b / (n_a + n_b);
@@ -112,7 +114,7 @@ class MatrixSpace {
         store(out, to_union + i);
       });
     } else {
-      for (std::size_t i = 0; i < stride_; ++i)
+      for (std::size_t i = open_begin_; i < open_end_; ++i)
         to_union[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
     }
     for (const std::uint32_t other : s_.unions) {
@@ -150,6 +152,17 @@ class MatrixSpace {
       consider(best, item.row, item.linkage);
     }
     return {s_.at_row[best.row], best.linkage};
+  }
+
+  /// Whole vectors of columns at either end that are all closed are done with.
+  RAMIFY_INLINE void narrow() {
+    const auto all_closed = [&](std::size_t from) {
+      double open = 0;
+      for (std::size_t i = from; i < from + kWidth; ++i) open += s_.closed[i] == 0 ? 1 : 0;
+      return open == 0;
+    };
+    while (open_begin_ < open_end_ && all_closed(open_begin_)) open_begin_ += kWidth;
+    while (open_begin_ < open_end_ && all_closed(open_end_ - kWidth)) open_end_ -= kWidth;
   }
 
   template <class PlaceOf>
@@ -207,9 +220,11 @@ class MatrixSpace {
     // Each lane keeps its least entry, where it was, and whether it came twice.
     typedef std::int64_t Marks __attribute__((vector_size(8 * kWidth)));
     Lanes least, next;
-    Marks at = {0, 1, 2, 3, 4, 5, 6, 7}, where = at, twice = {};
-    read(0, least);
-    for (std::size_t i = kWidth; i < stride_; i += kWidth) {
+    Marks at = {0, 1, 2, 3, 4, 5, 6, 7};
+    at += static_cast<std::int64_t>(open_begin_);
+    Marks where = at, twice = {};
+    read(open_begin_, least);
+    for (std::size_t i = open_begin_ + kWidth; i < open_end_; i += kWidth) {
       read(i, next);
       at += static_cast<std::int64_t>(kWidth);
       const Marks less = next < least, same = next == least;
@@ -238,8 +253,9 @@ class MatrixSpace {
   /// linkages of kWidth columns from i on: read(i, lanes).
   template <class Read>
   RAMIFY_INLINE Best nearest_open(std::uint32_t row, const Read& read) const {
-    const double* closed = s_.closed.data();
+    if (open_begin_ == open_end_) return {row, kClosed};
 #if defined(__GNUC__) || defined(__clang__)
+    const double* closed = s_.closed.data();
     Least nearest = least_of([&](std::size_t i, Lanes& out) __attribute__((always_inline)) {
       Lanes shut;
       read(i, out);
@@ -262,15 +278,14 @@ class MatrixSpace {
     }
 #else
     Lanes all;
-    for (std::size_t i = 0; i < stride_; i += kWidth) read(i, all);
+    for (std::size_t i = open_begin_; i < open_end_; i += kWidth) read(i, all);
 #endif
     return nearest_open_one_by_one(row);
   }
   RAMIFY_INLINE Best nearest_open_one_by_one(std::uint32_t row) const {
     Best best{row, kClosed};
     const double *linkages = row_at(row), *closed = s_.closed.data();
-    const std::size_t end = kFilling == Filling::kKept ? stride_ : m_;  // places may have gaps
-    for (std::uint32_t i = 0; i < end; ++i)
+    for (auto i = static_cast<std::uint32_t>(open_begin_); i < open_end_; ++i)
       if (closed[i] == 0 && i != row) consider(best, i, linkages[i]);
     return best;
   }
@@ -328,7 +343,8 @@ class MatrixSpace {
     const double* linkages = row_at(row);
     const double* closed = s_.closed.data();
     std::int64_t near = 0;
-    for (std::size_t i = 0; i < stride_; ++i) near += linkages[i] + closed[i] <= limit ? 1 : 0;
+    for (std::size_t i = open_begin_; i < open_end_; ++i)
+      near += linkages[i] + closed[i] <= limit ? 1 : 0;
     return static_cast<std::size_t>(near);
   }
 
@@ -397,6 +413,7 @@ class MatrixSpace {
   }
 
   std::size_t m_, stride_;
+  std::size_t open_begin_ = 0, open_end_ = stride_;  // no other columns are open
   ForestScratch& s_;
   double doubt_ = 0;  // what a linkage may be off by, and its unions
   bool is_certain_ = true;

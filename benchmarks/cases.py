@@ -154,6 +154,13 @@ def _widths(plan: Plan) -> list[Case]:
             Case(WIDTHS, f"OHAC 50K x {width}, no structure", _fit("OHAC", rows), (_TIME,),
                  Job("peers.block_products", rows), _BLOCKS, once=True, full=True)
         )  # fmt: skip
+    for width in (192, 256, 384, 512, 1_024):
+        rows = plan.rows("gaussian", 10_000, width=width)
+        cases.append(
+            Case(WIDTHS, f"OHAC ward 10K x {width:,}, no structure",
+                 _fit("OHAC", rows, linkage="ward"), (Goal("time"),),
+                 Job("peers.block_products", rows), _BLOCKS, once=True, full=width != 256)
+        )  # fmt: skip
     each = (Goal("each", most=80),)
     for n, width in ((10_000, 64), (5_000, 128)):
         rows = plan.rows("gaussian", n, width=width)

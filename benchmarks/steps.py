@@ -54,7 +54,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "ward": {"linkage": "ward"},
     "cosine": {"metric": "cosine"},
 }
-WIDTHS = (2, 3, 5, 8, 12, 15, 16, 20, 31, 32, 64, 128)
+WIDTHS = (2, 3, 5, 8, 12, 15, 16, 20, 31, 32, 64, 128, 256, 512)
 SIZES = (2_000, 8_000)
 
 #: Cheaper inserts are never marked, in microseconds.

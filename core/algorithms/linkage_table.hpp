@@ -141,6 +141,7 @@ class LinkageTable {
     ramify::wipe(rows_);
     ramify::wipe(table_);
     ramify::wipe(spare_);
+    ramify::wipe(spare_blocks_);
     ramify::wipe(node_at_);
   }
 
@@ -186,17 +187,19 @@ class LinkageTable {
       if (knows(v)) from.push_back(place_of_[v.raw()]);
     for (const auto& [path, place] : idle_)
       if (node_at_[place] != kNone) from.push_back(place);
+    const std::vector<double> weights = weights_;
+    const std::vector<NodeId> nodes = node_at_;
+    const std::vector<std::uint64_t> paths = last_path_;
     spare_.resize(table_.size());
+    spare_blocks_.resize(blocks_.size());  // from here on nothing may fail
     for (std::size_t i = 0; i < from.size(); ++i)
       for (std::size_t k = 0; k < from.size(); ++k)
         spare_[i * stride_ + k] = table_[from[i] * stride_ + from[k]];
     table_.swap(spare_);
-    const std::vector<double> blocks = blocks_, weights = weights_;
-    const std::vector<NodeId> nodes = node_at_;
-    const std::vector<std::uint64_t> paths = last_path_;
+    blocks_.swap(spare_blocks_);
     std::fill(node_at_.begin(), node_at_.end(), kNone);
     for (std::uint32_t to = 0; to < from.size(); ++to) {
-      const double* column = &blocks[place_in_blocks(from[to], dim)];
+      const double* column = &spare_blocks_[place_in_blocks(from[to], dim)];
       for (std::size_t j = 0; j < dim; ++j) column_of(to, dim)[j * kWidth] = column[j * kWidth];
       weights_[to] = weights[from[to]];
       last_path_[to] = paths[from[to]];
@@ -259,16 +262,16 @@ class LinkageTable {
   }
 
   std::size_t stride_ = 0, used_ = 0;
-  std::vector<double> table_, spare_;
-  std::vector<NodeId> node_at_;           // by place; kNone if it is empty
-  std::vector<double> blocks_;            // means, those of kWidth places together
-  std::vector<double> rows_;              // means of new places
-  std::vector<double> weights_;           // the rule's, by place
-  std::vector<std::uint32_t> place_of_;   // by raw id; right if node_at_ says so
-  std::vector<std::uint32_t> places_;     // by item of the forest
-  std::vector<std::uint32_t> fresh_;      // places
-  std::uint64_t path_ = 0;                // how many have been seated
-  std::vector<std::uint64_t> last_path_;  // that a place was on
+  std::vector<double> table_, spare_;          // and room to put it in order
+  std::vector<NodeId> node_at_;                // by place; kNone if it is empty
+  std::vector<double> blocks_, spare_blocks_;  // means, those of kWidth places together
+  std::vector<double> rows_;                   // means of new places
+  std::vector<double> weights_;                // the rule's, by place
+  std::vector<std::uint32_t> place_of_;        // by raw id; right if node_at_ says so
+  std::vector<std::uint32_t> places_;          // by item of the forest
+  std::vector<std::uint32_t> fresh_;           // places
+  std::uint64_t path_ = 0;                     // how many have been seated
+  std::vector<std::uint64_t> last_path_;       // that a place was on
   std::vector<std::pair<std::uint64_t, std::uint32_t>> idle_;  // and the place
 };
 

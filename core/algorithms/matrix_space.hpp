@@ -271,7 +271,7 @@ class MatrixSpace {
             load(linkages, row_at(row) + i);
             load(shut, closed + i);
             load(out, &s_.sizes[i]);
-            const Lanes infinite = out - out + kClosed;
+            const Lanes infinite = Lanes{} + kClosed;
             out = linkages + shut == nearest.value ? out : infinite;
           });
       if (lightest.is_alone) return {lightest.column, nearest.value};

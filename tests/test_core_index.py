@@ -209,6 +209,31 @@ def test_a_turned_row_keeps_its_length_and_spreads_what_it_has(d):
     assert np.linalg.norm(there - x @ turned) <= rounding * np.linalg.norm(x) * np.sqrt(d)
 
 
+@pytest.mark.parametrize("d", [40, 300])
+@pytest.mark.parametrize("kind", ["normal", "few directions", "one-hot", "far away"])
+def test_bytes_never_say_farther_than_it_is(kind, d):
+    """Whole rows where they have no leading directions, few bytes where they have few."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(400, d))
+    if kind == "few directions":
+        X = rng.normal(size=(400, 5)) @ rng.normal(size=(5, d)) + 0.01 * X
+    elif kind == "one-hot":
+        X = np.eye(d)[rng.integers(d, size=400)]
+    elif kind == "far away":
+        X += 1e6
+        X[7] *= 1e5
+    codes, doubts, unit = parts.shortened(X)
+    if kind == "normal":
+        assert codes.shape[1] == d
+    if kind == "few directions":
+        assert codes.shape[1] <= 32
+    q, doubt = codes.astype(np.float64), np.array(doubts)
+    apart = np.sqrt(((q[:, None] - q[None]) ** 2).sum(2)) - doubt[:, None] - doubt[None]
+    true = np.sqrt(((X[:, None] - X[None]) ** 2).sum(2))
+    assert (apart <= true * unit * (1 + 1e-9)).all()
+    assert (apart > 0).mean() > 0.5 or kind == "far away"  # it says something
+
+
 @pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("d", [16, 21, 100, 300, 1025])
 def test_every_set_of_instructions_sweeps_bytes_alike(instructions, d):

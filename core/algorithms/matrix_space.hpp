@@ -59,7 +59,7 @@ class MatrixSpace {
                             const LinkageTable<Real>& table, ForestScratch& scratch)
       : m_(forest.size()), stride_(table.used()), s_(scratch) {
     static_assert(kFilling == Filling::kKept);
-    static_assert(LinkageTable<Real>::kWidth == kWidth && LinkageTable<Real>::kFar == kFar);
+    static_assert(LinkageTable<Real>::kWidth == kWidth);
     begin(forest, [&](std::uint32_t i) { return table.place(i); });
     s_.matrix.resize((m_ / 2 + 1) * stride_);  // no more unions are there at any time
     s_.rows.resize(stride_);
@@ -131,7 +131,7 @@ class MatrixSpace {
  private:
   static constexpr std::size_t kWidth = kLanesWidth;
   static constexpr double kClosed = std::numeric_limits<double>::infinity();
-  static constexpr double kFar = 1e300;  // of an item to itself; finite, so that sums stay so
+  static constexpr double kFar = LinkageTable<Real>::kFar;
 
   struct Best {
     std::uint32_t row;
@@ -157,7 +157,7 @@ class MatrixSpace {
   /// Whole vectors of columns at either end that are all closed are done with.
   RAMIFY_INLINE void narrow() {
     const auto all_closed = [&](std::size_t from) {
-      double open = 0;
+      int open = 0;
       for (std::size_t i = from; i < from + kWidth; ++i) open += s_.closed[i] == 0 ? 1 : 0;
       return open == 0;
     };

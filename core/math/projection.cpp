@@ -184,6 +184,7 @@ void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, s
     basis = sample.directions(std::min(dim_, kMostBroad - 1), pulse);
     width = choose_width(sample, basis);
   }
+  // Whole rows have no basis to be stored, and their sums no one order.
   if (dim_ > kFew && width.whole_cost <= width.cost && rounding_ == Rounding::kAny)
     set_whole();
   else

@@ -3,21 +3,13 @@
 #include <memory>
 
 #include "index/lookahead.hpp"
-#include "index/neighbours.hpp"
+#include "math/projection.hpp"
 #include "math/rotation.hpp"
-#include "parts.hpp"
+#include "searches.hpp"
 #include "threads.hpp"
-#include "tree/row_store.hpp"
 
 namespace ramify::parts {
 namespace {
-
-using Numbers = std::vector<RowSlot>;
-
-template <class T>
-std::span<const T> span_of(const std::vector<T>& values) {
-  return {values.data(), values.size()};
-}
 
 template <class Real>
 void bind_row_store(nb::module_& m) {
@@ -53,12 +45,9 @@ void bind_row_store(nb::module_& m) {
       });
 }
 
-/// An index, and what its searches keep between them.
 template <class Real>
-class Index {
+class Index final : public Searches<Real> {
  public:
-  using Store = RowStore<Real>;
-
   Index(std::size_t dim, const std::string& metric, const std::string& kind)
       : index_(make_neighbours<Real>(
             dim, metric_of(metric),
@@ -70,40 +59,10 @@ class Index {
       throw std::invalid_argument("an inner product has no short vectors");
   }
 
-  Neighbours<Real>& index() { return *index_; }
-
-  Found nearest(const Store& points, const Row<Real>& x, std::size_t k, std::size_t end) {
-    std::vector<Neighbour> found;
-    index_->nearest(points, x.data(), k, end, scratch_, found);
-    return rows_and_distances(found);
-  }
-  std::vector<Found> nearest_to_each(const Store& points, const Rows<Real>& rows, std::size_t k,
-                                     std::size_t end) {
-    std::vector<std::vector<Neighbour>> found;
-    index_->nearest_to_each(points, rows.data(), rows.shape(0), k, end, scratch_, found);
-    std::vector<Found> out;
-    for (const std::vector<Neighbour>& one : found) out.push_back(rows_and_distances(one));
-    return out;
-  }
-  std::optional<std::pair<RowSlot, double>> nearest_allowed(const Store& points, const Row<Real>& x,
-                                                            std::size_t end,
-                                                            const Vector<std::uint8_t>& ruled_out) {
-    Neighbour found{};
-    index_->make_room_to_search(scratch_);
-    if (!index_->nearest_allowed(points, x.data(), end, ruled_out.data(), scratch_, found))
-      return std::nullopt;
-    return std::pair{found.row, found.distance};
-  }
-  /// k a query; what is not filled is 2^32 - 1.
-  auto nearest_before(const Store& points, const Numbers& queries, std::size_t k) {
-    Numbers out(queries.size() * k, ~RowSlot{0});
-    index_->nearest_before(points, span_of(queries), k, out.data(), {});
-    return to_numpy(std::move(out), k);
-  }
+  Neighbours<Real>& index() override { return *index_; }
 
  private:
   std::unique_ptr<Neighbours<Real>> index_;
-  SearchScratch scratch_;
 };
 
 /// Look up a batch as Live does: neighbours of each row, slice by slice. No threads: the
@@ -140,12 +99,10 @@ std::vector<Numbers> look_ahead(Index<Real>& index, RowStore<Real>& points, cons
 }
 
 template <class Real>
-void bind_index(nb::module_& m) {
-  using Self = Index<Real>;
+void bind_searches(nb::module_& m) {
+  using Self = Searches<Real>;
   using Store = RowStore<Real>;
-  nb::class_<Self>(m, with_type<Real>("Index").c_str())
-      .def(nb::init<std::size_t, const std::string&, const std::string&>(), nb::arg("dim"),
-           nb::arg("metric"), nb::arg("kind"))
+  nb::class_<Self>(m, with_type<Real>("Searches").c_str())
       .def_prop_ro("end", [](Self& self) { return self.index().end(); })
       .def("add", [](Self& self, const Store& points) { self.index().add(points); })
       .def("make_room_to_remove", [](Self& self) { self.index().make_room_to_remove(); })
@@ -167,6 +124,13 @@ void bind_index(nb::module_& m) {
       .def("nearest_allowed", &Self::nearest_allowed, nb::arg("points"), nb::arg("x").noconvert(),
            nb::arg("end"), nb::arg("ruled_out").noconvert())
       .def("nearest_before", &Self::nearest_before);
+}
+
+template <class Real>
+void bind_index(nb::module_& m) {
+  nb::class_<Index<Real>, Searches<Real>>(m, with_type<Real>("Index").c_str())
+      .def(nb::init<std::size_t, const std::string&, const std::string&>(), nb::arg("dim"),
+           nb::arg("metric"), nb::arg("kind"));
   m.def("look_ahead", &look_ahead<Real>, nb::arg("index"), nb::arg("points"),
         nb::arg("rows").noconvert(), nb::arg("k"), nb::arg("threads") = 0,
         nb::arg("pulses") = nb::none());
@@ -175,6 +139,23 @@ void bind_index(nb::module_& m) {
 }  // namespace
 
 void bind_rows(nb::module_& m) {
+  m.def("shortened", [](const Rows<double>& rows) {
+    const std::size_t dim = rows.shape(1), count = rows.shape(0);
+    Projection<double> projection(dim);
+    const auto row = [&](std::size_t i) { return rows.data() + i * dim; };
+    projection.fit(row, count, {});
+    std::vector<double> doubts;
+    std::vector<std::int8_t> codes;
+    ProjectionRoom room;
+    ShortRow one;
+    for (std::size_t i = 0; i < count; ++i) {
+      projection.apply(row(i), room, one);
+      codes.insert(codes.end(), one.broad.begin(), one.broad.end());
+      doubts.push_back(one.broad_doubt);
+    }
+    return std::tuple(to_numpy(std::move(codes), projection.broad()), std::move(doubts),
+                      projection.scale() / projection.step());
+  });
   m.def("turned", [](const Row<float>& row) {
     std::vector<float> out(row.data(), row.data() + row.size());
     const Rotation rotation(out.size());
@@ -183,6 +164,8 @@ void bind_rows(nb::module_& m) {
   });
   bind_row_store<float>(m);
   bind_row_store<double>(m);
+  bind_searches<float>(m);
+  bind_searches<double>(m);
   bind_index<float>(m);
   bind_index<double>(m);
 }

@@ -22,7 +22,6 @@
 
 #include "bind.hpp"
 #include "math/linkage.hpp"
-#include "math/order.hpp"
 #include "tree/ids.hpp"
 
 namespace ramify::parts {
@@ -32,17 +31,6 @@ using bindings::Row;
 using bindings::Rows;
 using bindings::to_numpy;
 using bindings::Vector;
-
-/// What a search has found: rows, and how far they are.
-using Found = std::pair<std::vector<RowSlot>, std::vector<double>>;
-inline Found rows_and_distances(const std::vector<Neighbour>& found) {
-  Found out;
-  for (const Neighbour& one : found) {
-    out.first.push_back(one.row);
-    out.second.push_back(one.distance);
-  }
-  return out;
-}
 
 template <class Enum, std::size_t N>
 Enum named(const std::string& name, const std::array<const char*, N>& names) {

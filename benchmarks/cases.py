@@ -110,6 +110,9 @@ def _wide(plan: Plan) -> list[Case]:
                  (Goal("input", most=2.1), Goal("held"))),
             Case(GOALS, f"two threads: OHAC 55K x 784 {name}",
                  _fit("OHAC", rows, "digest", n_jobs=2), _THREADS, ohac, _ONE),
+            Case(GOALS, f"two threads: HAC 55K x 784 {name}",
+                 _fit("HAC", rows, "digest", n_jobs=2), _THREADS, _fit("HAC", rows, "digest"), _ONE,
+                 full=True, once=True),
         ]  # fmt: skip
     for name, real in (("news embeddings", True), ("generated directions (not news)", False)):
         rows = plan.real("news", 38_918) if real else plan.rows("news_standin", 38_918)
@@ -119,6 +122,9 @@ def _wide(plan: Plan) -> list[Case]:
                  Job("peers.block_products", rows), _BLOCKS),
             Case(GOALS, f"two threads: OHAC 38,918 x 384 {name}, cosine",
                  _fit("OHAC", rows, "digest", metric="cosine", n_jobs=2), _THREADS, ohac, _ONE),
+            Case(GOALS, f"two threads: HAC 38,918 x 384 {name}, cosine",
+                 _fit("HAC", rows, "digest", metric="cosine", n_jobs=2), _THREADS,
+                 _fit("HAC", rows, "digest", metric="cosine"), _ONE, full=True, once=True),
         ]  # fmt: skip
     for name, real in (("image patches", True), ("generated points (not patches)", False)):
         rows = plan.real("patches", 1_281_167) if real else plan.rows("ilsvrc12_standin", 1_281_167)

@@ -101,12 +101,14 @@ class PyLive {
   }
 
   std::size_t begin_with_hac(const Rows<Real>& rows, nb::object pulse,
-                             const std::optional<Vector<double>>& weights) {
+                             const std::optional<Vector<double>>& weights, std::size_t threads) {
     require_width(rows.shape(1));
     const Batch<Real> batch = batch_of(rows, weights, std::nullopt, std::nullopt);
     const WritingTurn turn(*this);
-    return pulsed(std::move(pulse),
-                  [&](const Pulse& own) { return live_.begin_with_hac(batch, own); });
+    return pulsed(std::move(pulse), [&](const Pulse& own) {
+      Threads helpers(threads);
+      return live_.begin_with_hac(batch, own, helpers);
+    });
   }
 
   void adopt(const Rows<Real>& rows, const Pairs& children,
@@ -871,6 +873,7 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            "of the caller's, ascending and new.")
       .def("begin_with_hac", &Self::begin_with_hac, nb::arg("rows").noconvert(),
            nb::arg("pulse") = nb::none(), nb::arg("weights").noconvert() = nb::none(),
+           nb::arg("threads") = 1,
            "Begin with these rows, merged as offline HAC does; returns how many.")
       .def("adopt", &Self::adopt, nb::arg("rows").noconvert(), nb::arg("children"),
            nb::arg("weights").noconvert() = nb::none(),

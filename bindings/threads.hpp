@@ -11,12 +11,14 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "helpers.hpp"
+#include "partners.hpp"
 
 namespace ramify::bindings {
 
@@ -65,6 +67,12 @@ class Threads final : public Helpers {
   }
 
   void abandon() noexcept override { abandon_all(); }
+
+  std::size_t count() const override { return others_ + 1; }
+  void share(std::size_t pieces, const ShortWork& work) override {
+    if (!partners_) partners_.emplace(others_);
+    partners_->run(pieces, work);
+  }
 
  private:
   static constexpr std::chrono::milliseconds kPatience{20};
@@ -130,6 +138,7 @@ class Threads final : public Helpers {
   }
 
   std::size_t others_;  // than the caller
+  std::optional<Partners> partners_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;  // guards what follows

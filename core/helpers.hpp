@@ -3,6 +3,7 @@
 // threads; whoever calls it may have some (bindings/threads.hpp).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -23,6 +24,29 @@ class Helpers {
   virtual void finish(const Pulse& pulse) = 0;
   /// Forget pieces not yet begun, and stop those that are.
   virtual void abandon() noexcept = 0;
+
+  /// How many there are, the caller among them.
+  virtual std::size_t count() const = 0;
+  /// Have pieces 0 .. pieces-1 of work done that takes some microseconds in all, while nothing
+  /// has been begun. Worth it only if the next call follows soon.
+  using ShortWork = std::function<void(std::size_t piece)>;
+  virtual void share(std::size_t pieces, const ShortWork& work) = 0;
+};
+
+/// The least of the numbers that pieces of work come upon at the same time. What one of them reads
+/// may be a moment old.
+class SharedLeast {
+ public:
+  explicit SharedLeast(double value) : value_(value) {}
+  double value() const { return value_.load(std::memory_order_relaxed); }
+  void lower(double to) {
+    double now = value();
+    while (to < now && !value_.compare_exchange_weak(now, to, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  std::atomic<double> value_;
 };
 
 /// Nobody but the caller.
@@ -37,6 +61,10 @@ class Alone final : public Helpers {
     pieces_ = 0;
   }
   void abandon() noexcept override { pieces_ = 0; }
+  std::size_t count() const override { return 1; }
+  void share(std::size_t pieces, const ShortWork& work) override {
+    for (std::size_t piece = 0; piece < pieces; ++piece) work(piece);
+  }
 
  private:
   std::size_t pieces_ = 0;

@@ -121,7 +121,7 @@ std::size_t Live<Real>::insert_many(const Batch<Real>& batch, const Pulse& pulse
     }
   };
   const Wiped wiped{*this, !batch.leaving.empty()};
-  if (algorithm_->rebuilds()) return rebuild_with(batch, pulse);
+  if (algorithm_->rebuilds()) return rebuild_with(batch, pulse, helpers);
   if (gains_by_looking_ahead(batch)) return insert_looked_up(batch, pulse, helpers);
   return insert_each(batch, pulse);
 }
@@ -437,13 +437,14 @@ void Live<Real>::require_empty() const {
 }
 
 template <class Real>
-std::size_t Live<Real>::begin_with_hac(const Batch<Real>& batch, const Pulse& pulse) {
+std::size_t Live<Real>::begin_with_hac(const Batch<Real>& batch, const Pulse& pulse,
+                                       Helpers& helpers) {
   require_empty();
   if (batch.count == 0) return 0;
   make_room(batch);
   const Unattached unattached{*this};
   for (std::size_t i = 0; i < batch.count; ++i) take_row(batch, i);
-  if (!build_hac(tree_, options_.rule.metric, options_.rule.linkage, pulse)) return 0;
+  if (!build_hac(tree_, options_.rule.metric, options_.rule.linkage, pulse, helpers)) return 0;
   end_ = points().slots();
   ++version_;
   begin_cells();
@@ -560,7 +561,8 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
   wipe();
   if (erased == 0 || !algorithm_->rebuilds()) return erased;
   close_holes();
-  algorithm_->rebuild(tree_, {});
+  Alone alone;
+  algorithm_->rebuild(tree_, {}, alone);
   ++version_;
   return erased;
 }
@@ -844,7 +846,8 @@ void Live<Real>::insert_beside(const Batch<Real>& batch, std::span<const Arrival
 }
 
 template <class Real>
-std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& pulse) {
+std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& pulse,
+                                     Helpers& helpers) {
   const std::size_t before = size(), count = batch.count;
   close_holes();
   for (std::size_t i = 0; i < count; ++i) take_row(batch, i);
@@ -852,7 +855,7 @@ std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& puls
   const Pulse share =
       pulse ? Pulse([&](std::size_t merges) { return pulse(merges * count / (before + count)); })
             : Pulse{};
-  if (!algorithm_->rebuild(tree_, share)) return 0;
+  if (!algorithm_->rebuild(tree_, share, helpers)) return 0;
   end_ = points().slots();
   ++version_;
   return count;

@@ -121,7 +121,7 @@ class Live {
   std::vector<double> weights() const;
   /// Begin with these rows, merged as offline HAC does. Only an empty tree that takes
   /// other shapes. How many were inserted: none, if the pulse said stop.
-  std::size_t begin_with_hac(const Batch<Real>& batch, const Pulse& pulse);
+  std::size_t begin_with_hac(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
   /// Begin with these rows in a tree of this shape (dendrogram.hpp). Only an empty tree that
   /// takes other shapes. If this throws, it is still empty.
   void adopt(const Batch<Real>& batch, std::span<const std::int64_t> children);
@@ -217,7 +217,7 @@ class Live {
   void make_room(const Batch<Real>& batch);
   std::size_t insert_each(const Batch<Real>& batch, const Pulse& pulse);
   std::size_t insert_looked_up(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
-  std::size_t rebuild_with(const Batch<Real>& batch, const Pulse& pulse);
+  std::size_t rebuild_with(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
   bool gains_by_looking_ahead(const Batch<Real>& batch);
   bool insert(const Batch<Real>& batch, std::size_t i, const Pulse& pulse);
   bool insert_with_index(NodeId leaf, const Pulse& pulse);

@@ -110,8 +110,13 @@ def test_ctrl_c_is_heard_while_threads_look_ahead(n, d):
     assert f"the tree is valid and holds {held:,} points" in message
 
 
-def test_ctrl_c_during_an_offline_fit_leaves_the_model_as_it_was():
-    held, message = press_ctrl_c("HAC", "model.fit(rows)", 300_000, 20)
+@pytest.mark.threads
+@pytest.mark.parametrize(
+    ("call", "n", "d"),
+    [("model.fit(rows)", 300_000, 20), ("model.set_params(n_jobs=2).fit(rows)", 60_000, 200)],
+)
+def test_ctrl_c_during_an_offline_fit_leaves_the_model_as_it_was(call, n, d):
+    held, message = press_ctrl_c("HAC", call, n, d)
     assert held == 10
     assert "the model is as it was" in message
 

@@ -111,6 +111,8 @@ OWN_OPTIONS = {
         "polishing": None,
         **LIMITS,
     },
+    HAC: {"n_jobs": None},
+    NaiveHAC: {"n_jobs": None},
     NaiveNN: LIMITS,
     RandomCut: {"random_state": 0, **LIMITS},
     PERCH: {

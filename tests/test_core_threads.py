@@ -272,3 +272,50 @@ def test_a_pool_may_go_while_work_is_under_way():
     pool.begin(3, work)
     wait_until(lambda: begun, "others do not begin")
     del pool
+
+
+# --- short work that is shared ----------------------------------------------------------------
+
+
+@settings(max_examples=examples(30))
+@given(threads=st.integers(0, 5), calls=st.lists(st.integers(0, 12), max_size=30))
+def test_every_shared_piece_is_done_once_when_the_call_ends(threads, calls):
+    pool = parts.Threads(threads)
+    for pieces in calls:
+        done = []
+        pool.share(pieces, done.append)
+        assert Counter(done) == Counter(range(pieces))
+
+
+def test_others_take_part_and_wake_up_again():
+    pool = parts.Threads(2)
+    for pause in (0, 0.2):  # the second time everybody has been asleep
+        time.sleep(pause)
+        both = threading.Barrier(2)
+        pool.share(2, lambda piece, both=both: both.wait(PATIENCE))
+
+
+def test_a_failure_of_a_shared_piece_is_the_callers_when_all_are_done():
+    pool, done = parts.Threads(3), []
+
+    def work(piece):
+        if piece % 2 == 1:
+            raise KeyError(piece)
+        done.append(piece)
+
+    for _ in range(20):
+        done.clear()
+        with pytest.raises(KeyError):
+            pool.share(6, work)
+        assert sorted(done) == [0, 2, 4]
+    pool.share(1, work)
+    assert done[-1] == 0
+
+
+def test_shared_work_and_pieces_in_the_background_take_turns():
+    pool, done = parts.Threads(3), []
+    for _ in range(5):
+        pool.begin(4, lambda piece, check: done.append(piece))
+        pool.finish()
+        pool.share(4, done.append)
+    assert Counter(done) == Counter(list(range(4)) * 10)

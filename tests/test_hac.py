@@ -109,6 +109,34 @@ def test_equals_fastcluster(linkage):
     assert_same_tree(HAC(linkage=linkage).fit(X).hierarchy(), Z, 1e-9)
 
 
+#: Wide enough for helpers to share each search.
+WIDE = {
+    "no structure": lambda r: r.normal(size=(2100, 130)),
+    "ties": lambda r: r.integers(0, 2, size=(2100, 130)),
+    "clusters": lambda r: (
+        r.normal(size=(30, 130))[r.integers(30, size=2100)] + 0.1 * r.normal(size=(2100, 130))
+    ),
+    "far from the origin": lambda r: 1e6 + r.normal(size=(2100, 130)),
+    "some rows far away": lambda r: r.standard_cauchy(size=(2100, 130)),
+}
+
+
+@pytest.mark.threads
+@pytest.mark.filterwarnings("ignore::ramify.errors.DeepTreeWarning")
+@pytest.mark.parametrize("data", WIDE)
+@pytest.mark.parametrize(("metric", "linkage"), OFFERED)
+def test_threads_share_searches_and_build_the_same_tree(metric, linkage, data):
+    X = WIDE[data](np.random.default_rng(7)).astype(np.float32)
+    alone, both, many = (
+        HAC(metric=metric, linkage=linkage, n_jobs=jobs).fit(X) for jobs in (None, 2, 5)
+    )
+    for model in (both, many):
+        np.testing.assert_array_equal(model.children_, alone.children_)
+        np.testing.assert_array_equal(model.distances_, alone.distances_)
+        assert model.hierarchy().node_ids.tolist() == alone.hierarchy().node_ids.tolist()
+
+
+
 @pytest.mark.parametrize("linkage", ["average", "centroid"])
 def test_equals_the_oracle_under_dot(linkage):
     @settings(max_examples=EXAMPLES)

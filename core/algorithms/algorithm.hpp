@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "algorithms/certificate.hpp"
+#include "helpers.hpp"
 #include "index/neighbours.hpp"
 #include "math/linkage.hpp"
 #include "pulse.hpp"
@@ -80,7 +81,9 @@ class Algorithm {
   virtual bool rebuilds() const { return false; }
   /// Make the tree anew, over all rows stored. The pulse is called with the number of
   /// merges made; false when it said stop: then the tree is as it was.
-  virtual bool rebuild(Tree<Real>& /*tree*/, const Pulse& /*pulse*/) { return false; }
+  virtual bool rebuild(Tree<Real>& /*tree*/, const Pulse& /*pulse*/, Helpers& /*helpers*/) {
+    return false;
+  }
   /// Make the tree anew from groups within groups (group_tree.hpp).
   virtual void regroup(Tree<Real>& /*tree*/, std::span<const std::uint32_t> /*group_of*/,
                        std::span<const std::uint32_t> /*above*/) {

@@ -114,21 +114,22 @@ class Agglomeration {
   std::vector<Merge>& merges_;
 };
 
-template <class Space, class Rule, class Real>
+template <class Space, class Rule, class Real, class... Others>
 RAMIFY_INLINE bool run(std::span<const ForestItem<Real>> forest, std::size_t dim,
-                       const Pulse& pulse, ForestScratch& scratch, std::vector<Merge>& merges) {
-  Space space(forest, dim, scratch, pulse);
+                       const Pulse& pulse, ForestScratch& scratch, std::vector<Merge>& merges,
+                       Others&... others) {
+  Space space(forest, dim, scratch, pulse, others...);
   Agglomeration<Space> work(space, scratch, forest.size(), pulse, merges);
   if constexpr (Rule::kReducible) return work.run_chain();
   return work.run_greedy();
 }
 
 /// A large forest: a function of its own, so that the search is compiled into it.
-template <class Space, class Rule, class Real>
+template <class Space, class Rule, class Real, class... Others>
 [[gnu::noinline]] bool run_by_searches(std::span<const ForestItem<Real>> forest, std::size_t dim,
                                        const Pulse& pulse, ForestScratch& scratch,
-                                       std::vector<Merge>& merges) {
-  return run<Space, Rule>(forest, dim, pulse, scratch, merges);
+                                       std::vector<Merge>& merges, Others&... others) {
+  return run<Space, Rule>(forest, dim, pulse, scratch, merges, others...);
 }
 
 /// Small forests are all of OHAC's work: compiled for each set of instructions,
@@ -192,7 +193,7 @@ void forest_hac_in_table(std::span<const ForestItem<Real>> forest, const Linkage
 template <class Real>
 bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metric metric,
                 Linkage linkage, const Pulse& pulse, ForestScratch& scratch,
-                std::vector<Merge>& merges, ForestSpace space) {
+                std::vector<Merge>& merges, ForestSpace space, Helpers* helpers) {
   const std::size_t m = forest.size();
   if (space == ForestSpace::kBySize) space = what_suits(m, dim, metric);
   begin_merging(forest, scratch, merges);
@@ -208,7 +209,9 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
     try {
       if (space == ForestSpace::kBuckets)
         return run_by_searches<BucketSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
-      return run_by_searches<ScanSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges);
+      Alone alone;
+      return run_by_searches<ScanSpace<Real, Rule>, Rule>(forest, dim, pulse, scratch, merges,
+                                                          helpers == nullptr ? alone : *helpers);
     } catch (const Stopped&) {
       return false;
     }
@@ -220,8 +223,8 @@ template void forest_hac_in_table(std::span<const ForestItem<float>>, const Link
 template void forest_hac_in_table(std::span<const ForestItem<double>>, const LinkageTable<double>&,
                                   Metric, Linkage, ForestScratch&, std::vector<Merge>&);
 template bool forest_hac(std::span<const ForestItem<float>>, std::size_t, Metric, Linkage,
-                         const Pulse&, ForestScratch&, std::vector<Merge>&, ForestSpace);
+                         const Pulse&, ForestScratch&, std::vector<Merge>&, ForestSpace, Helpers*);
 template bool forest_hac(std::span<const ForestItem<double>>, std::size_t, Metric, Linkage,
-                         const Pulse&, ForestScratch&, std::vector<Merge>&, ForestSpace);
+                         const Pulse&, ForestScratch&, std::vector<Merge>&, ForestSpace, Helpers*);
 
 }  // namespace ramify

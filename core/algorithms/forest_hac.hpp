@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "helpers.hpp"
 #include "math/linkage.hpp"
 #include "math/order.hpp"
 #include "math/summary.hpp"
@@ -61,11 +62,13 @@ enum class ForestSpace { kBySize, kMatrix, kPairs, kBuckets, kScan };
 
 /// Merge a forest of m >= 1 clusters into one. Children come before parents in
 /// `merges`, but otherwise not in order of height. `pulse` (may be empty) is
-/// called with the number of merges made; false is returned when it says stop.
+/// called with the number of merges made; false is returned when it says stop. Helpers, if there
+/// are any, share searches that take long.
 template <class Real>
 bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metric metric,
                 Linkage linkage, const Pulse& pulse, ForestScratch& scratch,
-                std::vector<Merge>& merges, ForestSpace space = ForestSpace::kBySize);
+                std::vector<Merge>& merges, ForestSpace space = ForestSpace::kBySize,
+                Helpers* helpers = nullptr);
 
 template <class Real>
 class LinkageTable;

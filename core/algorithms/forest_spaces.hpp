@@ -37,6 +37,10 @@ class NearestCluster {
     }
   }
   Found found() const { return found_; }
+  /// All that another has been offered.
+  void add(const NearestCluster& other) {
+    if (other.any_) offer(other.found_.linkage, other.found_.cluster);
+  }
 
  private:
   std::uint32_t self_;

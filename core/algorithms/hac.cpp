@@ -22,7 +22,7 @@ class OfflineHac {
   OfflineHac(const RowStore<Real>& points, Metric metric, Linkage linkage)
       : points_(points), metric_(metric), linkage_(linkage) {}
 
-  bool run(const Pulse& pulse) {
+  bool run(const Pulse& pulse, Helpers& helpers) {
     merges_.reserve(points_.slots() - 1);
     if (metric_ == Metric::kDot)
       for (RowSlot i = 0; i < points_.slots(); ++i) add_root(i, rank_of(i));
@@ -30,7 +30,8 @@ class OfflineHac {
       merge_equal_points();
     std::vector<Merge> merges;
     ForestScratch scratch;
-    if (!forest_hac<Real>(forest_, points_.dim(), metric_, linkage_, pulse, scratch, merges))
+    if (!forest_hac<Real>(forest_, points_.dim(), metric_, linkage_, pulse, scratch, merges,
+                          ForestSpace::kBySize, &helpers))
       return false;
     append(merges);
     return true;
@@ -127,11 +128,12 @@ class OfflineHac {
 }  // namespace
 
 template <class Real>
-bool build_hac(Tree<Real>& tree, Metric metric, Linkage linkage, const Pulse& pulse) {
+bool build_hac(Tree<Real>& tree, Metric metric, Linkage linkage, const Pulse& pulse,
+               Helpers& helpers) {
   const std::size_t n = tree.points().slots();
   if (n == 0) return true;
   OfflineHac<Real> work(tree.points(), metric, linkage);
-  if (!work.run(pulse)) return false;
+  if (!work.run(pulse, helpers)) return false;
   tree.clear_inner();
   const auto node = [&](std::uint32_t c) {
     return c < n ? NodeId::leaf(c) : NodeId::inner(static_cast<Slot>(c - n));
@@ -141,7 +143,7 @@ bool build_hac(Tree<Real>& tree, Metric metric, Linkage linkage, const Pulse& pu
   return true;
 }
 
-template bool build_hac(Tree<float>&, Metric, Linkage, const Pulse&);
-template bool build_hac(Tree<double>&, Metric, Linkage, const Pulse&);
+template bool build_hac(Tree<float>&, Metric, Linkage, const Pulse&, Helpers&);
+template bool build_hac(Tree<double>&, Metric, Linkage, const Pulse&, Helpers&);
 
 }  // namespace ramify

@@ -15,8 +15,8 @@ void detach(Tree<Real>& tree, NodeId leaf) {
 }  // namespace
 
 template <class Real>
-bool NaiveHac<Real>::rebuild(Tree<Real>& tree, const Pulse& pulse) {
-  return build_hac(tree, rule_.metric, rule_.linkage, pulse);
+bool NaiveHac<Real>::rebuild(Tree<Real>& tree, const Pulse& pulse, Helpers& helpers) {
+  return build_hac(tree, rule_.metric, rule_.linkage, pulse, helpers);
 }
 
 /// Until the batch ends and the tree is made anew, anywhere will do.

@@ -3,6 +3,7 @@
 // distances looked up by short vectors.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,13 +16,14 @@ template <class Real, class Rule>
 class ScanSpace {
  public:
   ScanSpace(std::span<const ForestItem<Real>> forest, std::size_t dim, ForestScratch& scratch,
-            const Pulse& pulse)
+            const Pulse& pulse, Helpers& helpers)
       : dim_(dim),
         live_(forest.size()),
         rows_(live_),
         ranks_(scratch.ranks),
         weights_(2 * forest.size() - 1, ranks_),
         pulse_(pulse),
+        helpers_(helpers),
         means_(live_ * dim),
         rule_weights_(live_),
         values_(live_),
@@ -49,9 +51,9 @@ class ScanSpace {
     NearestCluster best(c, ranks_);
     const std::uint32_t row = row_of_[c];
     if (is_short())
-      look_up(row, best);
+      is_shared(short_.bytes_to_scan()) ? look_up_together(row, best) : look_up(row, best);
     else
-      scan(row, best);
+      is_shared(rows_ * dim_ * sizeof(Real)) ? scan_together(row, best) : scan(row, 0, rows_, best);
     return best.found();
   }
 
@@ -75,9 +77,11 @@ class ScanSpace {
  private:
   static constexpr bool kShortens = !Rule::kProduct;
   static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
+  static constexpr std::size_t kWorthSharing = std::size_t{1} << 18;  // bytes
 
   bool is_short() const { return kShortens && short_.fitted(); }
   Real* mean(std::size_t row) { return means_.data() + row * dim_; }
+  const Real* mean(std::size_t row) const { return means_.data() + row * dim_; }
 
   auto has() {
     return [this](std::uint32_t row) { return at_row_[row] != kNobody; };
@@ -88,9 +92,15 @@ class ScanSpace {
   auto weight_of() {
     return [this](std::uint32_t row) { return rule_weights_[row]; };
   }
-  double score(std::size_t a, std::size_t b) {
+  double score(std::size_t a, std::size_t b) const {
     return Rule::score(squared_distance(mean(a), mean(b), dim_), rule_weights_[a],
                        rule_weights_[b]);
+  }
+
+  void look(std::uint32_t row, std::uint32_t other, NearestCluster& best) const {
+    if (other == row) return;
+    const double linkage = score(row, other);
+    if (linkage <= best.limit()) best.offer(linkage, at_row_[other]);
   }
 
   void fit() { short_.fit(rows_, has(), mean_of(), weight_of(), pulse_); }
@@ -126,33 +136,74 @@ class ScanSpace {
     short_.make_room_to_search(search_);
     short_.search(
         mean(row), weight, least_weight_, static_cast<std::uint32_t>(rows_),
-        [&](std::uint32_t other) {
-          if (other == row) return;
-          const double linkage = score(row, other);
-          if (linkage <= best.limit()) best.offer(linkage, at_row_[other]);
-        },
-        [&] { return best.limit(); }, weight_of(), search_);
+        [&](std::uint32_t other) { look(row, other, best); }, [&] { return best.limit(); },
+        weight_of(), search_, row);
   }
 
-  void scan(std::size_t row, NearestCluster& best) {
+  /// Is it worth it to search among so many bytes with helpers?
+  bool is_shared(std::size_t bytes) const { return helpers_.count() > 1 && bytes >= kWorthSharing; }
+
+  /// Call search(part, best_of_part) for each part of all rows, by as many as there are. Who is
+  /// looked at by whom is chance; who is nearest is not.
+  template <class Search>
+  void share(NearestCluster& best, const Search& search) {
+    parts_.clear();
+    for (std::size_t i = 0; i < helpers_.count(); ++i) parts_.push_back({best});
+    const auto part = [&](std::size_t i) { search(i, parts_[i].best); };
+    helpers_.share(parts_.size(), std::cref(part));
+    for (const Part& one : parts_) best.add(one.best);
+  }
+
+  void look_up_together(std::uint32_t row, NearestCluster& best) {
+    if constexpr (!kShortens) return;
+    short_.make_room_to_search(search_);
+    const std::uint32_t home = short_.begin_search(mean(row), row, search_);
+    if (home != kNobody) look(row, home, best);
+    SharedLeast least(best.limit());  // what one has found limits all
+    share(best, [&](std::size_t part, NearestCluster& mine) {
+      short_.search_part(
+          part, helpers_.count(), rule_weights_[row], least_weight_, home,
+          [&](std::uint32_t other) {
+            look(row, other, mine);
+            least.lower(mine.limit());
+          },
+          [&] { return least.value(); }, weight_of(), search_);
+    });
+  }
+
+  void scan_together(std::uint32_t row, NearestCluster& best) {
+    const auto begin_of = [&](std::size_t part) { return part * rows_ / helpers_.count(); };
+    share(best, [&](std::size_t part, NearestCluster& mine) {
+      scan(row, begin_of(part), begin_of(part + 1), mine);
+    });
+  }
+
+  void scan(std::size_t row, std::size_t from, std::size_t to, NearestCluster& best) {
     const Real* x = mean(row);
+    double* values = values_.data() + from;
     if constexpr (Rule::kProduct)
-      kernels<Real>().dots(x, means_.data(), rows_, dim_, values_.data());
+      kernels<Real>().dots(x, mean(from), to - from, dim_, values);
     else
-      kernels<Real>().squared_distances(x, means_.data(), rows_, dim_, values_.data());
+      kernels<Real>().squared_distances(x, mean(from), to - from, dim_, values);
     const double weight = rule_weights_[row];
-    for (std::size_t i = 0; i < rows_; ++i) {
+    for (std::size_t i = from; i < to; ++i) {
       if (at_row_[i] == kNobody) continue;
       const double score = Rule::score(values_[i], weight, rule_weights_[i]);
       if (score <= best.limit()) best.offer(score, at_row_[i]);
     }
   }
 
+  /// What one helper has found; its own cache line.
+  struct alignas(64) Part {
+    NearestCluster best;
+  };
+
   std::size_t dim_, live_;
   std::size_t rows_;  // in use, some of them nobody's
   const std::vector<Rank>& ranks_;
   Weights weights_;
   const Pulse& pulse_;
+  Helpers& helpers_;
   double least_weight_;
   std::vector<Real> means_;
   std::vector<double> rule_weights_, values_;
@@ -160,6 +211,7 @@ class ScanSpace {
   std::vector<std::uint32_t> at_row_;  // its cluster, or kNobody
   ShortVectors<Real, Rule> short_;
   ShortScratch search_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace ramify

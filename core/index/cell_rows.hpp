@@ -291,7 +291,11 @@ class CellRows final : public Neighbours<Real> {
   /// The codes of a row that is in the index.
   CodeQuery code_of(const RowStore<Real>& points, RowSlot row, SearchScratch& scratch) const {
     const std::size_t at = lists_.place_of(equal_.place_of(row));
-    if (!lists_.scan().is_loose(at)) return lists_.scan().query_at(at);
+    CodeQuery query;
+    if (!lists_.scan().is_loose(at)) {
+      lists_.scan().query_at(at, query);
+      return query;
+    }
     ShortRow shortened;
     shape()->projection().apply_broad(points.row(row), scratch.room, shortened);
     return shape()->query(shortened);

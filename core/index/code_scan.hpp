@@ -29,13 +29,18 @@ struct CodeQuery {
   /// Those of a row; asks for no memory if there is room.
   void set(const ShortRow& row) {
     codes.assign(row.broad.begin(), row.broad.end());
-    bias = 0;
-    squares = 0;
+    sum_up(row.broad_doubt);
+  }
+  /// Codes have been filled in, of a row of this doubt.
+  void sum_up(double of_row) {
+    std::int32_t sum = 0, sum_of_squares = 0;
     for (const std::int8_t code : codes) {
-      bias += 128 * std::int32_t{code};
-      squares += static_cast<double>(code) * code;
+      sum += std::int32_t{code};
+      sum_of_squares += std::int32_t{code} * code;
     }
-    doubt = row.broad_doubt;
+    bias = 128 * sum;
+    squares = static_cast<double>(sum_of_squares);
+    doubt = of_row;
   }
 };
 
@@ -133,16 +138,13 @@ class CodeScan {
   }
   void shrink(std::size_t rows) { size_ = rows; }
 
-  /// A row that is there, as a query; not one that is never ruled out.
-  CodeQuery query_at(std::size_t i) const {
-    ShortRow row;
-    row.broad.resize(width_);
+  /// A row that is there, as a query; not one that is never ruled out. Asks for no memory if there
+  /// is room.
+  void query_at(std::size_t i, CodeQuery& out) const {
+    out.codes.resize(width_);
     for (std::size_t j = 0; j < width_; ++j)
-      row.broad[j] = static_cast<std::int8_t>(code(i, j) - kZero);
-    row.broad_doubt = worst_;
-    CodeQuery out;
-    out.set(row);
-    return out;
+      out.codes[j] = static_cast<std::int8_t>(code(i, j) - kZero);
+    out.sum_up(worst_);
   }
   bool is_loose(std::size_t i) const { return offsets_[i] == kNeverOut; }
 

@@ -118,9 +118,9 @@ class LongRows final : public Neighbours<Real> {
     std::vector<Query> rest;  // that have not come before
     for (std::uint32_t q = 0; q < queries.size(); ++q) {
       best.emplace_back(k, found[q]);
-      const RowSlot first = equal_.first_at(equal_.place_of(queries[q]));
-      if (!find_equal(points, first, k, queries[q], best[q]))
-        rest.push_back({points.row(queries[q]), queries[q], q});
+      const std::uint32_t place = equal_.place_of(queries[q]);
+      if (!find_equal(points, equal_.first_at(place), k, queries[q], best[q]))
+        rest.push_back({points.row(queries[q]), queries[q], q, place});
     }
     SearchScratch scratch;
     make_room_to_search(scratch);
@@ -176,6 +176,7 @@ class LongRows final : public Neighbours<Real> {
     const Real* row;
     RowSlot end;
     std::uint32_t number;
+    std::uint32_t place = EqualRows<Real>::kNone;  // if it is among them, though perhaps later
   };
 
   /// Are many looked up by the scan?
@@ -222,7 +223,8 @@ class LongRows final : public Neighbours<Real> {
     ends.reserve(queries.size());
     for (const Query& query : queries) ends.push_back(equal_.places_before(query.end));
     short_.search_many(
-        queries.size(), [&](std::size_t i) { return queries[i].row; }, ends,
+        queries.size(), [&](std::size_t i) { return queries[i].row; },
+        [&](std::size_t i) { return queries[i].place; }, ends,
         [&](std::size_t i, std::size_t place) {
           const Query& query = queries[i];
           considering(points, query.row, query.end,

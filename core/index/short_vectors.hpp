@@ -134,28 +134,48 @@ class ShortVectors {
 
   /// Have every item below `end` offered that can matter to x: those whose score may be at
   /// most limit(), and perhaps more. Items must have come in ascending order, if there is
-  /// an end.
+  /// an end. If x is an item itself, its short vectors are there.
   template <class Offer, class Limit, class WeightOf>
   void search(const Real* x, double weight, double least_weight, Item end, Offer&& offer,
-              Limit&& limit, WeightOf&& weight_of, ShortScratch& scratch) const {
-    projection_.apply(x, scratch.room, scratch.mine);
-    if (one_by_tree_)
-      search_tree(scratch.mine, weight, end, offer, limit, scratch.pending);
-    else
-      search_codes(weight, least_weight, end, offer, limit, weight_of, scratch);
+              Limit&& limit, WeightOf&& weight_of, ShortScratch& scratch,
+              Item self = kNobody) const {
+    if (one_by_tree_) return search_by_tree(x, weight, end, offer, limit, scratch);
+    shorten(x, self, scratch, scratch.query);
+    search_codes(weight, least_weight, end, offer, limit, weight_of, scratch);
+  }
+
+  /// What a scan passes; nothing if single searches are quicker by the tree.
+  std::size_t bytes_to_scan() const { return one_by_tree_ ? 0 : scan_.size() * scan_.width(); }
+  /// The same by the scan among all items, in parts: first the one to look at before all others, if
+  /// there is any, and then each part, at the same time if need be.
+  Item begin_search(const Real* x, Item self, ShortScratch& scratch) const {
+    shorten(x, self, scratch, scratch.query);
+    return nearest_at_home(scratch.mine, kNobody);
+  }
+  template <class Offer, class Limit, class WeightOf>
+  void search_part(std::size_t part, std::size_t parts, double weight, double least_weight,
+                   Item first, Offer&& offer, Limit&& limit, WeightOf&& weight_of,
+                   const ShortScratch& scratch) const {
+    const std::size_t blocks = (scan_.size() + kBlock - 1) / kBlock;
+    const auto begin_of = [&](std::size_t p) {
+      return std::min(p * blocks / parts * kBlock, scan_.size());
+    };
+    search_codes(weight, least_weight, begin_of(part), begin_of(part + 1), first, offer, limit,
+                 weight_of, scratch.query);
   }
 
   /// Searches of many rows, by the scan, each among the items below its end.
   ///   row(q)         the q-th of them
+  ///   item(q)        which item it is, or kNobody
   ///   offer(q, item)
-  template <class RowOf, class Offer, class Limit>
-  void search_many(std::size_t count, RowOf&& row, const std::vector<std::size_t>& ends,
-                   Offer&& offer, Limit&& limit, ShortScratch& scratch, const Pulse& pulse) const {
+  template <class RowOf, class ItemOf, class Offer, class Limit>
+  void search_many(std::size_t count, RowOf&& row, ItemOf&& item,
+                   const std::vector<std::size_t>& ends, Offer&& offer, Limit&& limit,
+                   ShortScratch& scratch, const Pulse& pulse) const {
     std::vector<CodeQuery> queries(count);
     std::vector<Item> homes(count);
     for (std::size_t q = 0; q < count; ++q) {
-      projection_.apply(row(q), scratch.room, scratch.mine);
-      queries[q].set(scratch.mine);
+      shorten(row(q), item(q), scratch, queries[q]);
       homes[q] = nearest_at_home(scratch.mine, static_cast<Item>(ends[q]));
       if (homes[q] != kNobody) offer(q, homes[q]);
     }
@@ -171,7 +191,7 @@ class ShortVectors {
   template <class Offer, class Limit>
   void search_by_tree(const Real* x, double weight, Item end, Offer&& offer, Limit&& limit,
                       ShortScratch& scratch) const {
-    projection_.apply(x, scratch.room, scratch.mine);
+    projection_.apply_leading(x, scratch.room, scratch.mine);
     search_tree(scratch.mine, weight, end, offer, limit, scratch.pending);
   }
 
@@ -220,18 +240,38 @@ class ShortVectors {
     tree().search(mine.leading, tree_weight(weight, mine.leading_doubt), looker, pending, end);
   }
 
-  /// For the row whose short vectors are in scratch.mine.
+  /// Leading entries into scratch.mine, and the codes of x.
+  void shorten(const Real* x, Item self, ShortScratch& scratch, CodeQuery& query) const {
+    if (self == kNobody || scan_.is_loose(self)) {
+      projection_.apply(x, scratch.room, scratch.mine);
+      return query.set(scratch.mine);
+    }
+    if (tree().is_removable())
+      tree().row_of(self, scratch.mine.leading);
+    else
+      projection_.apply_leading(x, scratch.room, scratch.mine);
+    scan_.query_at(self, query);
+  }
+
+  /// For the row whose leading entries are in scratch.mine, and whose codes in scratch.query.
   template <class Offer, class Limit, class WeightOf>
   void search_codes(double weight, double least_weight, Item end, Offer&& offer, Limit&& limit,
                     WeightOf&& weight_of, ShortScratch& scratch) const {
     const Item home = nearest_at_home(scratch.mine, end);
     if (home != kNobody) offer(home);
-    scratch.query.set(scratch.mine);
+    search_codes(weight, least_weight, 0, std::min<std::size_t>(end, scan_.size()), home, offer,
+                 limit, weight_of, scratch.query);
+  }
+  /// From one item, at which a block begins, to another, and without one that has been looked at.
+  template <class Offer, class Limit, class WeightOf>
+  void search_codes(double weight, double least_weight, std::size_t from, std::size_t end, Item but,
+                    Offer&& offer, Limit&& limit, WeightOf&& weight_of,
+                    const CodeQuery& query) const {
     scan_.search(
-        scratch.query, 0, std::min<std::size_t>(end, scan_.size()),
+        query, from, end,
         [&](std::size_t i, double gap) {
           const auto item = static_cast<Item>(i);
-          if (item != home && Rule::bound(gap, weight, weight_of(item)) <= limit()) offer(item);
+          if (item != but && Rule::bound(gap, weight, weight_of(item)) <= limit()) offer(item);
         },
         [&] { return Rule::most_gap(limit(), weight, least_weight); });
   }
@@ -305,6 +345,7 @@ class ShortVectors {
         ++tried;
         best = std::numeric_limits<double>::infinity();
         projection_.apply(row(self), scratch.room, scratch.mine);
+        scratch.query.set(scratch.mine);
         search_for();
       }
     };

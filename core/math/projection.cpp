@@ -401,9 +401,10 @@ double Projection<Real>::centred(const Real* row, ProjectionRoom& room) const {
   return dot(centred, centred, dim_);
 }
 
+/// The leading vector of the row in the room.
 template <class Real>
-void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& out) const {
-  const double radius = centred(row, room), length = std::sqrt(radius);
+void Projection<Real>::lead(const ProjectionRoom& room, double radius, ShortRow& out) const {
+  const double length = std::sqrt(radius);
   const bool tells = radius < kTells;
   const double shorter = std::sqrt(1 - kShrink);
   double inside = 0;
@@ -416,7 +417,19 @@ void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& ou
   out.leading[leading_ - 1] = tells ? static_cast<float>(shorter * rest) : 0.0F;
   // Rounding to float, and the length of the rest as a difference of squares in double.
   out.leading_doubt = tells ? 1e-6 * length + 1e-30 : std::numeric_limits<double>::infinity();
+}
+
+template <class Real>
+void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& out) const {
+  const double radius = centred(row, room);
+  lead(room, radius, out);
   encode_broad(room, radius, out);
+}
+
+template <class Real>
+void Projection<Real>::apply_leading(const Real* row, ProjectionRoom& room, ShortRow& out) const {
+  const double radius = centred(row, room);
+  lead(room, radius, out);
 }
 
 template <class Real>

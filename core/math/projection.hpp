@@ -105,7 +105,8 @@ class Projection {
   /// Shorten a row; asks for no memory if there is room. O(dim * directions), or O(dim log dim)
   /// for the broad vector if it has all of them.
   void apply(const Real* row, ProjectionRoom& room, ShortRow& out) const;
-  /// The broad vector alone.
+  /// The leading vector alone, or the broad one.
+  void apply_leading(const Real* row, ProjectionRoom& room, ShortRow& out) const;
   void apply_broad(const Real* row, ProjectionRoom& room, ShortRow& out) const;
   void make_room(ProjectionRoom& room) const {
     room.centred.resize(dim_);
@@ -137,6 +138,7 @@ class Projection {
               ShortRow& out) const;
 
   double centred(const Real* row, ProjectionRoom& room) const;
+  void lead(const ProjectionRoom& room, double radius, ShortRow& out) const;
   void encode_broad(ProjectionRoom& room, double radius, ShortRow& out) const;
   double broad_rounding() const;
   DirectionKernels directions() const;

@@ -44,6 +44,14 @@ class PyThreads {
     const nb::gil_scoped_release release;
     threads_->abandon();
   }
+  void share(std::size_t pieces, const nb::callable& work) {
+    const nb::handle call = work;
+    const nb::gil_scoped_release release;
+    threads_->share(pieces, [call](std::size_t piece) {
+      const nb::gil_scoped_acquire gil;
+      call(piece);
+    });
+  }
 
  private:
   nb::object work_;
@@ -84,7 +92,8 @@ void bind_threads(nb::module_& m) {
       .def(nb::init<std::size_t>())
       .def("begin", &PyThreads::begin)
       .def("finish", &PyThreads::finish, nb::arg("pulse") = nb::none())
-      .def("abandon", &PyThreads::abandon);
+      .def("abandon", &PyThreads::abandon)
+      .def("share", &PyThreads::share);
   nb::class_<PyTurnLock>(m, "TurnLock")
       .def(nb::init<>())
       .def("lock", &PyTurnLock::lock)

@@ -210,7 +210,7 @@ class Live:
     ) -> None:
         """Insert checked rows. On an exception, the rows inserted so far stay."""
         if self.settings.options.starts_with_hac and self.next_arrival == 0 and len(rows) > 0:
-            self._begin_with_hac(rows, pulse, weights)
+            self._begin_with_hac(rows, pulse, weights, threads)
             return
         if plan is not None and self.ids is not None:
             self.ids.expect_to_leave(plan.leaving.tolist())
@@ -296,11 +296,15 @@ class Live:
         return bool(cast(Any, self._core).polish(m))
 
     def _begin_with_hac(
-        self, rows: Rows | SparseRows, pulse: Pulse | None, weights: FloatArray | None
+        self,
+        rows: Rows | SparseRows,
+        pulse: Pulse | None,
+        weights: FloatArray | None,
+        threads: int,
     ) -> None:
         """Insert the first rows, merged as offline HAC does: all, or on an exception none."""
         dense = rows.dense() if isinstance(rows, SparseRows) else rows
-        cast(Any, self._core).begin_with_hac(dense, pulse, weights)
+        cast(Any, self._core).begin_with_hac(dense, pulse, weights, threads)
 
     def plan(self, rows: int, along: Along) -> Plan | None:
         """Who leaves when so many rows come."""

@@ -19,7 +19,7 @@ _WHY = (
 
 
 class TakesLinkage:
-    """The constructor of estimators with a choice of metric and linkage, and no other."""
+    """The constructor of offline HAC, once and after every call."""
 
     def __init__(
         self,
@@ -28,12 +28,14 @@ class TakesLinkage:
         distance_threshold: float | None = None,
         metric: str = "sqeuclidean",
         linkage: str = "average",
+        n_jobs: int | None = None,
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
         self.linkage = linkage
+        self.n_jobs = n_jobs
         self.history = history
 
 

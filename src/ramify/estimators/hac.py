@@ -10,6 +10,7 @@ from ramify.estimators._changing import Forgetting
 from ramify.estimators._guard import writes
 from ramify.estimators._leaving import read_weights
 from ramify.estimators._options import TakesLinkage
+from ramify.jobs import thread_count
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
 
@@ -40,6 +41,10 @@ class HAC(TakesLinkage, Forgetting):
         Distance of two clusters: the mean over their pairs of points; between their
         means; or the growth of the squared distances to the mean if they merged
         (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    n_jobs : int, optional
+        Threads that take part: None for one, -1 for one a processor. They share searches
+        among wide rows, of which each takes long; narrow ones gain nothing. The tree is the
+        same for any number.
     history : int, default=0
         How many versions, of those that were read from ``version``, can be asked about
         later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
@@ -122,13 +127,14 @@ class HAC(TakesLinkage, Forgetting):
         batch = self._read_first(X, ids)
         self._require_enough(batch.rows)
         weights = None if sample_weight is None else read_weights(sample_weight, len(batch.rows))
+        threads = thread_count(self.n_jobs, none=1)
         live = batch.begin()
         live.expect_ids(batch.ids)
         # In chunks, each would be a tree of its own.
         rows = batch.rows.dense() if isinstance(batch.rows, SparseRows) else batch.rows
         try:
             with watch(progress, len(rows)) as pulse:
-                live.insert_many(rows, pulse, weights=weights)
+                live.insert_many(rows, pulse, threads, weights)
         except BaseException as error:
             explain(error, "interrupted before the tree was complete; the model is as it was")
             raise

@@ -33,6 +33,10 @@ class NaiveHAC(TakesLinkage, ChangingClusterer):
         Distance of two clusters: the mean over their pairs of points; between their
         means; or the growth of the squared distances to the mean if they merged
         (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    n_jobs : int, optional
+        Threads that take part: None for one, -1 for one a processor. They share searches
+        among wide rows, of which each takes long; narrow ones gain nothing. The tree is the
+        same for any number.
     history : int, default=0
         How many versions, of those that were read from ``version``, can be asked about
         later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and

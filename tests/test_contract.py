@@ -28,6 +28,7 @@ from ramify import (
     OTD,
     PERCH,
     Hierarchy,
+    NaiveHAC,
     NaiveNN,
     NoLabelsError,
     RandomCut,

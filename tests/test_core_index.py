@@ -26,6 +26,7 @@ FLAVOURS = {
 KINDS = [
     ("scan", "sqeuclidean", (1, 5, 16, 33)),
     ("scan", "dot", (1, 5, 16, 33)),
+    ("products", "dot", (2, 16, 33, 40)),
     ("short", "sqeuclidean", (2, 16, 20, 32, 40)),
     ("short by tree", "sqeuclidean", (2, 16, 31, 40)),
     ("short by scan", "sqeuclidean", (2, 16, 31, 40)),
@@ -181,6 +182,8 @@ def test_rows_come_and_go_and_answers_are_a_scans(kind, metric, dims):
     ("kind", "dims", "first"),
     # Short vectors are fitted at 256 rows, or 1024 if rows are long.
     [
+        ("products", (2, 16, 33), 240),
+        ("products", (70, 131, 300), 1010),
         ("short", (16, 32), 240),
         ("short by tree", (16, 20), 300),
         ("short by scan", (31, 40), 300),
@@ -194,7 +197,8 @@ def test_rows_come_and_go_and_answers_are_a_scans(kind, metric, dims):
     ],
 )
 def test_of_many_rows_too(kind, dims, first):
-    run_machine(machine(kind, "sqeuclidean", dims, first), runs=6, steps=25)
+    metric = "dot" if kind == "products" else "sqeuclidean"
+    run_machine(machine(kind, metric, dims, first), runs=6, steps=25)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 64, 65, 191, 384, 1023])
@@ -234,9 +238,37 @@ def test_bytes_never_say_farther_than_it_is(kind, d):
     assert (apart > 0).mean() > 0.5 or kind == "far away"  # it says something
 
 
+@pytest.mark.parametrize("d", [3, 40, 301])
+@pytest.mark.parametrize("kind", ["normal", "positive", "one-hot", "far away", "tiny"])
+def test_bytes_never_say_that_a_product_is_less_than_it_is(kind, d):
+    rng = np.random.default_rng(d)
+    X, y = rng.normal(size=(400, d)), rng.normal(size=d)
+    if kind == "positive":
+        X, y = np.abs(X), np.abs(y)
+    elif kind == "one-hot":
+        X, y = np.eye(d)[rng.integers(d, size=400)], np.eye(d)[0]
+    elif kind == "far away":
+        X += 1e6
+        X[7] *= 1e5
+    elif kind == "tiny":
+        X *= 1e-20
+    codes, doubts, of_y, (unit, shift, slack, doubt) = parts.multiplied(X, y)
+    q, by, left_out = codes.astype(np.float64), np.array(of_y, np.float64), np.array(doubts)
+    most = q @ by + np.linalg.norm(by) * left_out + doubt * (np.linalg.norm(q, axis=1) + left_out)
+    true = X @ y
+    assert (true <= shift + slack + unit * most).all()
+    # It says something: what is added is little beside what products differ by.
+    least = q @ by - np.linalg.norm(by) * left_out - doubt * (np.linalg.norm(q, axis=1) + left_out)
+    usual = np.median(unit * (most - least))
+    assert usual < 0.5 * np.ptp(true) or kind == "far away"
+
+
+@pytest.mark.parametrize(
+    ("metric", "kind"), [("sqeuclidean", "short by scan"), ("dot", "products")]
+)
 @pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
 @pytest.mark.parametrize("d", [16, 21, 100, 300, 1025])
-def test_every_set_of_instructions_sweeps_bytes_alike(instructions, d):
+def test_every_set_of_instructions_sweeps_bytes_alike(instructions, d, metric, kind):
     """Single searches and batches, over one block of rows and over many."""
     before = parts.instructions()
     if not parts.select_instructions(instructions):
@@ -247,15 +279,13 @@ def test_every_set_of_instructions_sweeps_bytes_alike(instructions, d):
         for row in rng.normal(size=(1100, d)).astype(np.float32):
             points.append(row)
             model.append(row)
-        index = parts.IndexF32(d, "sqeuclidean", "short by scan")
+        index = parts.IndexF32(d, metric, kind)
         index.load(points, 1100)
         for x in rng.normal(size=(20, d)).astype(np.float32):
-            assert index.nearest(points, x, 3, 1100) == model.nearest(x, 3, 1100, "sqeuclidean")
+            assert index.nearest(points, x, 3, 1100) == model.nearest(x, 3, 1100, metric)
         queries = rng.choice(np.arange(1, 1100), 21, replace=False).tolist()
         found = index.nearest_before(points, queries, 1)[:, 0].tolist()
-        assert found == [
-            model.nearest(model.slots[q][1], 1, q, "sqeuclidean")[0][0] for q in queries
-        ]
+        assert found == [model.nearest(model.slots[q][1], 1, q, metric)[0][0] for q in queries]
     finally:
         parts.select_instructions(before)
 

@@ -75,6 +75,8 @@ ORDER = [
     "index/cell_lists.hpp",
     "index/neighbours.hpp",
     "index/cell_rows.hpp",
+    "index/plain_scan.hpp",
+    "index/product_rows.hpp",
     "index/long_rows.hpp",
     "index/bucket_rows.hpp",
     "index/measured_rows.hpp",

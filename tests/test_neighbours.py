@@ -116,11 +116,12 @@ LONG_ROWS = ["normal", "offset", "drift", "flat", "flat and tiny", "huge", "grid
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", [*LONG_ROWS, "one column", "unit"])
-def test_long_rows_are_searched_exactly(kind, dtype):
+@pytest.mark.parametrize("metric", ["sqeuclidean", "dot"])
+def test_long_rows_are_searched_exactly(kind, dtype, metric):
     X, queries = long_rows(kind, np.random.default_rng(len(kind)))
     X, queries = X.astype(dtype), queries.astype(dtype)
-    model = NaiveNN().partial_fit(X)
-    assert_nearest_are_exact(model, X, queries, "sqeuclidean", 3)
+    model = NaiveNN(metric=metric).partial_fit(X)
+    assert_nearest_are_exact(model, X, queries, metric, 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

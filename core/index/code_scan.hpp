@@ -25,6 +25,7 @@ struct CodeQuery {
   std::int32_t bias = 0;
   double squares = 0;  // |q|^2
   double doubt = 0;
+  Multiplier multiplier;  // for products
 
   /// Those of a row; asks for no memory if there is room.
   void set(const ShortRow& row) {
@@ -92,9 +93,17 @@ class CodeScan {
     unit_ = projection.scale() / projection.step();
     usual_ = 1.1 * projection.usual_doubt();
     size_ = loose_ = 0;
-    worst_ = 0;
+    worst_ = longest_ = 0;
+    of_products_ = false;
     codes_.clear();
     offsets_.clear();
+  }
+  /// The same for inner products, of rows that are turned whole. Limits are minus products then,
+  /// and gaps mean nothing.
+  template <class Real>
+  void begin_products(const Projection<Real>& projection) {
+    begin(projection);
+    of_products_ = true;
   }
 
   /// Room for rows up to this one; those that are new are not there until they are set.
@@ -115,9 +124,10 @@ class CodeScan {
       squares += std::int32_t{row.broad[j]} * row.broad[j];
       code(i, j) = static_cast<std::uint8_t>(row.broad[j] + 128);
     }
-    offsets_[i] = squares / 2;
+    offsets_[i] = of_products_ ? 0 : squares / 2;
     if (row.broad_doubt <= usual_) {
       worst_ = std::max(worst_, row.broad_doubt);
+      longest_ = std::max(longest_, std::sqrt(static_cast<double>(squares)));
     } else {
       offsets_[i] = kNeverOut;
       ++loose_;
@@ -273,11 +283,21 @@ class CodeScan {
 
   /// Rows with values below this one are farther than the limit, squared.
   std::int32_t threshold(const CodeQuery& query, double limit) const {
-    constexpr double kLeast = -double{1 << 28};
+    constexpr double kMost = double{1 << 28};
+    const double value = of_products_ ? product_value(query, -limit) : distance_value(query, limit);
+    return value > -kMost ? static_cast<std::int32_t>(std::floor(std::min(value, kMost)))
+                          : static_cast<std::int32_t>(-kMost);  // also if it is no number
+  }
+  double distance_value(const CodeQuery& query, double limit) const {
     const double far = std::sqrt(std::max(limit, 0.0)) * unit_ * (1 + 1e-5) + query.doubt + worst_;
-    const double value = (query.squares - far * far) / 2 - 1;
-    return value > kLeast ? static_cast<std::int32_t>(std::floor(value))
-                          : static_cast<std::int32_t>(kLeast);  // also if it is no number
+    return (query.squares - far * far) / 2 - 1;
+  }
+  /// With e what bytes leave out of two rows, (q_x + e_x).(q_y + e_y) is at most
+  /// q_x.q_y + |q_x| |e_y| + |e_x| (|q_y| + |e_y|).
+  double product_value(const CodeQuery& query, double product) const {
+    const Multiplier& by = query.multiplier;
+    const double steps = (product - by.shift - by.slack - 1e-12 * std::fabs(product)) / by.unit;
+    return steps - std::sqrt(query.squares) * worst_ - by.doubt * (longest_ + worst_) - 2;
   }
 
   template <class Offer, class Limit>
@@ -304,9 +324,11 @@ class CodeScan {
   }
 
   std::size_t size_ = 0, width_ = 0, loose_ = 0;
-  double unit_ = 1;                  // steps of a byte in a distance of one
-  double usual_ = 0;                 // rows with larger doubts are loose
-  double worst_ = 0;                 // doubt of those that are not
+  double unit_ = 1;     // steps of a byte in a distance of one
+  double usual_ = 0;    // rows with larger doubts are loose
+  double worst_ = 0;    // doubt of those that are not
+  double longest_ = 0;  // and length, in steps
+  bool of_products_ = false;
   BigVector<std::uint8_t> codes_;    // kBlock * width_ a block
   BigVector<std::int32_t> offsets_;  // by row: |q|^2 / 2, kGone or kNeverOut
 };

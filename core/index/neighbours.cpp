@@ -9,6 +9,8 @@
 #include "index/cell_rows.hpp"
 #include "index/long_rows.hpp"
 #include "index/measured_rows.hpp"
+#include "index/plain_scan.hpp"
+#include "index/product_rows.hpp"
 
 namespace ramify {
 namespace {
@@ -17,7 +19,6 @@ namespace {
 template <class Real, class Rule>
 class ScanNeighbours final : public Neighbours<Real> {
  public:
-  explicit ScanNeighbours(std::size_t dim) : dim_(dim) {}
   std::size_t end() const override { return end_; }
   void add(const RowStore<Real>&) override { ++end_; }
   void make_room_to_remove() override {}
@@ -31,13 +32,13 @@ class ScanNeighbours final : public Neighbours<Real> {
   void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
                SearchScratch&, std::vector<Neighbour>& out) const override {
     Nearest best(k, out);
-    scan(points, x, std::min(end, end_), best);
+    scan_rows<Rule>(points, x, std::min(end, end_), best);
   }
   bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
                        const std::uint8_t* ruled_out, SearchScratch&,
                        Neighbour& out) const noexcept override {
     NearestAllowed best(ruled_out, out);
-    scan(points, x, end, best);
+    scan_rows<Rule>(points, x, end, best);
     return best.any();
   }
 
@@ -53,46 +54,31 @@ class ScanNeighbours final : public Neighbours<Real> {
     for (std::size_t q = 0; q < queries.size(); ++q) {
       pulse.check();
       Nearest best(k, found);
-      scan(points, points.row(queries[q]), queries[q], best);
+      scan_rows<Rule>(points, points.row(queries[q]), queries[q], best);
       for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].row;
     }
   }
 
  private:
-  template <class Best>
-  void scan(const RowStore<Real>& points, const Real* x, std::size_t end, Best& best) const {
-    double values[kStride];
-    for (std::size_t start = 0; start < end; start += kStride) {
-      const std::size_t count = std::min(kStride, end - start);
-      const Real* rows = points.row(static_cast<RowSlot>(start));
-      if constexpr (Rule::kProduct)
-        kernels<Real>().dots(x, rows, count, dim_, values);
-      else
-        kernels<Real>().squared_distances(x, rows, count, dim_, values);
-      for (std::size_t i = 0; i < count; ++i) {
-        const double score = Rule::score(values[i], 0, 0);
-        const auto row = static_cast<RowSlot>(start + i);
-        if (score <= best.limit() && !points.is_hole(row)) best.offer(score, row);
-      }
-    }
-  }
-
-  static constexpr std::size_t kStride = 256;
-  std::size_t dim_;
   std::size_t end_ = 0;
 };
 
 template <class Real, class Rule>
 std::unique_ptr<Neighbours<Real>> buckets_or_scan(std::size_t dim, IndexKind kind) {
   if (kind == IndexKind::kBuckets) return std::make_unique<BucketRows<Real, Rule>>(dim);
-  return std::make_unique<ScanNeighbours<Real, Rule>>(dim);
+  return std::make_unique<ScanNeighbours<Real, Rule>>();
 }
+
+/// Longer ones may have products of bytes that 32 bits cannot tell from those of rows that are
+/// gone.
+constexpr std::size_t kMostTurned = 8192;
 
 IndexKind what_suits(std::size_t dim, Metric metric) {
   const bool squares = metric != Metric::kDot;
   if (dim < kLanes)
     return squares && dim >= kFewColumns ? IndexKind::kMeasured : IndexKind::kBuckets;
-  return squares ? IndexKind::kShort : IndexKind::kScan;
+  if (squares) return IndexKind::kShort;
+  return dim <= kMostTurned ? IndexKind::kProducts : IndexKind::kScan;
 }
 
 }  // namespace
@@ -106,6 +92,7 @@ std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric
     return std::make_unique<LongRows<Real>>(dim, SearchBy::kTree);
   if (kind == IndexKind::kShortByScan)
     return std::make_unique<LongRows<Real>>(dim, SearchBy::kScan);
+  if (kind == IndexKind::kProducts) return std::make_unique<ProductRows<Real>>(dim);
   if (metric == Metric::kDot) return buckets_or_scan<Real, MinusDot>(dim, kind);
   // The centroid of a point is the point.
   return buckets_or_scan<Real, CentroidSquared>(dim, kind);

@@ -94,6 +94,7 @@ class Neighbours {
 enum class IndexKind {
   kByDimension,
   kScan,
+  kProducts,
   kShort,
   kShortByTree,
   kShortByScan,
@@ -103,8 +104,8 @@ enum class IndexKind {
 
 /// By dimension: a bucket k-d tree for few columns; short vectors from kLanes on, which decide
 /// by themselves how they are searched unless they are told; in between what was measured to
-/// be less work. Buckets, and what is measured, are for less than kLanes dimensions only,
-/// short vectors for squared distances only: inner products of long rows are scanned.
+/// be less work; byte codes for inner products of long rows. Buckets, and what is measured, are for
+/// less than kLanes dimensions only, short vectors for squared distances only.
 template <class Real>
 std::unique_ptr<Neighbours<Real>> make_neighbours(std::size_t dim, Metric metric,
                                                   IndexKind kind = IndexKind::kByDimension);

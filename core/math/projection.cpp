@@ -95,6 +95,13 @@ void diagonalise(std::vector<double>& matrix, Basis& basis, std::size_t m, std::
       }
 }
 
+/// What to multiply numbers with so that the largest is about 1.
+double scale_to_one(double largest) {
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return largest > 0 ? std::ldexp(1.0, std::clamp(-exponent, -480, 480)) : 1;
+}
+
 }  // namespace
 
 /// Rows to fit to, centred and scaled.
@@ -192,6 +199,15 @@ void Projection<Real>::fit(const std::function<const Real*(std::size_t)>& row, s
   set_step(sample);
 }
 
+template <class Real>
+void Projection<Real>::fit_whole(const std::function<const Real*(std::size_t)>& row,
+                                 std::size_t count) {
+  const Sample sample = draw(row, count);
+  leading_ = 0;
+  set_whole();
+  set_step(sample);
+}
+
 /// Centre and scale are those of the sample.
 template <class Real>
 auto Projection<Real>::draw(const std::function<const Real*(std::size_t)>& row, std::size_t count)
@@ -204,9 +220,7 @@ auto Projection<Real>::draw(const std::function<const Real*(std::size_t)>& row, 
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t d = 0; d < dim_; ++d)
       largest = std::max(largest, std::fabs(static_cast<double>(row(i)[d]) - centre_[d]));
-  int exponent = 0;
-  std::frexp(largest, &exponent);
-  scale_ = largest > 0 ? std::ldexp(1.0, std::clamp(-exponent, -480, 480)) : 1;
+  scale_ = scale_to_one(largest);
   Sample sample{directions(), count, dim_, std::vector<float>(count * dim_),
                 std::vector<double>(count)};
   for (std::size_t i = 0; i < count; ++i) {
@@ -482,6 +496,48 @@ void Projection<Real>::encode(const float* centred, double radius, std::vector<f
     doubt += std::min(std::sqrt(squares), squares / std::max(left_out, 1e-30)) + 1e-7 * length;
   }
   out.broad_doubt = (std::sqrt(rounded) + doubt / step_) * (1 + 1e-6);
+}
+
+template <class Real>
+Multiplier Projection<Real>::turn(const Real* row, ProjectionRoom& room,
+                                  std::vector<std::int8_t>& codes) const {
+  Multiplier out;
+  double largest = 0, terms = 0;
+  for (std::size_t d = 0; d < dim_; ++d) {
+    const double entry = static_cast<double>(row[d]);
+    largest = std::max(largest, std::fabs(entry));
+    out.shift += entry * centre_[d];
+    terms += std::fabs(entry * centre_[d]);
+  }
+  out.slack = 4.6e-16 * static_cast<double>(dim_ + 64) * terms;  // here, and in whole products
+  const double scale = scale_to_one(largest);
+  double radius = 0;
+  for (std::size_t d = 0; d < dim_; ++d) {
+    const double entry = static_cast<double>(row[d]) * scale;
+    radius += entry * entry;
+    room.entries[d] = static_cast<float>(entry);
+  }
+  codes.assign(broad_, std::int8_t{0});
+  if (!(radius < kTells)) {
+    out.doubt = std::numeric_limits<double>::infinity();
+    return out;
+  }
+  rotation_.apply(room.entries.data());
+  double most = 0;
+  for (std::size_t b = 0; b < dim_; ++b)
+    most = std::max(most, std::fabs(static_cast<double>(room.entries[b])));
+  const double step = most > 0 ? most / kMostByte : 1;
+  double rounded = 0;
+  for (std::size_t b = 0; b < dim_; ++b) {
+    const double steps = static_cast<double>(room.entries[b]) / step;
+    const double byte = std::nearbyint(steps);
+    codes[b] = static_cast<std::int8_t>(byte);
+    rounded += (steps - byte) * (steps - byte);
+  }
+  const double part = 1e-6 + broad_rounding();
+  out.doubt = (std::sqrt(rounded) + (part * std::sqrt(radius) + 1e-30) / step) * (1 + 1e-6);
+  out.unit = step / scale * (step_ / scale_);
+  return out;
 }
 
 // --- storage ------------------------------------------------------------------------

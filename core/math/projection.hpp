@@ -52,6 +52,16 @@ struct ShortRow {
   }
 };
 
+/// Of a row in bytes that others, which are centred, are to be multiplied with: the product is
+///   shift + unit * (product of bytes + what rounding took off)
+struct Multiplier {
+  double unit = 0;   // a step of it times one of the others
+  double shift = 0;  // its product with the centre
+  double slack = 0;  // what rounding can have done to that
+  double doubt =
+      0;  // length of what its bytes leave out, in its steps; infinite if float cannot tell
+};
+
 /// Room to shorten a row; one for each thread.
 struct ProjectionRoom {
   std::vector<double> centred;
@@ -101,6 +111,13 @@ class Projection {
   /// projection is good for nothing but destruction.
   void fit(const std::function<const Real*(std::size_t)>& row, std::size_t count,
            const Pulse& pulse);
+
+  /// Fit the centre alone, for inner products: the broad vector is the whole row, turned, and there
+  /// is no leading one.
+  void fit_whole(const std::function<const Real*(std::size_t)>& row, std::size_t count);
+  /// Turn a row that is not centred, for products with those that are; asks for no memory if there
+  /// is room.
+  Multiplier turn(const Real* row, ProjectionRoom& room, std::vector<std::int8_t>& codes) const;
 
   /// Shorten a row; asks for no memory if there is room. O(dim * directions), or O(dim log dim)
   /// for the broad vector if it has all of them.

@@ -51,8 +51,9 @@ class Index final : public Searches<Real> {
   Index(std::size_t dim, const std::string& metric, const std::string& kind)
       : index_(make_neighbours<Real>(
             dim, metric_of(metric),
-            named<IndexKind>(kind, std::array{"by dimension", "scan", "short", "short by tree",
-                                              "short by scan", "buckets", "measured"}))) {
+            named<IndexKind>(
+                kind, std::array{"by dimension", "scan", "products", "short", "short by tree",
+                                 "short by scan", "buckets", "measured"}))) {
     if ((kind == "buckets" || kind == "measured") && dim >= kLanes)
       throw std::invalid_argument("too wide for buckets");
     if ((kind.starts_with("short") || kind == "measured") && metric == "dot")
@@ -155,6 +156,25 @@ void bind_rows(nb::module_& m) {
     }
     return std::tuple(to_numpy(std::move(codes), projection.broad()), std::move(doubts),
                       projection.scale() / projection.step());
+  });
+  m.def("multiplied", [](const Rows<double>& rows, const Row<double>& with) {
+    const std::size_t dim = rows.shape(1), count = rows.shape(0);
+    Projection<double> projection(dim);
+    const auto row = [&](std::size_t i) { return rows.data() + i * dim; };
+    projection.fit_whole(row, count);
+    std::vector<double> doubts;
+    std::vector<std::int8_t> codes, of_one;
+    ProjectionRoom room;
+    ShortRow one;
+    for (std::size_t i = 0; i < count; ++i) {
+      projection.apply_broad(row(i), room, one);
+      codes.insert(codes.end(), one.broad.begin(), one.broad.end());
+      doubts.push_back(one.broad_doubt);
+    }
+    const Multiplier by = projection.turn(with.data(), room, of_one);
+    return std::tuple(to_numpy(std::move(codes), projection.broad()), std::move(doubts),
+                      std::vector<int>(of_one.begin(), of_one.end()),
+                      std::tuple(by.unit, by.shift, by.slack, by.doubt));
   });
   m.def("turned", [](const Row<float>& row) {
     std::vector<float> out(row.data(), row.data() + row.size());

@@ -76,6 +76,7 @@ ORDER = [
     "index/neighbours.hpp",
     "index/cell_rows.hpp",
     "index/plain_scan.hpp",
+    "index/product_codes.hpp",
     "index/product_rows.hpp",
     "index/long_rows.hpp",
     "index/bucket_rows.hpp",

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// scan_space.hpp: means of a forest in one array: any dimension. Products are scanned whole,
-// distances looked up by short vectors.
+// scan_space.hpp: means of a forest in one array: any dimension. They are looked up by short
+// vectors, or by byte codes for inner products.
 #pragma once
 
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "algorithms/forest_spaces.hpp"
+#include "index/product_codes.hpp"
 #include "index/short_vectors.hpp"
 
 namespace ramify {
@@ -39,12 +41,11 @@ class ScanSpace {
       least_weight_ = std::min(least_weight_, rule_weights_[i]);
       row_of_[i] = at_row_[i] = i;
     }
-    if constexpr (kShortens)
-      if (short_.wants_fit(rows_)) {
-        fit();
-        try_both();
-        short_.make_removable();
-      }
+    if (short_.wants_fit(rows_)) {
+      fit();
+      try_both();
+      short_.make_removable();
+    }
   }
 
   Found nearest(std::uint32_t c) {
@@ -75,11 +76,11 @@ class ScanSpace {
   }
 
  private:
-  static constexpr bool kShortens = !Rule::kProduct;
+  using Short = std::conditional_t<Rule::kProduct, ProductCodes<Real>, ShortVectors<Real, Rule>>;
   static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
   static constexpr std::size_t kWorthSharing = std::size_t{1} << 18;  // bytes
 
-  bool is_short() const { return kShortens && short_.fitted(); }
+  bool is_short() const { return short_.fitted(); }
   Real* mean(std::size_t row) { return means_.data() + row * dim_; }
   const Real* mean(std::size_t row) const { return means_.data() + row * dim_; }
 
@@ -93,7 +94,7 @@ class ScanSpace {
     return [this](std::uint32_t row) { return rule_weights_[row]; };
   }
   double score(std::size_t a, std::size_t b) const {
-    return Rule::score(squared_distance(mean(a), mean(b), dim_), rule_weights_[a],
+    return Rule::score(pair_value<Rule>(mean(a), mean(b), dim_), rule_weights_[a],
                        rule_weights_[b]);
   }
 
@@ -131,7 +132,6 @@ class ScanSpace {
   }
 
   void look_up(std::uint32_t row, NearestCluster& best) {
-    if constexpr (!kShortens) return;
     const double weight = rule_weights_[row];
     short_.make_room_to_search(search_);
     short_.search(
@@ -155,7 +155,6 @@ class ScanSpace {
   }
 
   void look_up_together(std::uint32_t row, NearestCluster& best) {
-    if constexpr (!kShortens) return;
     short_.make_room_to_search(search_);
     const std::uint32_t home = short_.begin_search(mean(row), row, search_);
     if (home != kNobody) look(row, home, best);
@@ -209,7 +208,7 @@ class ScanSpace {
   std::vector<double> rule_weights_, values_;
   std::vector<std::uint32_t> row_of_;  // by cluster
   std::vector<std::uint32_t> at_row_;  // its cluster, or kNobody
-  ShortVectors<Real, Rule> short_;
+  Short short_;
   ShortScratch search_;
   std::vector<Part> parts_;
 };

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "math/growth.hpp"
@@ -146,7 +147,19 @@ class CodeScan {
     std::swap(offsets_[to], offsets_[from]);
     for (std::size_t j = 0; j < width_; ++j) code(from, j) = kZero;
   }
-  void shrink(std::size_t rows) { size_ = rows; }
+  /// Rows have other numbers now, in the same order; so many are left. Who is gone has the number
+  /// of the next who is not.
+  void renumber(std::span<const std::uint32_t> new_row, std::size_t left) {
+    for (std::size_t i = 0; i < new_row.size(); ++i)
+      if (i + 1 == new_row.size() ? new_row[i] < left : new_row[i] < new_row[i + 1])
+        move(i, new_row[i]);
+    size_ = left;
+  }
+  /// Where one of so many parts of all rows begins, each of whole blocks.
+  std::size_t begin_of(std::size_t part, std::size_t parts) const {
+    const std::size_t blocks = (size_ + kBlock - 1) / kBlock;
+    return std::min(part * blocks / parts * kBlock, size_);
+  }
 
   /// A row that is there, as a query; not one that is never ruled out. Asks for no memory if there
   /// is room.

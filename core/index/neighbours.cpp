@@ -77,8 +77,7 @@ IndexKind what_suits(std::size_t dim, Metric metric) {
   const bool squares = metric != Metric::kDot;
   if (dim < kLanes)
     return squares && dim >= kFewColumns ? IndexKind::kMeasured : IndexKind::kBuckets;
-  if (squares) return IndexKind::kShort;
-  return dim <= kMostTurned ? IndexKind::kProducts : IndexKind::kScan;
+  return squares ? IndexKind::kShort : IndexKind::kProducts;
 }
 
 }  // namespace

@@ -109,10 +109,7 @@ class ShortVectors {
   /// number of the next who is not.
   void renumber(std::span<const Item> new_item, std::size_t left) {
     tree().renumber(new_item);
-    for (std::size_t i = 0; i < new_item.size(); ++i)
-      if (i + 1 == new_item.size() ? new_item[i] < left : new_item[i] < new_item[i + 1])
-        scan_.move(i, new_item[i]);
-    scan_.shrink(left);
+    scan_.renumber(new_item, left);
   }
   static constexpr Item kNobody = 0xFFFFFFFFU;
 
@@ -156,12 +153,8 @@ class ShortVectors {
   void search_part(std::size_t part, std::size_t parts, double weight, double least_weight,
                    Item first, Offer&& offer, Limit&& limit, WeightOf&& weight_of,
                    const ShortScratch& scratch) const {
-    const std::size_t blocks = (scan_.size() + kBlock - 1) / kBlock;
-    const auto begin_of = [&](std::size_t p) {
-      return std::min(p * blocks / parts * kBlock, scan_.size());
-    };
-    search_codes(weight, least_weight, begin_of(part), begin_of(part + 1), first, offer, limit,
-                 weight_of, scratch.query);
+    search_codes(weight, least_weight, scan_.begin_of(part, parts), scan_.begin_of(part + 1, parts),
+                 first, offer, limit, weight_of, scratch.query);
   }
 
   /// Searches of many rows, by the scan, each among the items below its end.

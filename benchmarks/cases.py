@@ -183,6 +183,19 @@ def _widths(plan: Plan) -> list[Case]:
         rows = plan.rows("records", n)
         cases.append(Case(WIDTHS, f"OHAC {n:,} x 38, 71 % repeats", _fit("OHAC", rows),
                           (Goal("each", most=25),), once=True, full=n > 100_000))  # fmt: skip
+    cases += [
+        Case(WIDTHS, "growth of an insert, 20K to 500K x 38, 5 dimensions",
+             Job("ours.growth", plan.rows("latent", 500_000, width=38)),
+             (Goal("exponent", most=0.2),), once=True, full=True),
+        Case(WIDTHS, "OHAC 24K x 2,048 features",
+             Job("ours.beyond", plan.rows("features", 24_000, width=2_048)),
+             (Goal("beyond", most=60),), once=True, full=True),
+    ]  # fmt: skip
+    rows = plan.rows("features", 20_000, width=384)
+    for name in ("OHAC", "HAC"):
+        cases.append(Case(WIDTHS, f"{name} dot 20K x 384 features", _fit(name, rows, metric="dot"),
+                          (Goal("time"),), Job("peers.block_products", rows), _BLOCKS, once=True,
+                          full=True))  # fmt: skip
     cases.append(Case(WIDTHS, "sudden steps in a sweep over kinds of rows, options and widths",
                       Job("ours.steps", plan.rows("gaussian", 8_000, width=2)),
                       (Goal("steps", most=10),), once=True))  # fmt: skip

@@ -90,6 +90,7 @@ FIGURES: dict[str, Figure] = {
         lambda ours, peer: _divide(ours.get("peak_bytes"), ours.get("input_bytes")),
         "{}× the input's bytes",
     ),
+    "beyond": Figure(_own("beyond_us"), "{} µs an insert beyond the search", ".0f"),
     "steps": Figure(_own("steps"), "{} places to look at", ".0f"),
     "extra": Figure(_own("extra_us"), "{} µs more"),
     "exponent": Figure(_own("exponent"), "time an insert ~ n^{}", ".2f"),

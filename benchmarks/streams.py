@@ -83,6 +83,18 @@ def positive(n: int, width: int) -> Rows:
     return np.abs(gaussian(n, width))
 
 
+def features(n: int, width: int) -> Rows:
+    """Like what a network makes of pictures: 1,000 classes of 40 dimensions, turned, cut at 0."""
+    rng = np.random.default_rng(width)
+    turn = rng.standard_normal((40, width)).astype(np.float32)
+    centres = rng.standard_normal((1_000, 40)).astype(np.float32)
+    inner = centres[rng.integers(1_000, size=n)]
+    inner += 0.5 * rng.standard_normal((n, 40)).astype(np.float32)
+    rows = inner @ turn
+    rows += 0.5 * rng.standard_normal((n, width)).astype(np.float32)
+    return np.asarray(np.maximum(rows, 0))
+
+
 def image_standin(n: int = 55_000) -> Rows:
     """Not MNIST: rows of its width in [0, 1], half of them zeros, variance fading as 1/j^1.2."""
     return np.clip(_fading(n, 784, groups=10, power=1.2, seed=784) * 12, 0, 1)

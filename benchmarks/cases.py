@@ -184,8 +184,8 @@ def _widths(plan: Plan) -> list[Case]:
         cases.append(Case(WIDTHS, f"OHAC {n:,} x 38, 71 % repeats", _fit("OHAC", rows),
                           (Goal("each", most=25),), once=True, full=n > 100_000))  # fmt: skip
     cases += [
-        Case(WIDTHS, "growth of an insert, 20K to 500K x 38, 5 dimensions",
-             Job("ours.growth", plan.rows("latent", 500_000, width=38)),
+        Case(WIDTHS, "growth of OHAC's inserts, 20K to 500K x 38, 5 dimensions",
+             Job("ours.growth", plan.rows("latent", 500_000, width=38), {"first": 20_000}),
              (Goal("exponent", most=0.2),), once=True, full=True),
         Case(WIDTHS, "OHAC 24K x 2,048 features",
              Job("ours.beyond", plan.rows("features", 24_000, width=2_048)),

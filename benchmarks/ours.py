@@ -97,18 +97,6 @@ def _at_the_end(algorithm: str, X: Rows, measured: int) -> float:
     return (time.process_time() - begin) / measured * 1e6
 
 
-def growth(X: Rows, first: int = 20_000, measured: int = 4_000) -> Timed:
-    """With which power of the number of points the time of an insert grows."""
-    first = min(first, len(X) // 4)
-    measured = min(measured, first // 4)
-
-    def work() -> Figures:
-        few, all_ = (_at_the_end("OHAC", rows, measured) for rows in (X[:first], X))
-        return {"exponent": float(np.log(all_ / few) / np.log(len(X) / first)), "last_us": all_}
-
-    return work
-
-
 def beyond(X: Rows, measured: int = 2_000) -> Timed:
     """What OHAC adds to the search for the nearest point, beside which NaiveNN hangs a new one."""
     measured = min(measured, len(X) // 4)

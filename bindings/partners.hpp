@@ -26,9 +26,7 @@ class Partners {
   /// So many beside the caller, or as many as the machine has to give.
   explicit Partners(std::size_t others) {
     threads_.reserve(others);
-    try {
-      while (threads_.size() < others) threads_.emplace_back([this] { serve(); });
-    } catch (const std::system_error&) {
+    while (threads_.size() < others && hire()) {
     }
   }
   Partners(const Partners&) = delete;
@@ -39,8 +37,7 @@ class Partners {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// Have all pieces done, of which there are less than 65,536. Throws the first failure, when
-  /// nobody is at work any more.
+  /// Have all pieces done. Throws the first failure, when nobody is at work any more.
   void run(std::size_t pieces, const Work& work) {
     work_ = &work;
     done_.store(0, std::memory_order_relaxed);
@@ -60,6 +57,15 @@ class Partners {
   static constexpr unsigned kPlaces = 32;
   static constexpr std::size_t kAwake = 20'000;  // looks, a few hundred microseconds
   static constexpr std::size_t kPatient = 200;   // before others get the processor
+
+  bool hire() {
+    try {
+      threads_.emplace_back([this] { serve(); });
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
 
   void help() {
     for (;;) {

@@ -139,7 +139,6 @@ def test_threads_share_searches_and_build_the_same_tree(data, metric, linkage):
         assert model.hierarchy().node_ids.tolist() == alone.hierarchy().node_ids.tolist()
 
 
-
 @pytest.mark.parametrize("linkage", ["average", "centroid"])
 def test_equals_the_oracle_under_dot(linkage):
     @settings(max_examples=EXAMPLES)

@@ -51,10 +51,13 @@ class ScanSpace {
   Found nearest(std::uint32_t c) {
     NearestCluster best(c, ranks_);
     const std::uint32_t row = row_of_[c];
-    if (is_short())
-      is_shared(short_.bytes_to_scan()) ? look_up_together(row, best) : look_up(row, best);
+    const std::size_t parts = std::min(helpers_.count(), short_.bytes_to_scan() / kWorthAPart);
+    if (!is_short())
+      scan(row, best);
+    else if (parts > 1)
+      look_up_together(row, parts, best);
     else
-      is_shared(rows_ * dim_ * sizeof(Real)) ? scan_together(row, best) : scan(row, 0, rows_, best);
+      look_up(row, best);
     return best.found();
   }
 
@@ -78,7 +81,7 @@ class ScanSpace {
  private:
   using Short = std::conditional_t<Rule::kProduct, ProductCodes<Real>, ShortVectors<Real, Rule>>;
   static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
-  static constexpr std::size_t kWorthSharing = std::size_t{1} << 18;  // bytes
+  static constexpr std::size_t kWorthAPart = std::size_t{1} << 17;  // bytes
 
   bool is_short() const { return short_.fitted(); }
   Real* mean(std::size_t row) { return means_.data() + row * dim_; }
@@ -140,52 +143,37 @@ class ScanSpace {
         weight_of(), search_, row);
   }
 
-  /// Is it worth it to search among so many bytes with helpers?
-  bool is_shared(std::size_t bytes) const { return helpers_.count() > 1 && bytes >= kWorthSharing; }
-
-  /// Call search(part, best_of_part) for each part of all rows, by as many as there are. Who is
-  /// looked at by whom is chance; who is nearest is not.
-  template <class Search>
-  void share(NearestCluster& best, const Search& search) {
-    parts_.clear();
-    for (std::size_t i = 0; i < helpers_.count(); ++i) parts_.push_back({best});
-    const auto part = [&](std::size_t i) { search(i, parts_[i].best); };
-    helpers_.share(parts_.size(), std::cref(part));
-    for (const Part& one : parts_) best.add(one.best);
-  }
-
-  void look_up_together(std::uint32_t row, NearestCluster& best) {
+  /// The same with all helpers, each of whom has a part of the rows. Who is looked at by whom is
+  /// chance; who is nearest is not.
+  void look_up_together(std::uint32_t row, std::size_t parts, NearestCluster& best) {
     short_.make_room_to_search(search_);
     const std::uint32_t home = short_.begin_search(mean(row), row, search_);
     if (home != kNobody) look(row, home, best);
+    parts_.clear();
+    for (std::size_t i = 0; i < parts; ++i) parts_.push_back({best});
     SharedLeast least(best.limit());  // what one has found limits all
-    share(best, [&](std::size_t part, NearestCluster& mine) {
+    const auto search = [&](std::size_t part) {
+      NearestCluster& mine = parts_[part].best;
       short_.search_part(
-          part, helpers_.count(), rule_weights_[row], least_weight_, home,
+          part, parts, rule_weights_[row], least_weight_, home,
           [&](std::uint32_t other) {
             look(row, other, mine);
             least.lower(mine.limit());
           },
           [&] { return least.value(); }, weight_of(), search_);
-    });
+    };
+    helpers_.share(parts, std::cref(search));
+    for (const Part& part : parts_) best.add(part.best);
   }
 
-  void scan_together(std::uint32_t row, NearestCluster& best) {
-    const auto begin_of = [&](std::size_t part) { return part * rows_ / helpers_.count(); };
-    share(best, [&](std::size_t part, NearestCluster& mine) {
-      scan(row, begin_of(part), begin_of(part + 1), mine);
-    });
-  }
-
-  void scan(std::size_t row, std::size_t from, std::size_t to, NearestCluster& best) {
+  void scan(std::size_t row, NearestCluster& best) {
     const Real* x = mean(row);
-    double* values = values_.data() + from;
     if constexpr (Rule::kProduct)
-      kernels<Real>().dots(x, mean(from), to - from, dim_, values);
+      kernels<Real>().dots(x, means_.data(), rows_, dim_, values_.data());
     else
-      kernels<Real>().squared_distances(x, mean(from), to - from, dim_, values);
+      kernels<Real>().squared_distances(x, means_.data(), rows_, dim_, values_.data());
     const double weight = rule_weights_[row];
-    for (std::size_t i = from; i < to; ++i) {
+    for (std::size_t i = 0; i < rows_; ++i) {
       if (at_row_[i] == kNobody) continue;
       const double score = Rule::score(values_[i], weight, rule_weights_[i]);
       if (score <= best.limit()) best.offer(score, at_row_[i]);

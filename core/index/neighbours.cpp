@@ -69,10 +69,6 @@ std::unique_ptr<Neighbours<Real>> buckets_or_scan(std::size_t dim, IndexKind kin
   return std::make_unique<ScanNeighbours<Real, Rule>>();
 }
 
-/// Longer ones may have products of bytes that 32 bits cannot tell from those of rows that are
-/// gone.
-constexpr std::size_t kMostTurned = 8192;
-
 IndexKind what_suits(std::size_t dim, Metric metric) {
   const bool squares = metric != Metric::kDot;
   if (dim < kLanes)

@@ -2,9 +2,9 @@
 // product_codes.hpp: an exact search for large inner products among many long rows that looks at
 // few of them.
 //
-// What short_vectors.hpp is for distances: beside rows that somebody else keeps, it keeps their byte
-// codes, of whole rows (projection.hpp), which say what a product is at most. There are no boxes.
-// Its members are those of ShortVectors, as far as whoever keeps clusters needs them.
+// What short_vectors.hpp is for distances: beside rows that somebody else keeps, it keeps their
+// byte codes, of whole rows (projection.hpp), which say what a product is at most. There are no
+// boxes. Its members are those of ShortVectors, as far as whoever keeps clusters needs them.
 #pragma once
 
 #include <algorithm>

@@ -20,6 +20,7 @@ FLAVOURS = {
     "far on a grid": lambda rng, came, count, d: 1e6 + rng.integers(2, size=(count, d)),
     "sorted": lambda rng, came, count, d: np.sort(came + rng.random((count, d)), axis=0),
     "line": lambda rng, came, count, d: np.outer(rng.normal(size=count), np.ones(d)),
+    "denormal": lambda rng, came, count, d: 1e-160 * rng.normal(size=(count, d)),
     "tiny": lambda rng, came, count, d: 1e-20 * rng.normal(size=(count, d)),
     "huge": lambda rng, came, count, d: 1e15 * rng.normal(size=(count, d)),
 }

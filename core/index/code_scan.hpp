@@ -285,6 +285,7 @@ class CodeScan {
   static constexpr std::int32_t kGone = std::int32_t{1} << 30;  // value below all thresholds
   static constexpr std::int32_t kNeverOut = -(std::int32_t{1} << 29);
   static constexpr std::int32_t kNoValue = std::numeric_limits<std::int32_t>::max();
+  static constexpr double kTiny = 1e-280;          // products of such steps have lost digits
   static constexpr std::size_t kRemembered = 256;  // candidates of each of many queries
   static constexpr std::size_t kStretch = std::size_t{1} << 18;  // bytes of codes
 
@@ -309,6 +310,7 @@ class CodeScan {
   /// q_x.q_y + |q_x| |e_y| + |e_x| (|q_y| + |e_y|).
   double product_value(const CodeQuery& query, double product) const {
     const Multiplier& by = query.multiplier;
+    if (!(by.unit > kTiny)) return -std::numeric_limits<double>::infinity();
     const double steps = (product - by.shift - by.slack - 1e-12 * std::fabs(product)) / by.unit;
     return steps - std::sqrt(query.squares) * worst_ - by.doubt * (longest_ + worst_) - 2;
   }

@@ -68,6 +68,7 @@ ORDER = [
     "index/bucket_boxes.hpp",
     "index/bucket_tree.hpp",
     "index/bucket_tree.cpp",
+    "index/fitting.hpp",
     "index/short_vectors.hpp",
     "index/equal_rows.hpp",
     "index/cell_plan.hpp",

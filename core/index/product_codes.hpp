@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "index/fitting.hpp"
 #include "index/short_vectors.hpp"
 
 namespace ramify {
@@ -26,41 +27,31 @@ class ProductCodes {
   /// gone.
   static constexpr std::size_t kMostColumns = 8192;
 
-  explicit ProductCodes(std::size_t dim) : projection_(dim), next_fit_(dim < 64 ? 256 : 1024) {}
+  explicit ProductCodes(std::size_t dim) : projection_(dim), fitting_(dim) {}
 
   bool fitted() const { return projection_.fitted(); }
-  bool one_by_tree() const { return false; }
   std::size_t bytes_to_scan() const { return scan_.size() * scan_.width(); }
 
   /// Is it time to fit, with so many items?
   bool wants_fit(std::size_t items) const {
-    if (projection_.dim() > kMostColumns) return false;
-    return items >= next_fit_ ||
-           (fitted() && items >= 2 * fitted_to_ && scan_.loose() > items / 16);
+    return projection_.dim() <= kMostColumns && fitting_.is_due(items, scan_.loose());
   }
   /// Fit to a sample, and take in all items 0 .. items-1 that has(item) says are there.
   template <class Has, class RowOf, class WeightOf>
   void fit(std::size_t items, Has&& has, RowOf&& row, WeightOf&& /*weight*/, const Pulse& pulse) {
-    std::vector<Item> there;
-    for (Item i = 0; i < items; ++i)
-      if (has(i)) there.push_back(i);
-    if (there.size() < 2) {
-      next_fit_ = 2 * items;
-      return;
-    }
-    const std::size_t sample = std::min(there.size(), kSample);
-    projection_.fit_whole([&](std::size_t i) { return row(there[i * there.size() / sample]); },
-                          sample);
+    const std::vector<Item> there = fitting_.begin(items, has);
+    if (there.empty()) return;
+    Fitting::to_sample(
+        there, row, [&](const auto& of, std::size_t count) { projection_.fit_whole(of, count); });
     projection_.make_room(room_);
     scan_.begin_products(projection_);
     scan_.extend(items);
-    fitted_to_ = there.size();
-    next_fit_ = 8 * fitted_to_;
     for (std::size_t i = 0; i < there.size(); ++i) {
       if (i % kBlock == 0) pulse.check();
       add(there[i], row(there[i]), 0);
     }
   }
+  // Without a tree there are no two ways to search, and nothing to be made tight again.
   template <class... Any>
   void try_both(Any&&...) {}
   void make_removable() {}
@@ -120,8 +111,6 @@ class ProductCodes {
   }
 
  private:
-  static constexpr std::size_t kSample = 1024;
-
   void turn(const Real* x, ProjectionRoom& room, CodeQuery& query) const {
     query.multiplier = projection_.turn(x, room, query.codes);
     query.sum_up(query.multiplier.doubt);
@@ -137,7 +126,7 @@ class ProductCodes {
   CodeScan scan_;
   ProjectionRoom room_;
   ShortRow shortened_;
-  std::size_t next_fit_, fitted_to_ = 0;
+  Fitting fitting_;
 };
 
 }  // namespace ramify

@@ -8,9 +8,7 @@
 // where they have many, the scan is quicker. Which it is cannot be seen from outside: a
 // few searches are made both ways whenever the number of rows has doubled.
 //
-// Nothing is ruled out before there are enough rows to fit the projection to. It is
-// fitted again when there are eight times as many, or when too many rows are unlike
-// those it was fitted to.
+// Nothing is ruled out before there are enough rows to fit the projection to (fitting.hpp).
 #pragma once
 
 #include <algorithm>
@@ -24,6 +22,7 @@
 
 #include "index/bucket_tree.hpp"
 #include "index/code_scan.hpp"
+#include "index/fitting.hpp"
 #include "math/linkage.hpp"
 #include "math/search_costs.hpp"
 
@@ -55,7 +54,7 @@ class ShortVectors {
  public:
   using Item = std::uint32_t;
   explicit ShortVectors(std::size_t dim, SearchBy by = SearchBy::kMeasured)
-      : by_(by), projection_(dim), next_fit_(dim < 64 ? 256 : 1024) {}
+      : by_(by), projection_(dim), fitting_(dim) {}
 
   bool fitted() const { return projection_.fitted(); }
   /// Are single searches, or those of many rows, quicker by the tree?
@@ -63,27 +62,16 @@ class ShortVectors {
   bool many_by_tree() const { return many_by_tree_; }
 
   /// Is it time to fit, with so many items?
-  bool wants_fit(std::size_t items) const {
-    return items >= next_fit_ ||
-           (fitted() && items >= 2 * fitted_to_ && scan_.loose() > items / 16);
-  }
+  bool wants_fit(std::size_t items) const { return fitting_.is_due(items, scan_.loose()); }
   /// Fit to a sample, and take in all items 0 .. items-1 that has(item) says are there.
   template <class Has, class RowOf, class WeightOf>
   void fit(std::size_t items, Has&& has, RowOf&& row, WeightOf&& weight, const Pulse& pulse) {
-    std::vector<Item> there;
-    for (Item i = 0; i < items; ++i)
-      if (has(i)) there.push_back(i);
-    if (there.size() < 2) {
-      next_fit_ = 2 * items;
-      return;
-    }
-    const std::size_t sample = std::min(there.size(), kSample);
-    projection_.fit([&](std::size_t i) { return row(there[i * there.size() / sample]); }, sample,
-                    pulse);
+    const std::vector<Item> there = fitting_.begin(items, has);
+    if (there.empty()) return;
+    Fitting::to_sample(
+        there, row, [&](const auto& of, std::size_t count) { projection_.fit(of, count, pulse); });
     projection_.make_room(room_);
     scan_.begin(projection_);
-    fitted_to_ = there.size();
-    next_fit_ = 8 * fitted_to_;
     next_trial_ = 0;
     worst_doubt_ = 0;
     load(there, items, row, weight, pulse);
@@ -193,7 +181,6 @@ class ShortVectors {
   static constexpr bool kWard = std::is_same_v<Rule, WardGrowth>;
   using TreeRule = std::conditional_t<kWard, WardGrowth, AverageSquared>;
   using Tree = BucketTree<float, TreeRule>;
-  static constexpr std::size_t kSample = 1024;
   static constexpr std::size_t kTried = 16;
 
   Tree& tree() { return *tree_; }
@@ -374,7 +361,8 @@ class ShortVectors {
   std::unique_ptr<Tree> tree_;  // once there is a projection
   ProjectionRoom room_;
   ShortRow shortened_;
-  std::size_t next_fit_, fitted_to_ = 0, next_trial_ = 0;
+  Fitting fitting_;
+  std::size_t next_trial_ = 0;
   double worst_doubt_ = 0;
   bool one_by_tree_ = false, many_by_tree_ = false;
 };

@@ -137,6 +137,20 @@ void bind_index(nb::module_& m) {
         nb::arg("pulses") = nb::none());
 }
 
+/// The bytes of all rows, one after the other.
+std::vector<std::int8_t> encoded(const Projection<double>& projection, const Rows<double>& rows,
+                                 std::vector<double>& doubts) {
+  std::vector<std::int8_t> codes;
+  ProjectionRoom room;
+  ShortRow one;
+  for (std::size_t i = 0; i < rows.shape(0); ++i) {
+    projection.apply_broad(rows.data() + i * rows.shape(1), room, one);
+    codes.insert(codes.end(), one.broad.begin(), one.broad.end());
+    doubts.push_back(one.broad_doubt);
+  }
+  return codes;
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -146,14 +160,7 @@ void bind_rows(nb::module_& m) {
     const auto row = [&](std::size_t i) { return rows.data() + i * dim; };
     projection.fit(row, count, {});
     std::vector<double> doubts;
-    std::vector<std::int8_t> codes;
-    ProjectionRoom room;
-    ShortRow one;
-    for (std::size_t i = 0; i < count; ++i) {
-      projection.apply(row(i), room, one);
-      codes.insert(codes.end(), one.broad.begin(), one.broad.end());
-      doubts.push_back(one.broad_doubt);
-    }
+    auto codes = encoded(projection, rows, doubts);
     return std::tuple(to_numpy(std::move(codes), projection.broad()), std::move(doubts),
                       projection.scale() / projection.step());
   });
@@ -163,14 +170,10 @@ void bind_rows(nb::module_& m) {
     const auto row = [&](std::size_t i) { return rows.data() + i * dim; };
     projection.fit_whole(row, count);
     std::vector<double> doubts;
-    std::vector<std::int8_t> codes, of_one;
+    auto codes = encoded(projection, rows, doubts);
+    std::vector<std::int8_t> of_one;
     ProjectionRoom room;
-    ShortRow one;
-    for (std::size_t i = 0; i < count; ++i) {
-      projection.apply_broad(row(i), room, one);
-      codes.insert(codes.end(), one.broad.begin(), one.broad.end());
-      doubts.push_back(one.broad_doubt);
-    }
+    projection.make_room(room);
     const Multiplier by = projection.turn(with.data(), room, of_one);
     return std::tuple(to_numpy(std::move(codes), projection.broad()), std::move(doubts),
                       std::vector<int>(of_one.begin(), of_one.end()),

@@ -672,6 +672,7 @@ void Live<Real>::merge_closest_leaves() {
     throw;
   }
   const NodeId v = pairs_.take_closest(tree_);
+  tree_.freshen(v);
   NodeId a = tree_.left(v), b = tree_.right(v);
   if (b.row() < a.row()) std::swap(a, b);
   const Standing standing{tree_.weight(v), tree_.ssd(v)};
@@ -736,6 +737,7 @@ NodeId Live<Real>::node_of(PublicId id) const {
 template <class Real>
 void Live<Real>::make_room_to_edit() {
   if (!algorithm_->keeps_marks()) throw std::invalid_argument("this algorithm keeps to no edits");
+  tree_.refresh(options_.rule.metric, options_.rule.linkage);
   tree_.make_room_to_mark();
 }
 

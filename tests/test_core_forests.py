@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HAC of a forest alone, in every space; and the part of a path that needs no HAC."""
+"""HAC of a forest alone, in every space, and of a path; and the part of one that needs no HAC."""
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from tests.core_parts import part, parts
+from tests.core_parts import part, parts, run_machine
 from tests.oracles.hac import assert_greedy, hac
 from tests.oracles.linkages import OFFERED, Linkage
 from tests.oracles.trees import Tree, clusters, leaf, merge
@@ -158,10 +159,10 @@ def test_merging_stops_when_the_pulse_says_so(space, d, linkage):
 
 
 @st.composite
-def paths(draw):
+def paths(draw, columns=(1, 2, 3, 15)):
     """S_0 .. S_l and x, as arrays: what hangs off a path, nearest first, and a new point."""
     items = draw(st.integers(2, 40), label="on the path")
-    d = draw(st.sampled_from([1, 2, 3, 15, 16, 40]), label="columns")
+    d = draw(st.sampled_from(columns), label="columns")
     growth = draw(st.sampled_from([1.0, 1.05, 1.5, 3.0]), label="growth")
     kind = draw(st.sampled_from(["loose", "grid", "line", "heaps"]), label="kind")
     offset = draw(st.sampled_from([0.0, 0.0, 1e3, 1e7]), label="offset")
@@ -228,7 +229,7 @@ def test_the_stable_part_really_is_stable(forest):
     assert merged == hac_of_all(forest)
 
 
-@pytest.mark.parametrize("d", [1, 3, 16, 40])
+@pytest.mark.parametrize("d", [1, 3, 15])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_path_that_nobody_disturbs_is_stable(d, dtype):
     """Or else stability would be true of nothing: all but y and x stays."""
@@ -252,3 +253,92 @@ def test_equal_linkages_are_never_certain():
         np.arange(12, dtype=np.uint32),
     )
     assert parts.StablePathF64(2).unstable_level(*forest) == 9
+
+
+# --- HAC of a path, with what earlier paths have found out ---------------------------------
+
+
+@settings(max_examples=examples(200))
+@given(paths(columns=(16, 17, 40)), st.sampled_from(["sqeuclidean", "dot"]), st.booleans())
+def test_a_path_is_merged_as_a_forest_or_not_at_all(forest, metric, comes):
+    """Not at all: only where linkages tie. Else the same merges, in the same order."""
+    count = len(forest[0])
+    path_hac = part("PathHac", forest[0].dtype.type)(forest[0].shape[1], metric)
+    expected, _ = parts.forest_hac(*forest, metric, "average", "pairs")
+    for _ in range(3):  # the third time almost everything is known
+        merges = path_hac.merge(*forest, range(count), range(count - 1 - comes), comes)
+        assert merges is None or merges == expected
+
+
+class PathMachine(RuleBasedStateMachine):
+    """Clusters that hang off one path after the other; some of them change on the way."""
+
+    dtype: type
+    metric: str
+
+    @initialize(seed=seeds(), d=st.sampled_from([16, 24]), spread=st.sampled_from([0.01, 1.0]))
+    def start(self, seed, d, spread):
+        self.rng = np.random.default_rng(seed)
+        self.means = self.rng.normal(size=(90, d))
+        if self.metric == "dot":
+            self.means = np.abs(self.means)
+        self.means = (self.means * spread).astype(self.dtype)
+        self.sizes = self.rng.integers(1, 30, size=90).astype(np.uint32)
+        self.ssds = self.rng.exponential(size=90) * (self.sizes > 1) * spread**2
+        self.path_hac = part("PathHac", self.dtype)(d, self.metric)
+        self.order = self.rng.permutation(90)
+
+    @rule(lowest=st.integers(0, 80), comes=st.booleans(), among=st.integers(0, 3))
+    def merge(self, lowest, comes, among):
+        """Mostly the upper part of one long path; a few of others below it."""
+        feet = self.order[self.rng.permutation(lowest + 1)[:among]]
+        chosen = np.concatenate([feet, self.order[lowest + 1 :]])
+        if len(chosen) < 3:
+            return
+        forest = (
+            np.ascontiguousarray(self.means[chosen]),
+            self.ssds[chosen],
+            self.sizes[chosen],
+            chosen.astype(np.uint32),
+        )
+        path = list(range(len(chosen) - 1 - comes))
+        found = self.path_hac.merge(*forest, chosen.tolist(), path[::-1], comes)
+        expected, _ = parts.forest_hac(*forest, self.metric, "average", "pairs")
+        assert found == expected
+
+    @rule(which=st.integers(0, 89))
+    def change(self, which):
+        self.path_hac.release(which)
+        self.means[which] = self.means[which] * self.dtype(0.9)
+        self.sizes[which] += 1
+
+    @rule()
+    def reorder(self):
+        at = self.rng.integers(0, 89)
+        self.order[[at, at + 1]] = self.order[[at + 1, at]]
+
+    @rule(wipe=st.booleans())
+    def forget(self, wipe):
+        self.path_hac.wipe() if wipe else self.path_hac.forget()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "dot"])
+def test_what_is_known_of_paths_stays_right(metric, dtype):
+    fields = {"metric": metric, "dtype": dtype}
+    run_machine(type("Machine", (PathMachine,), fields), runs=20, steps=40)
+
+
+@pytest.mark.parametrize("scale", [1e20, 1e140, 1e-25])
+def test_numbers_beyond_single_precision_are_no_trouble(scale):
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(30, 16))
+    forest = (means, np.zeros(30), np.ones(30, np.uint32), np.arange(30, dtype=np.uint32))
+    far = (means * scale, *forest[1:])
+    expected, _ = parts.forest_hac(*forest, "sqeuclidean", "average", "pairs")
+    path_hac = parts.PathHacF64(16, "sqeuclidean")
+    for _ in range(2):
+        merges = path_hac.merge(*far, range(30), range(28), True)
+        assert merges == (expected if scale < 1 else None)  # too large: it cannot tell
+    path_hac.forget()
+    assert path_hac.merge(*forest, range(30), range(28), True) == expected

@@ -47,10 +47,13 @@ class RepairMachine(RuleBasedStateMachine):
     metric: str
     linkage: str
     dtype: type
-    lengths: tuple[int, int] = (0, 0)  # of paths that are long, and that have a table
+    lengths: tuple[int, int] = (0, 0)  # of paths without all pairs, and that PathHac merges
 
-    @initialize(dim=st.sampled_from([1, 2, 16]), seed=seeds(), whole=st.booleans())
-    def start(self, dim, seed, whole):
+    dims: tuple[int, ...] = (1, 2, 16)
+
+    @initialize(data=st.data(), seed=seeds(), whole=st.booleans())
+    def start(self, data, seed, whole):
+        dim = data.draw(st.sampled_from(self.dims), label="columns")
         self.rng = np.random.default_rng(seed)
         X = self.rng.normal(size=(120, dim))
         self.X = (np.round(2 * X) if whole else X).astype(self.dtype)
@@ -188,8 +191,9 @@ def test_any_tree_is_repaired_as_if_all_its_paths_were_long(metric, linkage, dty
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("metric", ["sqeuclidean", "dot"])
-def test_any_tree_is_repaired_as_if_all_its_paths_had_a_table(metric, dtype):
+def test_any_tree_is_repaired_with_what_is_known_of_its_paths(metric, dtype):
     fields = {"metric": metric, "linkage": "average", "dtype": dtype, "lengths": (10**6, 2)}
+    fields["dims"] = (16, 20)
     run_machine(type("Machine", (RepairMachine,), fields), runs=12, steps=25)
 
 

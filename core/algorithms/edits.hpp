@@ -35,7 +35,11 @@ NodeId holder_of(const Tree<Real>& tree, NodeId v) {
 /// Compute the summaries of v and all above it. O(depth dim).
 template <class Real>
 void summarise_up(Tree<Real>& tree, NodeId v) {
-  for (; v != kNone; v = tree.parent(v)) tree.summarise(v.slot());
+  for (; v != kNone; v = tree.parent(v)) {
+    tree.freshen(tree.left(v));
+    tree.freshen(tree.right(v));
+    tree.summarise(v.slot());
+  }
 }
 
 /// A leaf has gone from below a held node, whose place its child `left` took: that is

@@ -149,17 +149,6 @@ RAMIFY_INLINE bool run_on_matrix(std::span<const ForestItem<Real>> forest, std::
   return run<MatrixSpace<Real, Rule>, Rule>(forest, dim, {}, scratch, merges);
 }
 
-template <class Rule, class Real>
-RAMIFY_INLINE void run_in_table(std::span<const ForestItem<Real>> forest,
-                                const LinkageTable<Real>& table, ForestScratch& scratch,
-                                std::vector<Merge>& merges) {
-  using Space = MatrixSpace<Real, Rule, Filling::kKept>;
-  const Pulse pulse;
-  Space space(forest, table, scratch);
-  Agglomeration<Space> work(space, scratch, forest.size(), pulse, merges);
-  work.run_chain();
-}
-
 template <class Real>
 void begin_merging(std::span<const ForestItem<Real>> forest, ForestScratch& scratch,
                    std::vector<Merge>& merges) {
@@ -177,18 +166,6 @@ ForestSpace what_suits(std::size_t m, std::size_t dim, Metric metric) {
 }
 
 }  // namespace
-
-template <class Real>
-void forest_hac_in_table(std::span<const ForestItem<Real>> forest, const LinkageTable<Real>& table,
-                         Metric metric, Linkage linkage, ForestScratch& scratch,
-                         std::vector<Merge>& merges) {
-  begin_merging(forest, scratch, merges);
-  with_rule(metric, linkage, [&](auto rule) {
-    using Rule = decltype(rule);
-    if constexpr (Rule::kMeanOfParts)
-      chosen<run_in_table<Rule, Real>>()(forest, table, scratch, merges);
-  });
-}
 
 template <class Real>
 bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metric metric,
@@ -218,10 +195,6 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
   });
 }
 
-template void forest_hac_in_table(std::span<const ForestItem<float>>, const LinkageTable<float>&,
-                                  Metric, Linkage, ForestScratch&, std::vector<Merge>&);
-template void forest_hac_in_table(std::span<const ForestItem<double>>, const LinkageTable<double>&,
-                                  Metric, Linkage, ForestScratch&, std::vector<Merge>&);
 template bool forest_hac(std::span<const ForestItem<float>>, std::size_t, Metric, Linkage,
                          const Pulse&, ForestScratch&, std::vector<Merge>&, ForestSpace, Helpers*);
 template bool forest_hac(std::span<const ForestItem<double>>, std::size_t, Metric, Linkage,

@@ -48,9 +48,7 @@ struct Merge {
 /// Buffers that a stream of small forests reuses.
 struct ForestScratch {
   std::vector<double> matrix, columns, products, radii, rule_weights, sizes, closed;
-  std::vector<double> linkages;     // of the merges, if the forest was small enough for a matrix
-  std::vector<const double*> rows;  // of a table that is kept, and of unions
-  std::vector<double*> free_rows;   // for unions
+  std::vector<double> linkages;  // of the merges, if the forest was small enough for a matrix
   std::vector<std::uint32_t> row_of, at_row, unions, chain;
   std::vector<Rank> ranks;
   std::vector<std::uint8_t> alive;
@@ -69,15 +67,5 @@ bool forest_hac(std::span<const ForestItem<Real>> forest, std::size_t dim, Metri
                 Linkage linkage, const Pulse& pulse, ForestScratch& scratch,
                 std::vector<Merge>& merges, ForestSpace space = ForestSpace::kBySize,
                 Helpers* helpers = nullptr);
-
-template <class Real>
-class LinkageTable;
-
-/// The same for a forest that has been seated in a table (linkage_table.hpp), of average
-/// linkage or inner products: the merges of forest_hac() with a matrix.
-template <class Real>
-void forest_hac_in_table(std::span<const ForestItem<Real>> forest, const LinkageTable<Real>& table,
-                         Metric metric, Linkage linkage, ForestScratch& scratch,
-                         std::vector<Merge>& merges);
 
 }  // namespace ramify

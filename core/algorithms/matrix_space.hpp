@@ -14,9 +14,6 @@
 // quicker and differ in the last digits. Those matter only where two clusters are almost
 // equally near: a space filled by products says so (is_certain), and the caller begins
 // again with an exact one.
-//
-// Where a table of linkages is kept from one forest to the next (linkage_table.hpp), the rows
-// of single items are the table's, and are not written to; those of unions lie beside it.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +24,13 @@
 #include <vector>
 
 #include "algorithms/forest_spaces.hpp"
-#include "algorithms/linkage_table.hpp"
 #include "math/dispatch.hpp"
 #include "math/lanes.hpp"
 #include "math/product_bounds.hpp"
 
 namespace ramify {
 
-enum class Filling { kExact, kByProducts, kKept };
+enum class Filling { kExact, kByProducts };
 
 template <class Real, class Rule, Filling kFilling = Filling::kExact>
 class MatrixSpace {
@@ -42,9 +38,8 @@ class MatrixSpace {
   RAMIFY_INLINE MatrixSpace(std::span<const ForestItem<Real>> forest, std::size_t dim,
                             ForestScratch& scratch, const Pulse&)
       : m_(forest.size()), stride_((m_ + kWidth - 1) / kWidth * kWidth), s_(scratch) {
-    static_assert(kFilling != Filling::kKept);
     s_.matrix.resize(m_ * stride_);
-    begin(forest, [](std::uint32_t i) { return i; });
+    begin(forest);
     if constexpr (kFilling == Filling::kByProducts)
       fill_by_products(forest, dim);
     else if (dim < kLanes)
@@ -53,28 +48,11 @@ class MatrixSpace {
       fill_by_pair(forest, dim);
   }
 
-  /// The rows of items are those of a table in which the forest has been seated, and stay as they
-  /// are.
-  RAMIFY_INLINE MatrixSpace(std::span<const ForestItem<Real>> forest,
-                            const LinkageTable<Real>& table, ForestScratch& scratch)
-      : m_(forest.size()), stride_(table.used()), s_(scratch) {
-    static_assert(kFilling == Filling::kKept);
-    static_assert(LinkageTable<Real>::kWidth == kWidth);
-    begin(forest, [&](std::uint32_t i) { return table.place(i); });
-    s_.matrix.resize((m_ / 2 + 1) * stride_);  // no more unions are there at any time
-    s_.rows.resize(stride_);
-    for (std::uint32_t i = 0; i < m_; ++i) s_.rows[table.place(i)] = table.row(table.place(i));
-    s_.free_rows.clear();
-    for (std::size_t i = m_ / 2 + 1; i > 0; --i)
-      s_.free_rows.push_back(&s_.matrix[(i - 1) * stride_]);
-  }
-
   /// Was every nearest cluster so far nearest beyond doubt?
   bool is_certain() const { return is_certain_; }
 
   RAMIFY_INLINE Found nearest(std::uint32_t c) {
     const std::uint32_t row = s_.row_of[c];
-    if constexpr (kFilling == Filling::kKept) return nearest_in_table(c, row);
     Best best = nearest_open(row);
     for (const std::uint32_t other : s_.unions)
       if (other != row) consider(best, other, row_at(other)[row]);
@@ -99,26 +77,13 @@ class MatrixSpace {
     // A single item's row is right in the columns of items, a union's everywhere.
     const double l_ab = a_was_item && s_.closed[row_b] != 0 ? to_b[row_a] : to_a[row_b];
     s_.linkages.push_back(l_ab + doubt_);
-    double* to_union = row_of_union(row_a, row_b);
+    double* to_union = row_at(row_a);
     s_.closed[row_a] = s_.closed[row_b] = kClosed;
     if (stride_ >= 8 * kWidth) narrow();
-    if constexpr (kFilling == Filling::kKept) {
-      static_assert(Rule::kMeanOfParts);
-      const double share = n_b / (n_a + n_b);
-      last_union_ = c;
-      nearest_of_last_ = nearest_open(row_a, [&](std::size_t i, Lanes& out) {
-        Lanes of_a, of_b;
-        load(of_a, to_a + i);
-        load(of_b, to_b + i);
-        out = of_a + share * (of_b - of_a);  // Rule::update
-        store(out, to_union + i);
-      });
-    } else {
-      for (std::size_t i = open_begin_; i < open_end_; ++i)
-        to_union[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
-    }
+    for (std::size_t i = open_begin_; i < open_end_; ++i)
+      to_union[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
     for (const std::uint32_t other : s_.unions) {
-      double* to_other = union_row_at(other);
+      double* to_other = row_at(other);
       to_union[other] = to_other[row_a] =
           Rule::update({n_a, n_b, sizes[other], to_other[row_a], to_other[row_b], l_ab});
     }
@@ -131,28 +96,12 @@ class MatrixSpace {
  private:
   static constexpr std::size_t kWidth = kLanesWidth;
   static constexpr double kClosed = std::numeric_limits<double>::infinity();
-  static constexpr double kFar = LinkageTable<Real>::kFar;
+  static constexpr double kFar = 1e300;  // of an item to itself; finite, so that sums stay so
 
   struct Best {
     std::uint32_t row;
     double linkage;
   };
-
-  /// A union's nearest item was found when it was made. That of an item is mostly the union which
-  /// has just found it: then a glance along the row is enough.
-  RAMIFY_INLINE Found nearest_in_table(std::uint32_t c, std::uint32_t row) {
-    Best best{row, kClosed};
-    for (const std::uint32_t other : s_.unions)
-      if (other != row) consider(best, other, row_at(other)[row]);
-    if (c == last_union_) {
-      if (nearest_of_last_.linkage < kClosed)
-        consider(best, nearest_of_last_.row, nearest_of_last_.linkage);
-    } else if (open_within(row, best.linkage) > 0) {
-      const Best item = nearest_open(row);
-      consider(best, item.row, item.linkage);
-    }
-    return {s_.at_row[best.row], best.linkage};
-  }
 
   /// Whole vectors of columns at either end that are all closed are done with.
   RAMIFY_INLINE void narrow() {
@@ -165,8 +114,7 @@ class MatrixSpace {
     while (open_begin_ < open_end_ && all_closed(open_end_ - kWidth)) open_end_ -= kWidth;
   }
 
-  template <class PlaceOf>
-  RAMIFY_INLINE void begin(std::span<const ForestItem<Real>> forest, const PlaceOf& place_of) {
+  RAMIFY_INLINE void begin(std::span<const ForestItem<Real>> forest) {
     s_.sizes.assign(stride_, 1);
     s_.closed.assign(stride_, kClosed);
     s_.unions.clear();
@@ -174,39 +122,15 @@ class MatrixSpace {
     s_.row_of.resize(2 * m_ - 1);
     s_.at_row.resize(stride_);
     for (std::uint32_t i = 0; i < m_; ++i) {
-      const std::uint32_t row = place_of(i);
-      s_.row_of[i] = row;
-      s_.at_row[row] = i;
-      s_.sizes[row] = forest[i].summary.n;
-      s_.closed[row] = 0;
+      s_.row_of[i] = i;
+      s_.at_row[i] = i;
+      s_.sizes[i] = forest[i].summary.n;
+      s_.closed[i] = 0;
     }
   }
 
-  RAMIFY_INLINE const double* row_at(std::uint32_t row) const {
-    if constexpr (kFilling == Filling::kKept) return s_.rows[row];
-    return &s_.matrix[row * stride_];
-  }
-  RAMIFY_INLINE double* union_row_at(std::uint32_t row) {
-    // Rows of unions are in s_.matrix, whatever the filling.
-    return s_.matrix.data() + (row_at(row) - s_.matrix.data());
-  }
-
-  /// Where the row of a union of two is written: in that of a, or, where rows of items are to
-  /// stay, in that of a part that is a union, or in a new one.
-  RAMIFY_INLINE double* row_of_union(std::uint32_t row_a, std::uint32_t row_b) {
-    if constexpr (kFilling != Filling::kKept) return &s_.matrix[row_a * stride_];
-    const bool a_is_union = s_.closed[row_a] != 0, b_is_union = s_.closed[row_b] != 0;
-    double* row;
-    if (a_is_union || b_is_union) {
-      row = union_row_at(a_is_union ? row_a : row_b);
-      if (a_is_union && b_is_union) s_.free_rows.push_back(union_row_at(row_b));
-    } else {
-      row = s_.free_rows.back();
-      s_.free_rows.pop_back();
-    }
-    s_.rows[row_a] = row;
-    return row;
-  }
+  RAMIFY_INLINE const double* row_at(std::uint32_t row) const { return &s_.matrix[row * stride_]; }
+  RAMIFY_INLINE double* row_at(std::uint32_t row) { return &s_.matrix[row * stride_]; }
 
 #if defined(__GNUC__) || defined(__clang__)
   struct Least {
@@ -417,8 +341,6 @@ class MatrixSpace {
   ForestScratch& s_;
   double doubt_ = 0;  // what a linkage may be off by, and its unions
   bool is_certain_ = true;
-  std::uint32_t last_union_ = 0xFFFFFFFFU;
-  Best nearest_of_last_{};  // among items
 };
 
 }  // namespace ramify

@@ -11,7 +11,6 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kWorthAsking = 6;             // smaller forests are merged as quickly
-constexpr std::size_t kWorthATable = 48;            // subtrees of a path
 constexpr std::size_t kTooLongForPairs = 2048;      // all pairs of a longer path are too many
 constexpr std::uint64_t kNoId = ~std::uint64_t{0};  // until inherit_ids()
 
@@ -54,6 +53,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   if (comes) cut_.trees.push_back(coming);
   gather_forest(tree);
   recall(tree, coming);
+  if (merge_path(tree, comes, going, known)) return true;
   std::size_t remade = cut_.taken.size();
   const LongPathOutcome outcome =
       is_long() ? merge_long_path<Real>(forest_, cut_.trees, comes, tree.dim(), metric_, linkage_,
@@ -63,8 +63,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   if (outcome == LongPathOutcome::kUnsure &&
       (!comes || !merge_below_the_stable_part(tree.dim(), remade))) {
     remade = cut_.taken.size();
-    if (!merge_in_table(tree) &&
-        !forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
+    if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
       return false;
   }
   kept_.clear();
@@ -84,26 +83,92 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   return true;
 }
 
-/// With the linkages that the table has of the last path, if it has enough of them.
+/// Where linkages are means of their parts', and there are many columns: only what has changed
+/// of the path is written, and summaries are left for later.
 template <class Real>
-bool Repair<Real>::merge_in_table(const Tree<Real>& tree) {
-  const std::size_t m = forest_.size(), dim = tree.dim();
-  const bool average = metric_ == Metric::kDot || linkage_ == Linkage::kAverage;
-  if (!average || !cut_.one_path || dim < kLanes || m > matrix_limit(dim)) return false;
-  if (m < (table_from_ > 0 ? table_from_ : kWorthATable)) return false;
-  const std::size_t strangers = table_.strangers(cut_.trees, end_of_ids(tree));
-  if (table_from_ == 0 && !is_worth_seating(strangers)) return false;
-  with_rule(metric_, linkage_,
-            [&](auto rule) { table_.template seat<decltype(rule)>(forest_, cut_.trees, dim); });
-  forest_hac_in_table<Real>(forest_, table_, metric_, linkage_, scratch_, merges_);
+bool Repair<Real>::merge_path(Tree<Real>& tree, bool comes, NodeId going, double known) {
+  const std::size_t m = forest_.size();
+  if (!cut_.one_path || cut_.taken.empty() || tree.marked() || m < path_from_ ||
+      !PathHac<Real>::fits(m) || !PathHac<Real>::fits(tree.dim(), metric_, linkage_) ||
+      !path_hac_.merge(forest_, cut_.trees, cut_.taken, comes, end_of_ids(tree), merges_))
+    return false;
+  const std::size_t levels = cut_.taken.size();
+  cut_.trees.reserve(m + merges_.size());
+  parts_.resize(m + merges_.size());
+  is_there_.assign(levels, 0);
+  other_merges_.clear();
+  other_merges_.reserve(merges_.size());
+  spare_.clear();
+  spare_.reserve(levels);
+  old_weight_.resize(levels);
+  old_id_.resize(levels);
+  heirs_.assign(levels, {});  // from here on nothing may fail
+  if (going != kNone) tree.detach(going);
+  write_path(tree, comes, known);
+  tree.set_root(cut_.trees.back());
+  if (going != kNone) tree.freshen(tree.root());  // nothing is left of who has gone
+  for (std::size_t t = m; t < cut_.trees.size(); ++t) path_hac_.table().release(cut_.trees[t]);
+  if (memory_.in_use()) memory_.forget();
+  remembered_ = tree.changes();
   return true;
 }
 
-/// Where paths have little in common, products of all means at once are less work; now and then
-/// the table moves to where paths are now.
+/// A union of all subtrees up to some level is the node of that level, which may have gained x: it
+/// stays where it is.
 template <class Real>
-bool Repair<Real>::is_worth_seating(std::size_t strangers) {
-  return 2 * strangers <= forest_.size() || ++not_seated_ % 8 == 0;
+void Repair<Real>::write_path(Tree<Real>& tree, bool comes, double known) {
+  const std::size_t m = forest_.size(), levels = cut_.taken.size();
+  for (std::uint32_t i = 0; i < m; ++i) parts_[i] = {i, 1, false};
+  if (comes) parts_[m - 1] = {0, 0, true};
+  for (std::uint32_t t = 0; t < merges_.size(); ++t) {
+    const Part &a = parts_[merges_[t].a], &b = parts_[merges_[t].b];
+    Part& made = parts_[m + t];
+    made = {std::max(a.highest, b.highest), a.count + b.count, a.has_x || b.has_x};
+    made.is_node = made.highest > 0 && made.count == made.highest + 1 &&
+                   !is_there_[made.highest - 1];  // there are two if x joins it last
+    if (made.is_node)
+      is_there_[made.highest - 1] = 1;
+    else
+      other_merges_.push_back(t);
+  }
+  for (std::size_t k = 0; k < levels; ++k) {
+    if (is_there_[k]) continue;
+    spare_.push_back(cut_.taken[k]);
+    old_weight_[k] = tree.weight(NodeId::inner(cut_.taken[k]));
+    old_id_[k] = tree.id(cut_.taken[k]);
+  }
+  std::size_t used = 0;
+  for (std::uint32_t t = 0; t < merges_.size(); ++t) {
+    const NodeId a = cut_.trees[merges_[t].a], b = cut_.trees[merges_[t].b];
+    const Part& part = parts_[m + t];
+    if (part.is_node) {
+      const NodeId node = NodeId::inner(cut_.taken[part.highest - 1]);
+      if (tree.left(node) == a && tree.right(node) == b)
+        tree.recount(node);
+      else
+        tree.join_for_later(a, b, node.slot());
+      cut_.trees.push_back(node);
+    } else {
+      const Slot slot = used < spare_.size() ? spare_[used++] : tree.new_slot(kNoId);
+      cut_.trees.push_back(tree.join_for_later(a, b, slot));
+    }
+  }
+  const double of_x = comes ? tree.weight(cut_.trees[m - 1]) - known : 0;
+  for (const std::uint32_t t : other_merges_) {
+    const Part& part = parts_[m + t];
+    const std::size_t level = part.highest > 0 ? part.highest - 1 : 0;
+    tree.set_id(cut_.trees[m + t].slot(), kNoId);
+    if (is_there_[level]) continue;
+    const double kept = tree.weight(cut_.trees[m + t]) - (part.has_x ? of_x : 0);
+    if (kept > heirs_[level].kept) heirs_[level] = {kept, t};
+  }
+  for (std::size_t k = 0; k < levels; ++k)
+    if (!is_there_[k] && 2 * heirs_[k].kept > old_weight_[k])
+      tree.set_id(cut_.trees[m + heirs_[k].merge].slot(), old_id_[k]);
+  for (const std::uint32_t t : other_merges_) {
+    const Slot slot = cut_.trees[m + t].slot();
+    if (tree.id(slot) == kNoId) tree.set_id(slot, tree.new_id());
+  }
 }
 
 template <class Real>
@@ -115,10 +180,10 @@ bool Repair<Real>::is_long() const {
 /// that comes may have the id of one that has gone.
 template <class Real>
 void Repair<Real>::recall(const Tree<Real>& tree, NodeId coming) {
-  table_.release(coming);
+  path_hac_.table().release(coming);
   if (tree.changes() != remembered_) {
     if (memory_.in_use()) memory_.forget();
-    table_.forget();
+    path_hac_.table().forget();
   }
   if (is_long() || memory_.in_use()) memory_.make_room(end_of_ids(tree), forest_.size());
 }
@@ -132,7 +197,9 @@ std::size_t Repair<Real>::end_of_ids(const Tree<Real>& tree) {
 template <class Real>
 void Repair<Real>::note_merges(const Tree<Real>& tree, bool comes, const Place& place,
                                bool compared) {
-  if (table_.in_use()) note_in_table(place);
+  for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
+    path_hac_.table().release(cut_.trees[t]);
+  for (const Slot slot : kept_) path_hac_.table().release(NodeId::inner(slot));
   remembered_ = tree.changes();
   if (!memory_.in_use()) return;
   if (!cut_.one_path || place.above != kNone) {
@@ -142,15 +209,6 @@ void Repair<Real>::note_merges(const Tree<Real>& tree, bool comes, const Place& 
     for (const Slot slot : kept_) memory_.renew(NodeId::inner(slot));
     memory_.tick();
   }
-}
-
-/// What the path's nodes hold has changed.
-template <class Real>
-void Repair<Real>::note_in_table(const Place& place) {
-  if (!cut_.one_path || place.above != kNone) return table_.forget();
-  for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
-    table_.release(cut_.trees[t]);
-  for (const Slot slot : kept_) table_.release(NodeId::inner(slot));
 }
 
 template <class Real>
@@ -195,9 +253,12 @@ void Repair<Real>::merge_last_two_first(const Tree<Real>& tree) {
 }
 
 template <class Real>
-void Repair<Real>::gather_forest(const Tree<Real>& tree) {
+void Repair<Real>::gather_forest(Tree<Real>& tree) {
   forest_.clear();
-  for (const NodeId v : cut_.trees) forest_.push_back({tree.summary(v), tree.rank(v)});
+  for (const NodeId v : cut_.trees) {
+    tree.freshen(v);
+    forest_.push_back({tree.summary(v), tree.rank(v)});
+  }
 }
 
 /// Try to merge only what lies below the stable part of the path. `remade` comes
@@ -205,7 +266,8 @@ void Repair<Real>::gather_forest(const Tree<Real>& tree) {
 template <class Real>
 bool Repair<Real>::merge_below_the_stable_part(std::size_t dim, std::size_t& remade) {
   const bool fit = cut_.one_path && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
-                   forest_.size() >= kWorthAsking && forest_.size() <= kTooLongForPairs;
+                   dim < kLanes && forest_.size() >= kWorthAsking &&
+                   forest_.size() <= kTooLongForPairs;
   if (!fit || !is_worth_asking()) return false;
   const bool found = merge_stepwise(dim, remade);
   constexpr double kWeight = 1.0 / 16;

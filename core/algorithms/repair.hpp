@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
-#include "algorithms/linkage_table.hpp"
 #include "algorithms/long_path.hpp"
+#include "algorithms/path_hac.hpp"
 #include "algorithms/stable_path.hpp"
 #include "tree/tree.hpp"
 
@@ -40,10 +40,10 @@ struct CutForest {
 /// How many subtrees hang off a path that merge_long_path() is quicker for.
 std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage);
 
-/// From how many subtrees on a path is merged with a table that is kept, and from how many by
+/// From how many subtrees on a path is merged by PathHac, and from how many by
 /// merge_long_path(); 0: where that is quicker. The tree is the same.
 struct PathLengths {
-  std::size_t table_from = 0, long_path_from = 0;
+  std::size_t path_from = 0, long_path_from = 0;
 };
 
 template <class Real>
@@ -52,10 +52,11 @@ class Repair {
   Repair(std::size_t dim, Metric metric, Linkage linkage, PathLengths lengths = {})
       : metric_(metric),
         linkage_(linkage),
-        table_from_(lengths.table_from),
+        path_from_(lengths.path_from > 0 ? lengths.path_from : kWorthAPath),
         long_path_from_(lengths.long_path_from > 0 ? lengths.long_path_from
                                                    : usual_long_path(dim, metric, linkage)),
-        stable_path_(dim) {}
+        stable_path_(dim),
+        path_hac_(dim, metric, linkage) {}
 
   /// To be filled in before every call.
   CutForest& cut() { return cut_; }
@@ -78,8 +79,8 @@ class Repair {
     ramify::wipe(scratch_.matrix);
     ramify::wipe(scratch_.linkages);
     long_path_.wipe();
-    table_.wipe();
     stable_path_.wipe();
+    path_hac_.wipe();
   }
 
   /// HAC of the forest that was cut out, which is all there is, if `accept` says yes to
@@ -100,14 +101,13 @@ class Repair {
 
  private:
   struct Place;
-  void gather_forest(const Tree<Real>& tree);
+  void gather_forest(Tree<Real>& tree);
+  bool merge_path(Tree<Real>& tree, bool comes, NodeId going, double known);
+  void write_path(Tree<Real>& tree, bool comes, double known);
   void put_last(NodeId tree);
   void merge_last_two_first(const Tree<Real>& tree);
   bool is_long() const;
-  bool merge_in_table(const Tree<Real>& tree);
-  bool is_worth_seating(std::size_t strangers);
   static std::size_t end_of_ids(const Tree<Real>& tree);
-  void note_in_table(const Place& place);
   void recall(const Tree<Real>& tree, NodeId coming);
   void note_merges(const Tree<Real>& tree, bool comes, const Place& place, bool compared);
   bool merge_below_the_stable_part(std::size_t dim, std::size_t& remade);
@@ -122,15 +122,16 @@ class Repair {
 
   Metric metric_;
   Linkage linkage_;
-  std::size_t table_from_, long_path_from_;
+  static constexpr std::size_t kWorthAPath = 12;  // shorter ones are merged as quickly
+  std::size_t path_from_, long_path_from_;
   ForestScratch scratch_;
   StablePath<Real> stable_path_;
   LongPathScratch long_path_;
   PairMemory memory_;
-  LinkageTable<Real> table_;
-  std::uint64_t remembered_ = 0;  // the tree's changes when memory and table were right
+  PathHac<Real> path_hac_;
+  std::uint64_t remembered_ = 0;  // the tree's changes when memories of paths were right
   double usual_share_ = 0;        // of a path, how much was made anew of late
-  std::uint32_t not_asked_ = 0, not_seated_ = 0;
+  std::uint32_t not_asked_ = 0;
 
   // Of the repair at hand; kept to spare allocations.
   CutForest cut_;                      // trees: with x last, then each merge
@@ -147,6 +148,15 @@ class Repair {
     std::uint32_t merge = 0;
   };
   std::vector<Heir> heirs_;  // for each taken-out node
+  struct Part {              // of the path: a subtree, or a union of some
+    std::uint32_t highest;   // the highest of them, and x if it is alone
+    std::uint32_t count;     // how many, without x
+    bool has_x, is_node = false;
+  };
+  std::vector<Part> parts_;
+  std::vector<std::uint32_t> other_merges_;  // which make no node of the path
+  std::vector<std::uint8_t> is_there_;       // for each taken-out node: is it made again?
+  std::vector<Slot> spare_;
 };
 
 }  // namespace ramify

@@ -6,14 +6,12 @@
 
 #include "math/dispatch.hpp"
 #include "math/lanes.hpp"
-#include "math/product_bounds.hpp"
 
 namespace ramify {
 namespace {
 
 constexpr std::size_t kWidth = kLanesWidth;
-constexpr double kFar = 1e200;  // of items that no longer count; its sums stay finite
-constexpr double kFarAway[kWidth] = {kFar, kFar, kFar, kFar, kFar, kFar, kFar, kFar};
+constexpr double kFar = 1e200;    // of items that no longer count; its sums stay finite
 constexpr double kTiny = 1e-290;  // linkages below have lost digits, and count as equal
 
 /// The pass over all pairs, as flat arrays.
@@ -87,82 +85,10 @@ RAMIFY_INLINE std::size_t highest_unstable(const Pairs& p) {
   return unstable;
 }
 
-/// The pass over all pairs with bounds of linkages from products in float.
-struct WidePairs {
-  std::size_t items, stride, products_stride;
-  double reach;
-  const float* products;  // of means, x being the origin
-  const double* radii;    // squared lengths of means
-  const double* doubts;   // by item: its share of rounding
-  const double* sizes;    // as in Pairs, and all that follows
-  const double* variances;
-  double* open_variances;
-  double* sums;
-  double* high_sums;
-  double* rows;
-};
-
-RAMIFY_INLINE void raise_to_zero(Lanes& lanes) {
-#if defined(__GNUC__) || defined(__clang__)
-  lanes = lanes > 0 ? lanes : Lanes{};
-#else
-  lanes = each([&](std::size_t k) { return lanes[k] > 0 ? lanes[k] : 0.0; });
-#endif
-}
 RAMIFY_INLINE bool any_at_most(const Lanes& lanes, double limit) {
   bool any = false;
   for (std::size_t k = 0; k < kWidth; ++k) any |= lanes[k] <= limit;
   return any;
-}
-
-RAMIFY_INLINE std::size_t highest_unstable_wide(const WidePairs& p) {
-  double* x_row = p.rows + p.items * p.stride;
-  for (std::size_t from = 0; from < p.stride; from += kWidth) {
-    Lanes radius, doubt, variance;
-    load(radius, p.radii + from);
-    load(doubt, p.doubts + from);
-    load(variance, p.open_variances + from);
-    Lanes low = radius - doubt;
-    raise_to_zero(low);
-    low = low + variance;
-    store(low, x_row + from);
-    store(low, p.sums + from);
-    store(low + 2 * doubt, p.high_sums + from);
-  }
-  std::size_t unstable = 0;
-  double points = 1;
-  for (std::size_t i = 0; i < p.items; ++i) {
-    const double sum_limit = p.high_sums[i] * p.reach, row_limit = sum_limit / points;
-    const double n = p.sizes[i], twice = 2 * p.doubts[i];
-    p.sums[i] = p.open_variances[i] = kFar;
-    double* row = p.rows + i * p.stride;
-    const float* products = p.products + i * p.products_stride;
-    const double own = p.radii[i] - p.doubts[i];
-    Lanes least, least_sum;
-    const std::size_t first = i / kWidth * kWidth;
-    load(least, kFarAway);
-    load(least_sum, kFarAway);
-    for (std::size_t from = first; from < p.stride; from += kWidth) {
-      Lanes product, radius, doubt, variance, sums, high;
-      load(product, products + from);
-      load(radius, p.radii + from);
-      load(doubt, p.doubts + from);
-      load(variance, p.open_variances + from);
-      Lanes here = own + radius - 2 * product - doubt;
-      raise_to_zero(here);
-      here = here + (p.variances[i] + variance);
-      store(here, row + from);
-      lower(least, here);
-      load(sums, p.sums + from);
-      lower(least_sum, sums);
-      store(sums + n * here, p.sums + from);
-      load(high, p.high_sums + from);
-      store(high + n * (here + (twice + 2 * doubt)), p.high_sums + from);
-    }
-    if (any_at_most(least, row_limit) || any_at_most(least_sum, sum_limit)) unstable = i;
-    points += n;
-  }
-  return unstable;
 }
 
 /// A union's linkages to what is above, from those of its parts; and whether a part is
@@ -221,11 +147,6 @@ void StablePath<Real>::gather(std::span<const ForestItem<Real>> forest) {
 template <class Real>
 std::size_t StablePath<Real>::unstable_level(std::span<const ForestItem<Real>> forest) {
   gather(forest);
-  return dim_ < kLanes ? narrow_level(forest) : wide_level(forest);
-}
-
-template <class Real>
-std::size_t StablePath<Real>::narrow_level(std::span<const ForestItem<Real>> forest) {
   columns_.resize(dim_ * stride_);
   x_.resize(dim_);
   open_variances_.assign(stride_, kFar);
@@ -239,62 +160,6 @@ std::size_t StablePath<Real>::narrow_level(std::span<const ForestItem<Real>> for
   return chosen<highest_unstable>()({items_, stride_, dim_, reach_, columns_.data(), x_.data(),
                                      sizes_.data(), variances_.data(), open_variances_.data(),
                                      sums_.data(), rows_.data()});
-}
-
-/// The same with lower bounds in `rows_` and `sums_`, and the doubts that have
-/// been taken off put back, and more, in `high_sums_`.
-template <class Real>
-std::size_t StablePath<Real>::wide_level(std::span<const ForestItem<Real>> forest) {
-  if (!multiply(forest)) return items_;
-  return chosen<highest_unstable_wide>()({items_, stride_, products_stride_, reach_,
-                                          products_.data(), radii_.data(), doubts_.data(),
-                                          sizes_.data(), variances_.data(), open_variances_.data(),
-                                          sums_.data(), high_sums_.data(), rows_.data()});
-}
-
-/// Into products_, x being the origin; what a row of them has room for.
-template <class Real>
-std::size_t StablePath<Real>::multiply_means(std::span<const ForestItem<Real>> forest) {
-  constexpr std::size_t kLong = 192;
-  const auto whole = [&](std::size_t of) { return (items_ + of - 1) / of * of; };
-  const Real* x = forest.back().summary.mean;
-  const auto mean = [&](std::size_t i) { return forest[i].summary.mean; };
-  if (dim_ < kLong) {
-    const std::size_t count = whole(kGram<float>);
-    centred_.resize(column_stride(count) * dim_);
-    products_.resize(count * count);
-    as_columns(items_, count, dim_, mean, x, centred_.data());
-    product_kernels().gram(centred_.data(), count, dim_, products_.data());
-    return count;
-  }
-  const std::size_t count = whole(kRowGram), width = (dim_ + kLanes - 1) / kLanes * kLanes;
-  centred_.assign(count * width, 0);
-  products_.resize(count * count + kWidth);  // whole vectors are loaded
-  for (std::size_t i = 0; i < items_; ++i)
-    for (std::size_t j = 0; j < dim_; ++j)
-      centred_[i * width + j] =
-          static_cast<float>(static_cast<double>(mean(i)[j]) - static_cast<double>(x[j]));
-  product_kernels().row_gram(centred_.data(), count, width, products_.data());
-  return count;
-}
-
-/// Inner products of all means. False where float cannot tell.
-template <class Real>
-bool StablePath<Real>::multiply(std::span<const ForestItem<Real>> forest) {
-  const std::size_t count = products_stride_ = multiply_means(forest);
-  const double rounding = gram_rounding<float>(dim_);
-  radii_.assign(stride_, 0);
-  doubts_.assign(stride_, 0);
-  high_sums_.assign(stride_, kFar);
-  open_variances_.assign(stride_, kFar);
-  std::copy_n(variances_.begin(), items_, open_variances_.begin());
-  double farthest = 0;
-  for (std::size_t i = 0; i < items_; ++i) {
-    radii_[i] = static_cast<double>(products_[i * count + i]);
-    doubts_[i] = rounding * radii_[i] + 1e-37;
-    farthest = std::max(farthest, radii_[i]);
-  }
-  return farthest > 1e-24 && farthest < 1e30;
 }
 
 template <class Real>

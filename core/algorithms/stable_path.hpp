@@ -32,8 +32,8 @@ class StablePath {
   explicit StablePath(std::size_t dim) : dim_(dim) {}
 
   /// The highest unstable level K of a forest S_0 .. S_l, x, or a higher one; x comes
-  /// last. Needs 3 items or more. O(l^2 dim), but few and flat loops: in
-  /// double below kLanes dimensions, above in float, with room for its rounding.
+  /// last. Needs 3 items or more, of less than kLanes dimensions. O(l^2 dim), but few and flat
+  /// loops.
   std::size_t unstable_level(std::span<const ForestItem<Real>> forest);
 
   /// After unstable_level() has found K, and S_0 .. S_level, x have been merged (forest_hac's
@@ -44,29 +44,19 @@ class StablePath {
 
   /// Overwrite what buffers hold of points that have been there.
   void wipe() noexcept {
-    for (std::vector<double>* buffer : {&columns_, &x_, &rows_, &sums_, &high_sums_, &above_})
+    for (std::vector<double>* buffer : {&columns_, &x_, &rows_, &sums_, &above_})
       ramify::wipe(*buffer);
-    for (std::vector<float>* buffer : {&centred_, &products_}) ramify::wipe(*buffer);
   }
 
  private:
   void gather(std::span<const ForestItem<Real>> forest);
-  std::size_t narrow_level(std::span<const ForestItem<Real>> forest);
-  std::size_t wide_level(std::span<const ForestItem<Real>> forest);
-  bool multiply(std::span<const ForestItem<Real>> forest);
-  std::size_t multiply_means(std::span<const ForestItem<Real>> forest);
 
   std::size_t dim_;
   std::size_t items_ = 0;   // S_0 .. S_l
   std::size_t stride_ = 0;  // items_ in whole vectors
-  std::size_t products_stride_ = 0;
-  double reach_ = 1;  // 1 + what rounding can do to a linkage
+  double reach_ = 1;        // 1 + what rounding can do to a linkage
   std::vector<double> columns_, x_, sizes_, variances_, open_variances_, sums_;
-  std::vector<double> rows_;               // L(S_i, S_b) for b > i, row by row; x's row is the last
-  std::vector<float> centred_, products_;  // in many dimensions: means - x
-  std::vector<double> radii_;              // squared lengths of those
-  std::vector<double> doubts_;             // by item: its share of rounding
-  std::vector<double> high_sums_;
+  std::vector<double> rows_;   // L(S_i, S_b) for b > i, row by row; x's row is the last
   std::vector<double> above_;  // for each cluster: its linkage to each S_b above K
   std::vector<double> weight_;
 };

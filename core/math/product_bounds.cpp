@@ -193,6 +193,99 @@ RAMIFY_INLINE void compare_rows(const float* from, const Real* const* rows, std:
   for (; i < count; ++i) compare_few<kProduct, 1>(from, rows + i, dim, out + i);
 }
 
+#if defined(__GNUC__) || defined(__clang__)
+/// What a vector is away from kRun others, or the others themselves.
+template <bool kProduct>
+RAMIFY_INLINE void take_off(float here, const float* there, Lanes& out) {
+  std::memcpy(&out, there, sizeof out);
+  if (!kProduct) out = here - out;
+}
+template <bool kProduct>
+RAMIFY_INLINE void take_off(double here, const double* there, Lanes& out) {
+  typedef double Doubles __attribute__((vector_size(8 * kRun), aligned(8)));
+  Doubles doubles;
+  std::memcpy(&doubles, there, sizeof doubles);
+  if (!kProduct) doubles = here - doubles;
+  out = __builtin_convertvector(doubles, Lanes);
+}
+
+/// kRows vectors beside kBlocks blocks from `block` on. Sums of kRun terms are added up: fewer
+/// roundings follow each other.
+template <bool kProduct, std::size_t kRows, std::size_t kBlocks, class Real>
+RAMIFY_INLINE void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t block) {
+  static_assert(kRun == kLanes);
+  Lanes sums[kRows][kBlocks];
+#pragma GCC unroll 4
+  for (auto& row : sums)
+#pragma GCC unroll 2
+    for (Lanes& sum : row) sum = Lanes{};
+  const Real* columns = r.blocks + block * r.dim * kRun;
+  for (std::size_t from = 0; from < r.dim; from += kRun) {
+    const std::size_t to = from + kRun < r.dim ? from + kRun : r.dim;
+    Lanes some[kRows][kBlocks];
+#pragma GCC unroll 4
+    for (auto& row : some)
+#pragma GCC unroll 2
+      for (Lanes& sum : row) sum = Lanes{};
+    for (std::size_t j = from; j < to; ++j)
+#pragma GCC unroll 4
+      for (std::size_t row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
+        for (std::size_t b = 0; b < kBlocks; ++b) {
+          const Real here = r.rows[row][j];
+          Lanes there;
+          take_off<kProduct>(here, columns + (b * r.dim + j) * kRun, there);
+          some[row][b] += kProduct ? static_cast<float>(here) * there : there * there;
+        }
+#pragma GCC unroll 4
+    for (std::size_t row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
+      for (std::size_t b = 0; b < kBlocks; ++b) sums[row][b] += some[row][b];
+  }
+#pragma GCC unroll 4
+  for (std::size_t row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      Lanes weights;
+      std::memcpy(&weights, r.block_weights + (block + b) * kRun, sizeof weights);
+      const Lanes value = kProduct ? -sums[row][b] : sums[row][b] + (r.weights[row] + weights);
+      std::memcpy(r.out[row] + (block + b) * kRun, &value, sizeof value);
+    }
+}
+#else
+template <bool kProduct, std::size_t kRows, std::size_t kBlocks, class Real>
+inline void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t block) {
+  for (std::size_t row = 0; row < kRows; ++row)
+    for (std::size_t i = block * kRun; i < (block + kBlocks) * kRun; ++i) {
+      const Real* column = r.blocks + i / kRun * r.dim * kRun + i % kRun;
+      float sum = 0;
+      for (std::size_t from = 0; from < r.dim; from += kRun) {
+        float some = 0;
+        for (std::size_t j = from; j < r.dim && j < from + kRun; ++j) {
+          const Real here = r.rows[row][j], there = column[j * kRun];
+          const auto gap = static_cast<float>(here - there);
+          some += kProduct ? static_cast<float>(here) * static_cast<float>(there) : gap * gap;
+        }
+        sum += some;
+      }
+      r.out[row][i] = kProduct ? -sum : sum + (r.weights[row] + r.block_weights[i]);
+    }
+}
+#endif
+
+template <bool kProduct, std::size_t kRows, class Real>
+RAMIFY_INLINE void compare_with_blocks(const RowsBesideBlocks<Real>& r) {
+  std::size_t block = r.first;
+  for (; block + 2 <= r.last; block += 2) compare_blocks<kProduct, kRows, 2>(r, block);
+  if (block < r.last) compare_blocks<kProduct, kRows, 1>(r, block);
+}
+
+template <class Real, Level kLevel>
+constexpr BlockKernels<Real> kBlockKernels{compiled<compare_with_blocks<false, 4, Real>, kLevel>,
+                                           compiled<compare_with_blocks<false, 1, Real>, kLevel>,
+                                           compiled<compare_with_blocks<true, 4, Real>, kLevel>,
+                                           compiled<compare_with_blocks<true, 1, Real>, kLevel>};
+
 template <class Real, Level kLevel>
 constexpr RowsKernels<Real> kRowsKernels{compiled<compare_rows<false, Real>, kLevel>,
                                          compiled<compare_rows<true, Real>, kLevel>};
@@ -215,5 +308,12 @@ const RowsKernels<Real>& rows_kernels() {
 }
 template const RowsKernels<float>& rows_kernels();
 template const RowsKernels<double>& rows_kernels();
+
+template <class Real>
+const BlockKernels<Real>& block_kernels() {
+  return with_level([](auto set) -> const auto& { return kBlockKernels<Real, set.value>; });
+}
+template const BlockKernels<float>& block_kernels();
+template const BlockKernels<double>& block_kernels();
 
 }  // namespace ramify

@@ -51,6 +51,33 @@ struct RowsKernels {
 template <class Real>
 const RowsKernels<Real>& rows_kernels();
 
+/// A few vectors beside many that lie in blocks of kLanes: coordinate j of vector i of a block
+/// at [j * kLanes + i].
+template <class Real>
+struct RowsBesideBlocks {
+  static constexpr std::size_t kMostRows = 4;
+  const Real* rows[kMostRows];
+  float weights[kMostRows];  // of the rows
+  const Real* blocks;
+  const float* block_weights;
+  std::size_t first, last, dim;  // blocks first .. last-1
+  float* out[kMostRows];         // by row; block b from b * kLanes on
+};
+/// Squared distances with both weights added, or minus inner products.
+template <class Real>
+struct BlockKernels {
+  using Compare = void (*)(const RowsBesideBlocks<Real>&);
+  Compare four_distances, one_distance, four_products, one_product;
+};
+template <class Real>
+const BlockKernels<Real>& block_kernels();
+
+/// What rounding can have done to such a sum: of itself, where it is one of squares, else of the
+/// product of the lengths.
+inline double block_rounding(std::size_t dim) {
+  return 6.5e-8 * (26 + static_cast<double>(dim) / static_cast<double>(kLanes));
+}
+
 /// What rounding can have added to such a product of two vectors, of the product of their
 /// lengths: several times what it adds up to.
 template <class Real>

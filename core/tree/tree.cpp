@@ -122,12 +122,24 @@ RAMIFY_INLINE void Tree<Real>::replace_child(NodeId parent, NodeId old_child, No
 template <class Real>
 RAMIFY_INLINE void Tree<Real>::summarise(Slot slot) {
   ++changes_;
+  count_up(slot);
+  compute_summary(slot);
+}
+
+/// What does not need means.
+template <class Real>
+RAMIFY_INLINE void Tree<Real>::count_up(Slot slot) {
+  Inner& node = inner(slot);
+  node.count = count(node.left) + count(node.right);
+  node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
+  if (points_.weighted()) weights_[slot] = weight(node.left) + weight(node.right);
+}
+
+template <class Real>
+RAMIFY_INLINE void Tree<Real>::compute_summary(Slot slot) {
   Inner& node = inner(slot);
   const SummaryView<Real> a = summary(node.left);
   const SummaryView<Real> b = summary(node.right);
-  node.count = count(node.left) + count(node.right);
-  node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
-  if (points_.weighted()) weights_[slot] = a.n + b.n;
   node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
   node.stale = kHeightStale;
   merged_mean(a, b, dim(), mean_at(slot));
@@ -137,6 +149,27 @@ template <class Real>
 void Tree<Real>::mark_stale(NodeId v) {
   for (; v != kNone && inner(v.slot()).stale != kAllStale; v = parent(v))
     inner(v.slot()).stale = kAllStale;
+}
+
+/// Down to what is stale and made of fresh ones, and up again: this needs no memory.
+template <class Real>
+void Tree<Real>::freshen_below(Slot slot) {
+  const auto is_stale = [&](NodeId v) {
+    return !v.is_leaf() && inner(v.slot()).stale == kAllStale;
+  };
+  for (Slot at = slot;;) {
+    const Inner& node = inner(at);
+    if (is_stale(node.left)) {
+      at = node.left.slot();
+    } else if (is_stale(node.right)) {
+      at = node.right.slot();
+    } else {
+      count_up(at);
+      compute_summary(at);
+      if (at == slot) return;
+      at = node.parent.slot();
+    }
+  }
 }
 
 template <class Real>
@@ -159,7 +192,10 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
   with_rule(metric, linkage, [&](auto rule) {
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
       Inner& node = inner(*at);
-      if (node.stale == kAllStale) summarise(*at);
+      if (node.stale == kAllStale) {
+        count_up(*at);
+        compute_summary(*at);
+      }
       const double value =
           linkage_of<decltype(rule)>(summary(node.left), summary(node.right), dim());
       Heights& heights = heights_[*at];
@@ -325,6 +361,13 @@ void Tree<Real>::close_holes() {
 
 template <class Real>
 RAMIFY_INLINE NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
+  const NodeId node = join_for_later(left, right, slot);
+  compute_summary(slot);
+  return node;
+}
+
+template <class Real>
+RAMIFY_INLINE NodeId Tree<Real>::join_for_later(NodeId left, NodeId right, Slot slot) {
   const NodeId node = NodeId::inner(slot);
   touch(slot);
   note_rewired(slot);
@@ -332,7 +375,7 @@ RAMIFY_INLINE NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
   inner(slot).right = right;
   set_parent(left, node);
   set_parent(right, node);
-  summarise(slot);
+  recount(node);
   return node;
 }
 
@@ -378,12 +421,10 @@ NodeId Tree<Real>::move(NodeId v, NodeId beside) {
 }
 
 template <class Real>
-void Tree<Real>::recount(NodeId v) {
+RAMIFY_INLINE void Tree<Real>::recount(NodeId v) {
   ++changes_;
-  Inner& node = inner(v.slot());
-  node.stale = kAllStale;
-  node.count = count(node.left) + count(node.right);
-  node.first_leaf = std::min(first_leaf(node.left), first_leaf(node.right));
+  inner(v.slot()).stale = kAllStale;
+  count_up(v.slot());
 }
 
 template <class Real>

@@ -9,7 +9,7 @@
 //
 // What only readers need, an inner node's heights, is made when they come: mutators
 // mark what has become stale, and refresh() makes just that anew. Algorithms whose
-// paths may be long leave summaries for then, too.
+// paths may be long leave summaries for then, too, or until they need one (freshen()).
 //
 // Invariants, tested by check():
 //   1  the root has no parent; every other attached node is a child of its parent
@@ -214,11 +214,18 @@ class Tree {
   void set_root(NodeId v);
   /// Make `slot` the parent of two trees and compute its summary. O(dim).
   NodeId join(NodeId left, NodeId right, Slot slot);
+  /// The same, but its summary is stale, and so for all above it, which is the caller's affair.
+  NodeId join_for_later(NodeId left, NodeId right, Slot slot);
   /// Put a new inner node over `at` and the unattached leaf, in `at`'s place.
   /// Ancestors are the caller's affair.
   NodeId attach(NodeId leaf, NodeId at);
   /// v's summary no longer holds, and so for all above it.
   void mark_stale(NodeId v);
+  /// Have the summary of v, and of what it is made of, right. The tree is what it was.
+  /// O(dim) a stale node.
+  void freshen(NodeId v) {
+    if (!v.is_leaf() && inner(v.slot()).stale == kAllStale) freshen_below(v.slot());
+  }
   /// Make fresh what is stale: summaries, and heights under this metric and linkage.
   /// O(dim) a stale node. All or nothing, if memory runs out.
   void refresh(Metric metric, Linkage linkage);
@@ -255,7 +262,8 @@ class Tree {
     ++node.count;
     node.stale = kAllStale;
   }
-  /// Number of leaves and first leaf of an inner node, from its children's.
+  /// Number of leaves, weight and first leaf of an inner node, from its children's; its summary
+  /// is stale, and so for all above it, which is the caller's affair.
   void recount(NodeId v);
   /// Add a leaf to the summary of an inner node, given |x - mean|^2. O(dim).
   void absorb(NodeId v, NodeId leaf, double gap);
@@ -344,6 +352,9 @@ class Tree {
   void keep_first_of_each_slot() noexcept;
   void clear_notes() noexcept;
   void touch_all() noexcept;
+  void freshen_below(Slot slot);
+  void compute_summary(Slot slot);
+  void count_up(Slot slot);
   std::vector<Slot> stale_top_down() const;
   void number_rows();
   void close_holes();

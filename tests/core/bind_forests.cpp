@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bind_forests.cpp: HAC of given summaries, and the stable part of a path.
+// bind_forests.cpp: HAC of given summaries and of paths, and the stable part of a path.
 #include "algorithms/forest_hac.hpp"
+#include "algorithms/path_hac.hpp"
 #include "algorithms/stable_path.hpp"
 #include "parts.hpp"
 
@@ -64,6 +65,40 @@ void bind_stable_path(nb::module_& m) {
 }
 
 template <class Real>
+void bind_path_hac(nb::module_& m) {
+  using Self = PathHac<Real>;
+  nb::class_<Self>(m, with_type<Real>("PathHac").c_str())
+      .def("__init__",
+           [](Self* self, std::size_t dim, const std::string& metric) {
+             new (self) Self(dim, metric_of(metric), Linkage::kAverage);
+           })
+      .def("release",
+           [](Self& self, std::uint32_t leaf) { self.table().release(NodeId::leaf(leaf)); })
+      .def("forget", [](Self& self) { self.table().forget(); })
+      .def("wipe", &Self::wipe)
+      // Subtrees are called leaves here; what they are made of does not matter.
+      .def("merge",
+           [](Self& self, const Rows<Real>& means, const Vector<double>& ssds,
+              const Vector<std::uint32_t>& sizes, const Vector<std::uint32_t>& first_leaves,
+              const std::vector<std::uint32_t>& leaves, const std::vector<Slot>& path,
+              bool comes) -> std::optional<Merges> {
+             std::vector<NodeId> trees;
+             std::size_t end = 0;
+             for (const std::uint32_t leaf : leaves) {
+               trees.push_back(NodeId::leaf(leaf));
+               end = std::max<std::size_t>(end, trees.back().raw() + 1);
+             }
+             std::vector<Merge> merges;
+             if (!self.merge(forest_of(means, ssds, sizes, first_leaves), trees, path, comes, end,
+                             merges))
+               return std::nullopt;
+             Merges out;
+             for (const auto [a, b] : merges) out.emplace_back(a, b);
+             return out;
+           });
+}
+
+template <class Real>
 void bind_forest_hac(nb::module_& m) {
   m.def("forest_hac", &merge_forest<Real>, nb::arg("means").noconvert(), nb::arg("ssds"),
         nb::arg("sizes"), nb::arg("first_leaves"), nb::arg("metric"), nb::arg("linkage"),
@@ -77,6 +112,8 @@ void bind_forests(nb::module_& m) {
   bind_forest_hac<double>(m);
   bind_stable_path<float>(m);
   bind_stable_path<double>(m);
+  bind_path_hac<float>(m);
+  bind_path_hac<double>(m);
 }
 
 }  // namespace ramify::parts

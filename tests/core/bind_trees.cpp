@@ -124,12 +124,12 @@ void bind_ohac(nb::module_& m) {
       .def(
           "__init__",
           [](Self* self, std::size_t dim, const std::string& metric, const std::string& linkage,
-             std::size_t long_path_from, std::size_t table_from) {
+             std::size_t long_path_from, std::size_t path_from) {
             new (self) Self(dim, {metric_of(metric), linkage_of_name(linkage)},
-                            {.lengths = {table_from, long_path_from}});
+                            {.lengths = {path_from, long_path_from}});
           },
           nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"), nb::arg("long_path_from") = 0,
-          nb::arg("table_from") = 0)
+          nb::arg("path_from") = 0)
       .def(
           "insert",
           [pulse](Self& self, Tree<Real>& tree, std::uint32_t leaf,

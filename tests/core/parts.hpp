@@ -59,7 +59,7 @@ std::string with_type(const char* name) {
 void bind_rows(nb::module_& m);     // RowStore, Index, Lookahead
 void bind_cells(nb::module_& m);    // CellRows and its plans
 void bind_trees(nb::module_& m);    // Tree, Frontier, Ohac
-void bind_forests(nb::module_& m);  // forest_hac, StablePath
+void bind_forests(nb::module_& m);  // forest_hac, StablePath, PathHac
 void bind_threads(nb::module_& m);  // Threads, TurnLock
 
 }  // namespace ramify::parts

@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algorithms/path_hac.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "math/dispatch.hpp"
+#include "math/growth.hpp"
+#include "math/lanes.hpp"
+
+namespace ramify {
+namespace {
+
+constexpr double kFar = 1e300;  // of a place that is done with, in the row of a union
+constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
+constexpr std::size_t kStep = kLanesWidth;
+
+#if defined(__GNUC__) || defined(__clang__)
+RAMIFY_INLINE void raise(Lanes& most, const Lanes& next) { most = next > most ? next : most; }
+#else
+inline void raise(Lanes& most, const Lanes& next) {
+  for (std::size_t k = 0; k < kStep; ++k)
+    if (next[k] > most[k]) most.lane[k] = next[k];
+}
+#endif
+
+/// The least and the second least of numbers that come kStep at a time.
+struct LeastTwo {
+  Lanes first, second;
+
+  RAMIFY_INLINE void begin() {
+    constexpr double kInfinite = std::numeric_limits<double>::infinity();
+    constexpr double all[kStep] = {kInfinite, kInfinite, kInfinite, kInfinite,
+                                   kInfinite, kInfinite, kInfinite, kInfinite};
+    load(first, all);
+    load(second, all);
+  }
+  RAMIFY_INLINE void offer(const Lanes& next) {
+    Lanes larger = first;
+    raise(larger, next);
+    lower(second, larger);
+    lower(first, next);
+  }
+  RAMIFY_INLINE void result(double& least, double& next_least) const {
+    least = first[0];
+    next_least = second[0];
+    for (std::size_t k = 1; k < kStep; ++k) {
+      if (first[k] < least) {
+        next_least = std::min(least, std::min(next_least, second[k]));
+        least = first[k];
+      } else {
+        next_least = std::min(next_least, first[k]);
+      }
+    }
+  }
+};
+
+/// The chain, on a forest that has been seated.
+template <class Real, class Rule>
+class PathChain {
+ public:
+  PathChain(std::span<const ForestItem<Real>> forest, const PathTable<Real>& table, std::size_t dim,
+            PathScratch& scratch, std::vector<Merge>& merges)
+      : forest_(forest), table_(table), dim_(dim), s_(scratch), merges_(merges) {
+    begin();
+  }
+
+  RAMIFY_INLINE bool run() {
+    const std::size_t m = forest_.size();
+    std::vector<std::uint32_t>& chain = s_.chain;
+    std::uint32_t start = 0;
+    while (merges_.size() + 1 < m) {
+      if (chain.empty()) {
+        start = take_in_order(start);
+        if (merges_.size() + 1 == m) break;
+        chain.push_back(start);
+      }
+      const std::uint32_t c = chain.back();
+      const std::uint32_t before = chain.size() >= 2 ? chain[chain.size() - 2] : kNobody;
+      const std::uint32_t nearest = nearest_of(c, before);
+      if (nearest == kNobody) return false;
+      if (nearest == before) {
+        chain.resize(chain.size() - 2);
+        start = merge(c, nearest);
+      } else {
+        chain.push_back(nearest);
+      }
+    }
+    return true;
+  }
+
+ private:
+  using Cluster = PathScratch::Cluster;
+  static constexpr float kShut = PathTable<Real>::kShut;
+  static constexpr std::size_t kSoon = 3;
+
+  void begin();
+
+  /// Twice as far off as one linkage can be, on either side.
+  double limit_of(double linkage) const { return linkage + 3 * table_.doubt(std::fabs(linkage)); }
+
+  /// Of the row of a union.
+  std::size_t width() const {
+    return table_.foot_width() + table_.kept_width() + forest_.size() / 2 + 1;
+  }
+  std::size_t foot_width() const { return open_foot_ > 0 ? table_.foot_width() : 0; }
+
+  // --- rows ----------------------------------------------------------------------------
+
+  RAMIFY_INLINE const double* foot_of_union(const Cluster& c) const {
+    return s_.rows[c.row].data();
+  }
+  RAMIFY_INLINE const double* kept_of_union(const Cluster& c) const {
+    return s_.rows[c.row].data() + table_.foot_width();
+  }
+  RAMIFY_INLINE double* row_of_union(std::uint32_t row) { return s_.rows[row].data(); }
+  RAMIFY_INLINE const float* kept_of_item(const Cluster& c) const {
+    return c.in_foot ? table_.foot_to_kept(c.place) : table_.kept_row(c.place);
+  }
+  /// To the open ones of the foot.
+  RAMIFY_INLINE const float* foot_of_item(const Cluster& c) {
+    if (c.in_foot || open_foot_ == 0) return c.in_foot ? table_.foot_row(c.place) : nullptr;
+    return patched(c.place);
+  }
+  const float* patched(std::uint32_t place) {
+    std::vector<float>& out = s_.patched[patches_++ % 2];  // two are asked for at a time
+    for (std::uint32_t i = 0; i < table_.foot(); ++i) out[i] = table_.foot_to_kept(i)[place];
+    return out.data();
+  }
+  /// Linkage of a union to another cluster. Those to unions are behind those to places.
+  RAMIFY_INLINE double& at(std::uint32_t union_row, const Cluster& c) {
+    const std::size_t before = c.is_union  ? table_.foot_width() + table_.kept_width() + c.row
+                               : c.in_foot ? c.place
+                                           : table_.foot_width() + c.place;
+    return row_of_union(union_row)[before];
+  }
+
+  // --- the nearest ---------------------------------------------------------------------
+
+  struct Best {
+    std::uint32_t cluster = kNobody;
+    double linkage = std::numeric_limits<double>::infinity();
+    double next = std::numeric_limits<double>::infinity();  // of the others, the least linkage
+  };
+  RAMIFY_INLINE static void offer(Best& best, std::uint32_t cluster, double linkage) {
+    if (linkage < best.linkage) {
+      best.next = best.linkage;
+      best.linkage = linkage;
+      best.cluster = cluster;
+    } else {
+      best.next = std::min(best.next, linkage);
+    }
+  }
+  RAMIFY_INLINE void offer_unions(Best& best, std::uint32_t c) {
+    for (const std::uint32_t other : s_.unions)
+      if (other != c) offer(best, other, at(s_.clusters[other].row, s_.clusters[c]));
+  }
+
+  /// Its nearest cluster; kNobody if that cannot be told. `guess` is likely.
+  RAMIFY_INLINE std::uint32_t nearest_of(std::uint32_t c, std::uint32_t guess) {
+    const Cluster& cluster = s_.clusters[c];
+    Best best;
+    if (cluster.is_union) {
+      if (c == last_union_)
+        best = nearest_of_last_;
+      else
+        best = nearest_item_of_union(c);
+      offer_unions(best, c);
+    } else {
+      offer_unions(best, c);
+      const bool alone = best.cluster != kNobody && best.cluster == guess &&
+                         !any_within(c, limit_of(best.linkage));
+      if (!alone) offer_items(best, c);
+    }
+    if (best.next > limit_of(best.linkage)) return best.cluster;
+    return settle(c, limit_of(best.linkage));
+  }
+
+  /// Is an open item that near to an item?
+  RAMIFY_INLINE bool any_within(std::uint32_t c, double limit) {
+    const Cluster& cluster = s_.clusters[c];
+    const auto most = static_cast<float>(limit * (1 + 1e-6));
+    return any_below(foot_of_item(cluster), s_.foot_shut.data(), 0, foot_width(), most) ||
+           any_below(kept_of_item(cluster), s_.kept_shut.data(), begin_, end_, most);
+  }
+  RAMIFY_INLINE static bool any_below(const float* row, const float* shut, std::size_t from,
+                                      std::size_t to, float most) {
+    int near = 0;
+    for (std::size_t i = from; i < to; ++i) near |= row[i] + shut[i] <= most ? 1 : 0;
+    return near != 0;
+  }
+
+  RAMIFY_INLINE void offer_items(Best& best, std::uint32_t c) {
+    const Cluster& cluster = s_.clusters[c];
+    LeastTwo least;
+    least.begin();
+    const float* to_foot = foot_of_item(cluster);
+    const float* to_kept = kept_of_item(cluster);
+    read_open(to_foot, s_.foot_shut.data(), 0, foot_width(), least);
+    read_open(to_kept, s_.kept_shut.data(), begin_, end_, least);
+    double first, second;
+    least.result(first, second);
+    if (!(first < kShut / 2)) return;
+    offer(best, item_at(to_foot, to_kept, first), first);
+    best.next = std::min(best.next, second);
+  }
+  RAMIFY_INLINE static void read_open(const float* row, const float* shut, std::size_t from,
+                                      std::size_t to, LeastTwo& least) {
+    for (std::size_t i = from; i < to; i += kStep) {
+      Lanes value, closed;
+      load(value, row + i);
+      load(closed, shut + i);
+      least.offer(value + closed);
+    }
+  }
+  /// Which open item has this linkage in a row of items?
+  std::uint32_t item_at(const float* to_foot, const float* to_kept, double linkage) const {
+    for (std::size_t i = 0; i < foot_width(); ++i)
+      if (s_.foot_shut[i] == 0 && to_foot[i] == linkage) return s_.foot_item[i];
+    for (std::size_t i = begin_; i < end_; ++i)
+      if (s_.kept_shut[i] == 0 && to_kept[i] == linkage) return s_.kept_item[i];
+    return kNobody;
+  }
+
+  RAMIFY_INLINE Best nearest_item_of_union(std::uint32_t c) {
+    const Cluster& cluster = s_.clusters[c];
+    LeastTwo least;
+    least.begin();
+    read(foot_of_union(cluster), 0, foot_width(), least);
+    read(kept_of_union(cluster), begin_, end_, least);
+    return found(cluster, least);
+  }
+  RAMIFY_INLINE static void read(const double* row, std::size_t from, std::size_t to,
+                                 LeastTwo& least) {
+    for (std::size_t i = from; i < to; i += kStep) {
+      Lanes value;
+      load(value, row + i);
+      least.offer(value);
+    }
+  }
+  RAMIFY_INLINE Best found(const Cluster& cluster, const LeastTwo& least) {
+    Best best;
+    double first, second;
+    least.result(first, second);
+    if (!(first < kShut)) return best;
+    best.linkage = first;
+    best.next = second;
+    const double* to_kept = kept_of_union(cluster);
+    // Mostly the one that comes next on the path.
+    while (next_ < forest_.size() && is_shut(s_.clusters[next_])) ++next_;
+    if (next_ < forest_.size() && !s_.clusters[next_].in_foot &&
+        to_kept[s_.clusters[next_].place] == first) {
+      best.cluster = next_;
+      return best;
+    }
+    const double* to_foot = foot_of_union(cluster);
+    for (std::size_t i = 0; i < foot_width(); ++i)
+      if (to_foot[i] == first && s_.foot_shut[i] == 0) {
+        best.cluster = s_.foot_item[i];
+        return best;
+      }
+    for (std::size_t i = begin_; i < end_; ++i)
+      if (to_kept[i] == first && s_.kept_shut[i] == 0) {
+        best.cluster = s_.kept_item[i];
+        return best;
+      }
+    return best;
+  }
+  RAMIFY_INLINE bool is_shut(const Cluster& c) const {
+    return (c.in_foot ? s_.foot_shut : s_.kept_shut)[c.place] != 0;
+  }
+
+  // --- merging -------------------------------------------------------------------------
+
+  /// As long as there is one union, and it and its nearest item are each other's nearest for
+  /// certain, it takes that in: what most of a chain is.
+  RAMIFY_INLINE std::uint32_t take_in_order(std::uint32_t c) {
+    if (c != last_union_ || s_.unions.size() != 1) return c;
+    while (nearest_of_last_.cluster != kNobody) {
+      const double limit = limit_of(nearest_of_last_.linkage);
+      const std::uint32_t item = nearest_of_last_.cluster;
+      if (!(nearest_of_last_.next > limit) || any_within(item, limit)) break;
+      c = take_in(c, item);
+    }
+    return c;
+  }
+  RAMIFY_INLINE std::uint32_t take_in(std::uint32_t into, std::uint32_t item) {
+    const auto c = static_cast<std::uint32_t>(forest_.size() + merges_.size());
+    const bool before = s_.ranks[item].first_leaf < s_.ranks[into].first_leaf;
+    merges_.push_back(before ? Merge{item, into} : Merge{into, item});
+    s_.ranks[c] = merged(s_.ranks[into], s_.ranks[item]);
+    Cluster& made = s_.clusters[c];
+    const Cluster& of_item = s_.clusters[item];
+    made = s_.clusters[into];
+    made.n += of_item.n;
+    s_.unions.front() = c;
+    const float* to_foot = foot_of_item(of_item);
+    shut(of_item);
+    at(made.row, of_item) = kFar;
+    narrow();
+    LeastTwo least;
+    least.begin();
+    double* foot = row_of_union(made.row);
+    double* kept = foot + table_.foot_width();
+    const double share = of_item.n / made.n;
+    if (open_foot_ > 0) blend(foot, to_foot, share, foot, 0, foot_width(), least);
+    blend(kept, kept_of_item(of_item), share, kept, begin_, end_, least);
+    last_union_ = c;
+    nearest_of_last_ = found(made, least);
+    return c;
+  }
+
+  RAMIFY_INLINE std::uint32_t merge(std::uint32_t a, std::uint32_t b) {
+    if (s_.ranks[b].first_leaf < s_.ranks[a].first_leaf) std::swap(a, b);
+    const auto c = static_cast<std::uint32_t>(forest_.size() + merges_.size());
+    merges_.push_back({a, b});
+    s_.ranks[c] = merged(s_.ranks[a], s_.ranks[b]);
+    const Cluster of_a = s_.clusters[a], of_b = s_.clusters[b];
+    if (of_a.is_union) forget_union(a);
+    if (of_b.is_union) forget_union(b);
+    Cluster& made = s_.clusters[c];
+    made = {of_a.place, of_a.in_foot, true, row_for_union(of_a, of_b), of_a.n + of_b.n};
+    const float* foot_a = of_a.is_union ? nullptr : foot_of_item(of_a);
+    const float* foot_b = of_b.is_union ? nullptr : foot_of_item(of_b);
+    if (!of_a.is_union) shut(of_a);
+    if (!of_b.is_union) shut(of_b);
+    narrow();
+    prefetch_next();
+    blend(of_a, foot_a, of_b, foot_b, made);
+    for (const std::uint32_t other : s_.unions) {
+      const std::uint32_t row = s_.clusters[other].row;
+      const double to_a = at(row, of_a), to_b = at(row, of_b);
+      if (!of_a.is_union) at(row, of_a) = kFar;
+      if (!of_b.is_union) at(row, of_b) = kFar;
+      at(row, made) = at(made.row, s_.clusters[other]) = to_a + (to_b - to_a) * (of_b.n / made.n);
+    }
+    s_.unions.push_back(c);
+    if (of_a.is_union && of_b.is_union) s_.free_rows.push_back(of_b.row);
+    return c;
+  }
+
+  /// Begin to load the row of an item that is likely to be merged soon.
+  RAMIFY_INLINE void prefetch_next() const {
+#if defined(__GNUC__) || defined(__clang__)
+    const std::size_t soon = next_ + kSoon;
+    if (soon >= forest_.size() || s_.clusters[soon].in_foot) return;
+    const float* row = table_.kept_row(s_.clusters[soon].place);
+    for (std::size_t i = begin_; i < end_; i += kLanes) __builtin_prefetch(row + i);
+#endif
+  }
+
+  /// An item is done with: no search will find it.
+  RAMIFY_INLINE void shut(const Cluster& c) {
+    (c.in_foot ? s_.foot_shut : s_.kept_shut)[c.place] = kShut;
+    if (c.in_foot) --open_foot_;
+  }
+  /// Blocks of places at either end that are done with are not looked at again.
+  RAMIFY_INLINE void narrow() {
+    const auto is_done = [&](std::size_t from) {
+      int open = 0;
+      for (std::size_t i = from; i < from + kLanes; ++i) open += s_.kept_shut[i] == 0 ? 1 : 0;
+      return open == 0;
+    };
+    while (begin_ < end_ && is_done(begin_)) begin_ += kLanes;
+    while (begin_ < end_ && is_done(end_ - kLanes)) end_ -= kLanes;
+  }
+  RAMIFY_INLINE void forget_union(std::uint32_t c) {
+    for (std::uint32_t& other : s_.unions)
+      if (other == c) {
+        other = s_.unions.back();
+        s_.unions.pop_back();
+        return;
+      }
+  }
+  std::uint32_t row_for_union(const Cluster& a, const Cluster& b) {
+    if (a.is_union) return a.row;
+    if (b.is_union) return b.row;
+    if (s_.free_rows.empty()) {
+      s_.free_rows.push_back(static_cast<std::uint32_t>(s_.rows.size()));
+      s_.rows.emplace_back(width());
+    }
+    const std::uint32_t row = s_.free_rows.back();
+    s_.free_rows.pop_back();
+    return row;
+  }
+
+  /// The union's linkages to all that is open: means of its parts'. And which is the least.
+  RAMIFY_INLINE void blend(const Cluster& a, const float* foot_a, const Cluster& b,
+                           const float* foot_b, const Cluster& made) {
+    LeastTwo least;
+    least.begin();
+    const double share = b.n / made.n;
+    double* foot = row_of_union(made.row);
+    double* kept = foot + table_.foot_width();
+    if (a.is_union && b.is_union) {
+      blend(foot_of_union(a), foot_of_union(b), share, foot, 0, foot_width(), least);
+      blend(kept_of_union(a), kept_of_union(b), share, kept, begin_, end_, least);
+    } else if (a.is_union) {
+      close(a, b);
+      blend(foot_of_union(a), foot_b, share, foot, 0, foot_width(), least);
+      blend(kept_of_union(a), kept_of_item(b), share, kept, begin_, end_, least);
+    } else if (b.is_union) {
+      close(b, a);
+      blend(foot_a, foot_of_union(b), share, foot, 0, foot_width(), least);
+      blend(kept_of_item(a), kept_of_union(b), share, kept, begin_, end_, least);
+    } else {
+      blend_items(foot_a, foot_b, s_.foot_shut.data(), share, foot, 0, foot_width(), least);
+      blend_items(kept_of_item(a), kept_of_item(b), s_.kept_shut.data(), share, kept, begin_, end_,
+                  least);
+    }
+    last_union_ = static_cast<std::uint32_t>(forest_.size() + merges_.size() - 1);
+    nearest_of_last_ = found(made, least);
+  }
+  RAMIFY_INLINE void close(const Cluster& of_union, const Cluster& item) {
+    at(of_union.row, item) = kFar;
+  }
+  template <class A, class B>
+  RAMIFY_INLINE static void blend(const A* a, const B* b, double share, double* out,
+                                  std::size_t from, std::size_t to, LeastTwo& least) {
+    for (std::size_t i = from; i < to; i += kStep) {
+      Lanes of_a, of_b;
+      load(of_a, a + i);
+      load(of_b, b + i);
+      const Lanes value = of_a + share * (of_b - of_a);
+      store(value, out + i);
+      least.offer(value);
+    }
+  }
+  RAMIFY_INLINE static void blend_items(const float* a, const float* b, const float* shut,
+                                        double share, double* out, std::size_t from, std::size_t to,
+                                        LeastTwo& least) {
+    for (std::size_t i = from; i < to; i += kStep) {
+      Lanes of_a, of_b, closed;
+      load(of_a, a + i);
+      load(of_b, b + i);
+      load(closed, shut + i);
+      const Lanes value = of_a + share * (of_b - of_a) + (kFar / kShut) * closed;
+      store(value, out + i);
+      least.offer(value);
+    }
+  }
+
+  // --- where the table cannot tell -------------------------------------------------------
+
+  std::uint32_t settle(std::uint32_t c, double limit);
+  double exact(std::uint32_t a, std::uint32_t b);
+  void know(std::uint32_t of_union);
+  void combine(std::uint32_t of_union);
+  /// Of an item, or a union that is known.
+  void read_mean(std::uint32_t c, const double*& mean, std::vector<double>& room, double& n,
+                 double& ssd);
+
+  std::span<const ForestItem<Real>> forest_;
+  const PathTable<Real>& table_;
+  std::size_t dim_;
+  PathScratch& s_;
+  std::vector<Merge>& merges_;
+  std::size_t begin_ = 0, end_ = 0;  // kept places that may be open
+  std::size_t open_foot_ = 0;
+  std::uint32_t next_ = 0;  // items below are done with
+  std::uint32_t patches_ = 0;
+  double margin_ = 0;  // what rounding can do to exact linkages
+  std::uint32_t last_union_ = kNobody;
+  Best nearest_of_last_;
+};
+
+template <class Real, class Rule>
+void PathChain<Real, Rule>::begin() {
+  const std::size_t m = forest_.size();
+  merges_.clear();
+  merges_.reserve(m - 1);
+  s_.clusters.resize(2 * m - 1);
+  s_.ranks.resize(2 * m - 1);
+  s_.foot_shut.assign(table_.foot_width(), kShut);
+  s_.kept_shut.assign(table_.kept_width(), kShut);
+  s_.foot_item.resize(table_.foot_width());
+  s_.kept_item.resize(table_.kept_width());
+  for (std::vector<float>& patched : s_.patched) patched.assign(table_.foot_width(), kShut);
+  s_.unions.clear();
+  s_.chain.clear();
+  s_.known.assign(m - 1, {});
+  s_.free_means.clear();
+  for (std::uint32_t i = 0; i < s_.means.size(); ++i) s_.free_means.push_back(i);
+  s_.free_rows.clear();
+  for (std::uint32_t i = 0; i < s_.rows.size(); ++i) {
+    if (s_.rows[i].size() < width()) s_.rows[i].resize(width());
+    s_.free_rows.push_back(i);
+  }
+  double points = 0, least = std::numeric_limits<double>::infinity();
+  for (std::uint32_t i = 0; i < m; ++i) {
+    const bool in_foot = table_.is_foot(i);
+    const std::uint32_t place = table_.place(i);
+    s_.clusters[i] = {place, in_foot, false, 0, forest_[i].summary.n};
+    s_.ranks[i] = forest_[i].rank;
+    (in_foot ? s_.foot_shut : s_.kept_shut)[place] = 0;
+    (in_foot ? s_.foot_item : s_.kept_item)[place] = i;
+    points += forest_[i].summary.n;
+    least = std::min(least, forest_[i].summary.n);
+  }
+  begin_ = table_.begin();
+  end_ = table_.end();
+  open_foot_ = table_.foot();
+  const auto count = static_cast<double>(m);
+  margin_ = 4e-14 * (points / least + count * count);
+}
+
+/// The nearest of those within a limit, exactly.
+template <class Real, class Rule>
+std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
+  std::vector<std::uint32_t>& near = s_.near;
+  near.clear();
+  const Cluster& cluster = s_.clusters[c];
+  const auto offer_row = [&](const auto* to_foot, const auto* to_kept) {
+    for (std::size_t i = 0; i < foot_width(); ++i)
+      if (s_.foot_shut[i] == 0 && to_foot[i] <= limit && s_.foot_item[i] != c)
+        near.push_back(s_.foot_item[i]);
+    for (std::size_t i = begin_; i < end_; ++i)
+      if (s_.kept_shut[i] == 0 && to_kept[i] <= limit && s_.kept_item[i] != c)
+        near.push_back(s_.kept_item[i]);
+  };
+  if (cluster.is_union)
+    offer_row(foot_of_union(cluster), kept_of_union(cluster));
+  else
+    offer_row(foot_of_item(cluster), kept_of_item(cluster));
+  const std::size_t items = near.size();
+  for (const std::uint32_t other : s_.unions)
+    if (other != c && at(s_.clusters[other].row, cluster) <= limit) near.push_back(other);
+  if (near.empty()) return kNobody;
+  const bool all_items = !cluster.is_union && items == near.size();
+  std::uint32_t best = near.front();
+  double least = exact(c, best), next = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 1; i < near.size(); ++i) {
+    const double linkage = exact(c, near[i]);
+    const bool ties = linkage == least && (all_items || (!Rule::kProduct && linkage == 0));
+    if (ties) {
+      if (comes_first(s_.ranks[near[i]], s_.ranks[best])) best = near[i];
+    } else if (linkage < least) {
+      next = least;
+      least = linkage;
+      best = near[i];
+    } else {
+      next = std::min(next, linkage);
+    }
+  }
+  if (all_items) return best;
+  const double scale = Rule::kProduct ? table_.longest() : least;
+  return next - least > margin_ * scale + 1e-290 || next == std::numeric_limits<double>::infinity()
+             ? best
+             : kNobody;
+}
+
+template <class Real, class Rule>
+void PathChain<Real, Rule>::read_mean(std::uint32_t c, const double*& mean,
+                                      std::vector<double>& room, double& n, double& ssd) {
+  n = s_.clusters[c].n;
+  if (s_.clusters[c].is_union) {
+    const PathScratch::Known& known = s_.known[c - forest_.size()];
+    mean = s_.means[known.mean].data();
+    ssd = known.ssd;
+  } else {
+    room.assign(forest_[c].summary.mean, forest_[c].summary.mean + dim_);
+    mean = room.data();
+    ssd = forest_[c].summary.ssd;
+  }
+}
+
+/// Of two items: to the bit what every other way computes.
+template <class Real, class Rule>
+double PathChain<Real, Rule>::exact(std::uint32_t a, std::uint32_t b) {
+  if (!s_.clusters[a].is_union && !s_.clusters[b].is_union)
+    return linkage_of<Rule>(forest_[a].summary, forest_[b].summary, dim_);
+  for (const std::uint32_t c : {a, b})
+    if (s_.clusters[c].is_union) know(c);
+  const double *mean_a, *mean_b;
+  double n_a, n_b, ssd_a, ssd_b;
+  read_mean(a, mean_a, s_.room[0], n_a, ssd_a);
+  read_mean(b, mean_b, s_.room[1], n_b, ssd_b);
+  return linkage_of<Rule>(SummaryView<double>{n_a, mean_a, ssd_a},
+                          SummaryView<double>{n_b, mean_b, ssd_b}, dim_);
+}
+
+/// Have a union's mean, and so those of its parts that are unions.
+template <class Real, class Rule>
+void PathChain<Real, Rule>::know(std::uint32_t of_union) {
+  const auto m = static_cast<std::uint32_t>(forest_.size());
+  const auto unknown = [&](std::uint32_t c) {
+    return c >= m && s_.known[c - m].mean == PathScratch::kNoMean;
+  };
+  if (!unknown(of_union)) return;
+  s_.to_know.assign(1, of_union);
+  while (!s_.to_know.empty()) {
+    const std::uint32_t c = s_.to_know.back();
+    const auto [a, b] = merges_[c - m];
+    if (unknown(a))
+      s_.to_know.push_back(a);
+    else if (unknown(b))
+      s_.to_know.push_back(b);
+    else {
+      combine(c);
+      s_.to_know.pop_back();
+    }
+  }
+}
+
+template <class Real, class Rule>
+void PathChain<Real, Rule>::combine(std::uint32_t of_union) {
+  const auto m = static_cast<std::uint32_t>(forest_.size());
+  const auto [a, b] = merges_[of_union - m];
+  const double *mean_a, *mean_b;
+  double n_a, n_b, ssd_a, ssd_b;
+  read_mean(a, mean_a, s_.room[0], n_a, ssd_a);
+  read_mean(b, mean_b, s_.room[1], n_b, ssd_b);
+  const double gap = squared_distance(mean_a, mean_b, dim_);
+  std::uint32_t at;
+  if (a >= m) {
+    at = s_.known[a - m].mean;
+    if (b >= m) s_.free_means.push_back(s_.known[b - m].mean);
+  } else if (b >= m) {
+    at = s_.known[b - m].mean;
+  } else {
+    if (s_.free_means.empty()) {
+      s_.free_means.push_back(static_cast<std::uint32_t>(s_.means.size()));
+      s_.means.emplace_back(dim_);
+    }
+    at = s_.free_means.back();
+    s_.free_means.pop_back();
+  }
+  merged_mean<double>({n_a, mean_a, 0}, {n_b, mean_b, 0}, dim_, s_.means[at].data());
+  s_.known[of_union - m] = {at, merged_ssd(n_a, ssd_a, n_b, ssd_b, gap)};
+}
+
+template <class Real, class Rule>
+RAMIFY_INLINE bool run_path_chain(PathChain<Real, Rule>& chain) {
+  return chain.run();
+}
+
+}  // namespace
+
+template <class Real>
+bool PathHac<Real>::merge(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
+                          std::span<const Slot> path, bool comes, std::size_t end_of_ids,
+                          std::vector<Merge>& merges) {
+  if (!table_.seat(forest, trees, path, comes, end_of_ids)) return false;
+  return with_rule(metric_, linkage_, [&](auto rule) {
+    using Rule = decltype(rule);
+    if constexpr (Rule::kMeanOfParts) {
+      PathChain<Real, Rule> chain(forest, table_, dim_, scratch_, merges);
+      return chosen<run_path_chain<Real, Rule>>()(chain);
+    }
+    return false;
+  });
+}
+
+template <class Real>
+void PathHac<Real>::wipe() noexcept {
+  table_.wipe();
+  for (std::vector<double>& mean : scratch_.means) ramify::wipe(mean);
+  for (std::vector<double>& row : scratch_.rows) ramify::wipe(row);
+  scratch_.means.clear();
+  scratch_.rows.clear();
+}
+
+template class PathHac<float>;
+template class PathHac<double>;
+
+}  // namespace ramify

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// path_hac.hpp: HAC of what hangs off one path, where linkages are means of their parts'.
+//
+// The merges are those of forest_hac() on the same forest, to the bit and in the same order:
+// nearest-neighbour chains from the first item on. But linkages come from a table that is kept from
+// path to path (path_table.hpp), and are only about right. Whoever is nearest by more than they may
+// be off by is nearest. The others, one in some hundred, are compared exactly, and if
+// that does not tell, either, because two are equal up to rounding, forest_hac() has to.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "algorithms/forest_hac.hpp"
+#include "algorithms/path_table.hpp"
+
+namespace ramify {
+
+/// What a chain needs besides the table; kept to spare allocations.
+struct PathScratch {
+  struct Cluster {
+    std::uint32_t place;     // of an item: in the table; of a union: of one of its items
+    bool in_foot, is_union;  // the place is in the foot
+    std::uint32_t row;       // of a union
+    double n;
+  };
+  std::vector<Cluster> clusters;
+  std::vector<Rank> ranks;
+  std::vector<float> foot_shut, kept_shut;          // 0, or kShut where a place is done with
+  std::vector<std::uint32_t> foot_item, kept_item;  // by place
+  std::vector<std::uint32_t> unions, chain, open_foot;
+  std::vector<float> patched[2];          // of a kept row: what the foot knows
+  std::vector<std::vector<double>> rows;  // of unions: the foot, then the kept
+  std::vector<std::uint32_t> free_rows;
+  // Means of unions, where somebody had to know them.
+  struct Known {
+    std::uint32_t mean = kNoMean;
+    double ssd = 0;
+  };
+  static constexpr std::uint32_t kNoMean = 0xFFFFFFFFU;
+  std::vector<Known> known;  // by union
+  std::vector<std::vector<double>> means;
+  std::vector<double> room[2];  // for those of items
+  std::vector<std::uint32_t> free_means, to_know, near;
+};
+
+template <class Real>
+class PathHac {
+ public:
+  PathHac(std::size_t dim, Metric metric, Linkage linkage)
+      : dim_(dim), metric_(metric), linkage_(linkage), table_(dim, metric == Metric::kDot) {}
+
+  /// Is it for such linkages?
+  static bool fits(std::size_t dim, Metric metric, Linkage linkage) {
+    return dim >= kLanes && (metric == Metric::kDot || linkage == Linkage::kAverage);
+  }
+  /// And for such a path?
+  static bool fits(std::size_t items) { return items <= PathTable<Real>::kMostItems; }
+
+  PathTable<Real>& table() { return table_; }
+
+  /// Merge the forest that hangs off a path of these nodes, lowest first; if `comes`, a leaf that
+  /// is not below them is last. False if it cannot tell, with nothing changed.
+  bool merge(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
+             std::span<const Slot> path, bool comes, std::size_t end_of_ids,
+             std::vector<Merge>& merges);
+
+  void wipe() noexcept;
+
+ private:
+  std::size_t dim_;
+  Metric metric_;
+  Linkage linkage_;
+  PathTable<Real> table_;
+  PathScratch scratch_;
+};
+
+}  // namespace ramify

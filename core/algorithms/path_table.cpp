@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algorithms/path_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/growth.hpp"
+#include "math/product_bounds.hpp"
+
+namespace ramify {
+namespace {
+
+constexpr std::size_t whole(std::size_t count, std::size_t width) {
+  return (count + width - 1) / width * width;
+}
+
+/// Are all of them numbers that can be compared?
+bool all_small(const float* values, std::size_t from, std::size_t to, float most) {
+  int large = 0;
+  for (std::size_t i = from; i < to; ++i) large += std::fabs(values[i]) < most ? 0 : 1;
+  return large == 0;
+}
+
+}  // namespace
+
+template <class Real>
+void PathTable<Real>::forget() {
+  for (NodeId& v : node_at_) v = kNone;
+  last_path_.clear();
+}
+
+template <class Real>
+void PathTable<Real>::wipe() noexcept {
+  forget();
+  for (std::vector<float>* buffer :
+       {&table_, &spare_, &weights_, &foot_weights_, &foot_near_, &foot_far_})
+    ramify::wipe(*buffer);
+  for (std::vector<Real>* buffer : {&blocks_, &spare_blocks_, &foot_blocks_}) ramify::wipe(*buffer);
+  ramify::wipe(node_at_);
+}
+
+template <class Real>
+bool PathTable<Real>::seat(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
+                           std::span<const Slot> path, bool comes, std::size_t end) {
+  if (place_of_.size() < end) place_of_.resize(end + end / 2);
+  above_ = forest.size() - (comes ? 1 : 0);
+  lowest_ = choose_foot(trees.first(above_), std::min(shared_from(path), above_));
+  foot_ = lowest_ + (comes ? 1 : 0);
+  places_.resize(forest.size());
+  make_room(above_ - lowest_);
+  ++paths_;
+  vacate(trees.subspan(lowest_, above_ - lowest_));
+  if (paths_ % kPathsToAnOrder == 0) put_in_order(trees.subspan(lowest_, above_ - lowest_));
+  seat_kept(forest, trees);
+  seat_foot(forest, comes);
+  last_path_.assign(path.rbegin(), path.rend());
+  longest_ = 0;
+  if (of_products_)
+    for (const ForestItem<Real>& item : forest)
+      longest_ = std::max(longest_, dot(item.summary.mean, item.summary.mean, dim_));
+  relative_ = of_products_ ? 0 : block_rounding(dim_);
+  absolute_ = (of_products_ ? block_rounding(dim_) * longest_ : 0) +
+              1e-37 * static_cast<double>(dim_ + kWidth);
+  if (compare_kept(forest) && compare_foot(forest)) return true;
+  forget();
+  std::fill(blocks_.begin(), blocks_.end(), Real{0});
+  return false;
+}
+
+/// How many subtrees lie below the first node, from the root down, that was not on the last path.
+template <class Real>
+std::size_t PathTable<Real>::shared_from(std::span<const Slot> path) const {
+  std::size_t shared = 0;
+  while (shared < std::min(path.size(), last_path_.size()) &&
+         path[path.size() - 1 - shared] == last_path_[shared])
+    ++shared;
+  return path.size() - shared + 2;
+}
+
+/// How many of the lowest are the foot: so that little is to be compared. What is new above it
+/// will be kept, which costs more.
+template <class Real>
+std::size_t PathTable<Real>::choose_foot(std::span<const NodeId> trees, std::size_t most) const {
+  constexpr std::size_t kToKeep = 2;
+  std::size_t cost = trees.size(), best_cost = cost, best = trees.size();  // of all as the foot
+  bool any = false;
+  for (std::size_t k = trees.size(); k > 0; --k) {
+    if (k <= most && (!any || cost < best_cost)) {
+      best = k;
+      best_cost = cost;
+      any = true;
+    }
+    cost += (knows(trees[k - 1]) ? 0 : kToKeep);
+    cost -= 1;
+  }
+  return any && best_cost <= cost ? best : 0;
+}
+
+/// Places for so many, and for some that are not on the path; a larger table begins empty.
+template <class Real>
+void PathTable<Real>::make_room(std::size_t kept) {
+  if (kept + kept / 8 <= node_at_.size()) return;
+  const std::size_t places = whole(kept + kept / 2 + kWidth, kWidth);
+  node_at_.clear();
+  free_.clear();
+  table_.assign(places * places, 0);
+  blocks_.assign(places * dim_, 0);
+  weights_.assign(places, 0);
+  last_seen_.assign(places, 0);
+  idle_.reserve(places);
+  free_.reserve(places);
+  fresh_.reserve(kMostItems);
+  node_at_.assign(places, kNone);
+}
+
+/// Have empty places for those of a path that have none: whoever has not been on one for the
+/// longest time leaves.
+template <class Real>
+void PathTable<Real>::vacate(std::span<const NodeId> trees) {
+  std::size_t needed = 0;
+  for (const NodeId v : trees)
+    if (knows(v))
+      last_seen_[place_of_[v.raw()]] = paths_;
+    else
+      ++needed;
+  free_.clear();
+  idle_.clear();
+  for (std::uint32_t place = 0; place < node_at_.size(); ++place)
+    if (node_at_[place] == kNone)
+      free_.push_back(place);
+    else if (last_seen_[place] != paths_)
+      idle_.emplace_back(last_seen_[place], place);
+  if (needed <= free_.size()) return;
+  needed -= free_.size();
+  std::nth_element(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(needed - 1),
+                   idle_.end());
+  for (std::size_t i = 0; i < needed; ++i) {
+    node_at_[idle_[i].second] = kNone;
+    free_.push_back(idle_[i].second);
+  }
+  std::sort(free_.begin(), free_.end());
+}
+
+/// Move everybody: last those on the path, lowest first, so that they are side by side, and those
+/// which are merged first are left behind first. Some paths later most are still in order.
+template <class Real>
+void PathTable<Real>::put_in_order(std::span<const NodeId> trees) {
+  const std::size_t places = node_at_.size();
+  std::vector<std::uint32_t> from;  // by new place
+  from.reserve(places);
+  for (std::uint32_t place = 0; place < places; ++place)
+    if (node_at_[place] != kNone && last_seen_[place] != paths_) from.push_back(place);
+  for (const NodeId v : trees)
+    if (knows(v)) from.push_back(place_of_[v.raw()]);
+  const std::vector<float> weights = weights_;
+  const std::vector<NodeId> nodes = node_at_;
+  const std::vector<std::uint64_t> seen = last_seen_;
+  spare_.resize(table_.size());
+  spare_blocks_.resize(blocks_.size());  // from here on nothing may fail
+  for (std::size_t i = 0; i < from.size(); ++i)
+    for (std::size_t k = 0; k < from.size(); ++k)
+      spare_[i * places + k] = table_[from[i] * places + from[k]];
+  table_.swap(spare_);
+  blocks_.swap(spare_blocks_);
+  std::fill(node_at_.begin(), node_at_.end(), kNone);
+  free_.clear();
+  for (std::uint32_t to = 0; to < from.size(); ++to) {
+    const auto column = [&](std::vector<Real>& blocks, std::size_t place) {
+      return &blocks[place / kWidth * kWidth * dim_ + place % kWidth];
+    };
+    const Real* old = column(spare_blocks_, from[to]);
+    Real* now = column(blocks_, to);
+    for (std::size_t j = 0; j < dim_; ++j) now[j * kWidth] = old[j * kWidth];
+    weights_[to] = weights[from[to]];
+    last_seen_[to] = seen[from[to]];
+    node_at_[to] = nodes[from[to]];
+    place_of_[node_at_[to].raw()] = to;
+  }
+  for (auto place = static_cast<std::uint32_t>(from.size()); place < places; ++place)
+    free_.push_back(place);
+}
+
+template <class Real>
+void PathTable<Real>::put_in_block(const ForestItem<Real>& item, std::size_t place,
+                                   std::vector<Real>& blocks, std::vector<float>& weights) {
+  Real* column = &blocks[place / kWidth * kWidth * dim_ + place % kWidth];
+  for (std::size_t j = 0; j < dim_; ++j) column[j * kWidth] = item.summary.mean[j];
+  weights[place] = weight_of(item);
+}
+
+/// The free place that is nearest to another.
+template <class Real>
+std::uint32_t PathTable<Real>::take_free_place(std::uint32_t near) {
+  auto at = std::lower_bound(free_.begin(), free_.end(), near);
+  if (at == free_.end() || (at != free_.begin() && near - *(at - 1) <= *at - near)) --at;
+  const std::uint32_t place = *at;
+  free_.erase(at);
+  return place;
+}
+
+template <class Real>
+void PathTable<Real>::seat_kept(std::span<const ForestItem<Real>> forest,
+                                std::span<const NodeId> trees) {
+  fresh_.clear();
+  begin_ = node_at_.size();
+  end_ = 0;
+  auto near = static_cast<std::uint32_t>(node_at_.size());
+  for (auto i = static_cast<std::uint32_t>(above_); i-- > lowest_;) {
+    const NodeId v = trees[i];
+    if (!knows(v)) {
+      const std::uint32_t place = take_free_place(near);
+      node_at_[place] = v;
+      place_of_[v.raw()] = place;
+      last_seen_[place] = paths_;
+      fresh_.push_back({i, place});
+      put_in_block(forest[i], place, blocks_, weights_);
+    }
+    places_[i] = near = place_of_[v.raw()];
+    begin_ = std::min<std::size_t>(begin_, places_[i]);
+    end_ = std::max<std::size_t>(end_, places_[i] + 1);
+  }
+  begin_ = std::min(begin_, end_) / kWidth * kWidth;
+  end_ = whole(end_, kWidth);
+}
+
+template <class Real>
+void PathTable<Real>::seat_foot(std::span<const ForestItem<Real>> forest, bool comes) {
+  foot_width_ = whole(foot_, kWidth);
+  foot_blocks_.resize(foot_width_ * dim_);
+  foot_weights_.assign(foot_width_, 0);
+  foot_near_.resize(foot_ * foot_width_);
+  foot_far_.resize(foot_ * node_at_.size());
+  for (std::uint32_t i = 0; i < lowest_; ++i) places_[i] = i;
+  if (comes) places_[above_] = static_cast<std::uint32_t>(lowest_);
+  for (std::size_t i = 0; i < lowest_; ++i) put_in_block(forest[i], i, foot_blocks_, foot_weights_);
+  if (comes) put_in_block(forest[above_], lowest_, foot_blocks_, foot_weights_);
+}
+
+/// Items 0 .. count-1 beside blocks first .. last-1.
+template <class Real>
+template <class ItemOf, class OutOf>
+void PathTable<Real>::compare(std::size_t count, ItemOf&& item, OutOf&& out,
+                              const std::vector<Real>& blocks, const std::vector<float>& weights,
+                              std::size_t first, std::size_t last) {
+  if (first >= last) return;
+  const BlockKernels<Real>& kernels = block_kernels<Real>();
+  RowsBesideBlocks<Real> r{{}, {}, blocks.data(), weights.data(), first, last, dim_, {}};
+  std::size_t done = 0;
+  const auto next = [&](std::size_t rows) {
+    for (std::size_t k = 0; k < rows; ++k) {
+      const ForestItem<Real>& one = item(done + k);
+      r.rows[k] = one.summary.mean;
+      r.weights[k] = weight_of(one);
+      r.out[k] = out(done + k);
+    }
+    done += rows;
+  };
+  while (done + 4 <= count) {
+    next(4);
+    (of_products_ ? kernels.four_products : kernels.four_distances)(r);
+  }
+  while (done < count) {
+    next(1);
+    (of_products_ ? kernels.one_product : kernels.one_distance)(r);
+  }
+}
+
+/// The new kept places, in their rows and their columns.
+template <class Real>
+bool PathTable<Real>::compare_kept(std::span<const ForestItem<Real>> forest) {
+  const std::size_t places = node_at_.size();
+  std::size_t used = places;
+  while (used > 0 && node_at_[used - 1] == kNone) --used;
+  used = whole(used, kWidth);
+  compare(
+      fresh_.size(), [&](std::size_t i) -> const auto& { return forest[fresh_[i].item]; },
+      [&](std::size_t i) { return &table_[fresh_[i].place * places]; }, blocks_, weights_, 0,
+      used / kWidth);
+  for (const Fresh& one : fresh_) {
+    float* row = &table_[one.place * places];
+    row[one.place] = kShut;
+    for (std::size_t i = 0; i < used; ++i) table_[i * places + one.place] = row[i];
+    for (std::size_t i = 0; i < used; ++i)
+      if (node_at_[i] != kNone && i != one.place && !(std::fabs(row[i]) < kMostSeen)) return false;
+  }
+  return true;
+}
+
+template <class Real>
+bool PathTable<Real>::compare_foot(std::span<const ForestItem<Real>> forest) {
+  const auto item = [&](std::size_t i) -> const auto& { return forest[i < lowest_ ? i : above_]; };
+  const std::size_t places = node_at_.size();
+  compare(
+      foot_, item, [&](std::size_t i) { return &foot_near_[i * foot_width_]; }, foot_blocks_,
+      foot_weights_, 0, foot_width_ / kWidth);
+  compare(
+      foot_, item, [&](std::size_t i) { return &foot_far_[i * places]; }, blocks_, weights_,
+      begin_ / kWidth, end_ / kWidth);
+  bool fits = true;
+  for (std::size_t i = 0; i < foot_; ++i) {
+    fits = fits && all_small(&foot_near_[i * foot_width_], 0, foot_, kMostSeen) &&
+           all_small(&foot_far_[i * places], begin_, end_, kMostSeen);
+    foot_near_[i * foot_width_ + i] = kShut;
+  }
+  return fits;
+}
+
+template class PathTable<float>;
+template class PathTable<double>;
+
+}  // namespace ramify

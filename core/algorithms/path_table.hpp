@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// path_table.hpp: about how far apart the subtrees are that hang off a path, kept from one path
+// to the next.
+//
+//   foot   the lowest subtrees of the path, and the leaf that comes: most of them are seldom met
+//          again, and what is found out about them is for this path alone
+//   kept   those above. They hang off the next path, too, and the one after it. Each has a place,
+//          and what is known of two of them holds as long as both are what they were
+//
+// Linkages are in single precision, each off by no more than doubt() says. So they decide
+// nothing by themselves: path_hac.hpp asks again, exactly, where two are that close.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "algorithms/forest_hac.hpp"
+#include "tree/ids.hpp"
+
+namespace ramify {
+
+template <class Real>
+class PathTable {
+ public:
+  static constexpr std::size_t kWidth = kLanes;  // places come in whole blocks
+  static constexpr std::size_t kMostItems = 2048;
+  static constexpr float kShut = 1e38F;      // of a subtree to itself
+  static constexpr float kMostSeen = 1e36F;  // larger linkages are left to others
+
+  PathTable(std::size_t dim, bool of_products) : dim_(dim), of_products_(of_products) {}
+
+  /// From now on nothing is known.
+  void forget();
+  /// v has other points from now on, or is gone.
+  void release(NodeId v) {
+    if (knows(v)) node_at_[place_of_[v.raw()]] = kNone;
+  }
+  /// Overwrite what is left of rows that have been there.
+  void wipe() noexcept;
+
+  /// A place for everything that hangs off a path of these nodes, lowest first, and if `comes` for
+  /// the leaf that is last in the forest. Nodes have raw ids below `end`. False if numbers are too
+  /// large. O(dim) for a new one and a place.
+  bool seat(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
+            std::span<const Slot> path, bool comes, std::size_t end);
+
+  /// How many of the forest are the foot: the first ones, and the leaf that comes.
+  std::size_t foot() const { return foot_; }
+  bool is_foot(std::size_t item) const { return item < lowest_ || item >= above_; }
+  /// Of an item: where it is in the foot, or among the kept.
+  std::uint32_t place(std::size_t item) const { return places_[item]; }
+  /// The kept ones of this path are from begin() on, before end(). Multiples of kWidth.
+  std::size_t begin() const { return begin_; }
+  std::size_t end() const { return end_; }
+  std::size_t foot_width() const { return foot_width_; }
+  std::size_t kept_width() const { return node_at_.size(); }
+
+  /// Linkages of a kept place to kept ones; of empty places they mean nothing.
+  const float* kept_row(std::size_t place) const { return &table_[place * node_at_.size()]; }
+  /// Linkages of one of the foot to the foot, and to kept ones.
+  const float* foot_row(std::size_t place) const { return &foot_near_[place * foot_width_]; }
+  const float* foot_to_kept(std::size_t place) const { return &foot_far_[place * node_at_.size()]; }
+
+  /// What a linkage, or a mean of some, may be off by.
+  double doubt(double linkage) const { return relative_ * linkage + absolute_; }
+  /// The largest squared length of a mean, if linkages are inner products.
+  double longest() const { return longest_; }
+
+ private:
+  bool knows(NodeId v) const {
+    if (v == kNone || v.raw() >= place_of_.size()) return false;
+    const std::uint32_t place = place_of_[v.raw()];
+    return place < node_at_.size() && node_at_[place] == v;
+  }
+  std::size_t shared_from(std::span<const Slot> path) const;
+  std::size_t choose_foot(std::span<const NodeId> trees, std::size_t most) const;
+  void make_room(std::size_t kept);
+  void vacate(std::span<const NodeId> trees);
+  void put_in_order(std::span<const NodeId> trees);
+  std::uint32_t take_free_place(std::uint32_t near);
+  void put_in_block(const ForestItem<Real>& item, std::size_t place, std::vector<Real>& blocks,
+                    std::vector<float>& weights);
+  void seat_kept(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees);
+  void seat_foot(std::span<const ForestItem<Real>> forest, bool comes);
+  bool compare_kept(std::span<const ForestItem<Real>> forest);
+  bool compare_foot(std::span<const ForestItem<Real>> forest);
+  float weight_of(const ForestItem<Real>& item) const {
+    return of_products_ ? 0.0F : static_cast<float>(item.summary.variance());
+  }
+  template <class RowOf, class OutOf>
+  void compare(std::size_t count, RowOf&& item, OutOf&& out, const std::vector<Real>& blocks,
+               const std::vector<float>& weights, std::size_t first, std::size_t last);
+
+  static constexpr std::uint64_t kPathsToAnOrder = 64;
+
+  std::size_t dim_;
+  bool of_products_;
+  double relative_ = 0, absolute_ = 0, longest_ = 0;
+
+  // This path.
+  std::size_t foot_ = 0, foot_width_ = 0, begin_ = 0, end_ = 0;
+  std::size_t lowest_ = 0, above_ = 0;  // items lowest_ .. above_-1 are kept
+  std::vector<std::uint32_t> places_;   // by item
+  std::vector<Real> foot_blocks_;       // means, those of kWidth places together
+  std::vector<float> foot_weights_, foot_near_, foot_far_;
+
+  // All paths.
+  std::vector<Slot> last_path_;       // topmost first
+  std::vector<float> table_, spare_;  // and room to put it in order
+  std::vector<NodeId> node_at_;       // by place; kNone if it is empty
+  std::vector<Real> blocks_, spare_blocks_;
+  std::vector<float> weights_;
+  std::vector<std::uint32_t> place_of_;   // by raw id; right if node_at_ says so
+  std::vector<std::uint32_t> free_;       // places, ascending
+  std::vector<std::uint64_t> last_seen_;  // by place: the last path
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> idle_;  // the same, and the place
+  struct Fresh {
+    std::uint32_t item, place;
+  };
+  std::vector<Fresh> fresh_;
+  std::uint64_t paths_ = 0;
+};
+
+}  // namespace ramify

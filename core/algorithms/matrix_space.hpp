@@ -274,7 +274,7 @@ class MatrixSpace {
 
   /// All linkages from inner products, the last item being the origin of distances.
   RAMIFY_INLINE void fill_by_products(std::span<const ForestItem<Real>> forest, std::size_t dim) {
-    const std::size_t count = (m_ + kGram<double> - 1) / kGram<double> * kGram<double>;
+    const std::size_t count = (m_ + kGram - 1) / kGram * kGram;
     s_.columns.resize(dim * column_stride(count));
     s_.products.resize(count * count);
     static_assert(kFilling == Filling::kExact || Rule::kMeanOfParts);

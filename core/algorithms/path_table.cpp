@@ -61,7 +61,9 @@ bool PathTable<Real>::seat(std::span<const ForestItem<Real>> forest, std::span<c
   relative_ = of_products_ ? 0 : block_rounding(dim_);
   absolute_ = (of_products_ ? block_rounding(dim_) * longest_ : 0) +
               1e-37 * static_cast<double>(dim_ + kWidth);
-  if (compare_kept(forest) && compare_foot(forest)) return true;
+  if (are_long() ? compare_kept_pairs(forest) && compare_foot_pairs(forest)
+                 : compare_kept(forest) && compare_foot(forest))
+    return true;
   forget();
   std::fill(blocks_.begin(), blocks_.end(), Real{0});
   return false;
@@ -104,7 +106,7 @@ void PathTable<Real>::make_room(std::size_t kept) {
   node_at_.clear();
   free_.clear();
   table_.assign(places * places, 0);
-  blocks_.assign(places * dim_, 0);
+  blocks_.assign(are_long() ? 0 : places * dim_, 0);
   weights_.assign(places, 0);
   last_seen_.assign(places, 0);
   idle_.reserve(places);
@@ -118,11 +120,15 @@ void PathTable<Real>::make_room(std::size_t kept) {
 template <class Real>
 void PathTable<Real>::vacate(std::span<const NodeId> trees) {
   std::size_t needed = 0;
-  for (const NodeId v : trees)
-    if (knows(v))
-      last_seen_[place_of_[v.raw()]] = paths_;
-    else
-      ++needed;
+  newcomers_.clear();
+  newcomers_.reserve(trees.size());
+  for (std::uint32_t i = 0; i < trees.size(); ++i) {
+    const bool known = knows(trees[i]);
+    std::uint64_t never = 0, &seen = known ? last_seen_[place_of_[trees[i].raw()]] : never;
+    if (seen + 1 != paths_) newcomers_.push_back(static_cast<std::uint32_t>(lowest_) + i);
+    seen = paths_;
+    needed += known ? 0 : 1;
+  }
   free_.clear();
   idle_.clear();
   for (std::uint32_t place = 0; place < node_at_.size(); ++place)
@@ -165,12 +171,12 @@ void PathTable<Real>::put_in_order(std::span<const NodeId> trees) {
   std::fill(node_at_.begin(), node_at_.end(), kNone);
   free_.clear();
   for (std::uint32_t to = 0; to < from.size(); ++to) {
-    const auto column = [&](std::vector<Real>& blocks, std::size_t place) {
-      return &blocks[place / kWidth * kWidth * dim_ + place % kWidth];
+    const auto column = [&](std::vector<Real>& blocks, std::size_t place, std::size_t j) -> Real& {
+      return blocks[(place / kWidth * dim_ + j) * kWidth + place % kWidth];
     };
-    const Real* old = column(spare_blocks_, from[to]);
-    Real* now = column(blocks_, to);
-    for (std::size_t j = 0; j < dim_; ++j) now[j * kWidth] = old[j * kWidth];
+    if (!are_long())
+      for (std::size_t j = 0; j < dim_; ++j)
+        column(blocks_, to, j) = column(spare_blocks_, from[to], j);
     weights_[to] = weights[from[to]];
     last_seen_[to] = seen[from[to]];
     node_at_[to] = nodes[from[to]];
@@ -183,9 +189,10 @@ void PathTable<Real>::put_in_order(std::span<const NodeId> trees) {
 template <class Real>
 void PathTable<Real>::put_in_block(const ForestItem<Real>& item, std::size_t place,
                                    std::vector<Real>& blocks, std::vector<float>& weights) {
+  weights[place] = weight_of(item);
+  if (are_long()) return;
   Real* column = &blocks[place / kWidth * kWidth * dim_ + place % kWidth];
   for (std::size_t j = 0; j < dim_; ++j) column[j * kWidth] = item.summary.mean[j];
-  weights[place] = weight_of(item);
 }
 
 /// The free place that is nearest to another.
@@ -226,7 +233,7 @@ void PathTable<Real>::seat_kept(std::span<const ForestItem<Real>> forest,
 template <class Real>
 void PathTable<Real>::seat_foot(std::span<const ForestItem<Real>> forest, bool comes) {
   foot_width_ = whole(foot_, kWidth);
-  foot_blocks_.resize(foot_width_ * dim_);
+  foot_blocks_.resize(are_long() ? 0 : foot_width_ * dim_);
   foot_weights_.assign(foot_width_, 0);
   foot_near_.resize(foot_ * foot_width_);
   foot_far_.resize(foot_ * node_at_.size());
@@ -302,6 +309,97 @@ bool PathTable<Real>::compare_foot(std::span<const ForestItem<Real>> forest) {
            all_small(&foot_far_[i * places], begin_, end_, kMostSeen);
     foot_near_[i * foot_width_ + i] = kShut;
   }
+  return fits;
+}
+
+// --- long rows ------------------------------------------------------------------------
+
+/// Call use(item, other, linkage) for all of these, some more than once. False if numbers are too
+/// large.
+template <class Real>
+template <class Use>
+bool PathTable<Real>::compare_pairs(std::span<const ForestItem<Real>> forest,
+                                    std::span<const std::uint32_t> items,
+                                    std::span<const std::uint32_t> others, Use&& use) const {
+  constexpr std::size_t kSide = RowTile<Real>::kSide;
+  const TileKernels<Real>& kernels = tile_kernels<Real>();
+  RowTile<Real> tile;
+  bool fits = true;
+  for (std::size_t i = 0; i < items.size();) {
+    const std::size_t rows = items.size() - i >= kSide ? kSide : 1;
+    for (std::size_t r = 0; r < rows; ++r) tile.rows[r] = forest[items[i + r]].summary.mean;
+    for (std::size_t k = 0; k < others.size(); k += kSide) {
+      const auto other = [&](std::size_t c) { return others[std::min(k + c, others.size() - 1)]; };
+      for (std::size_t c = 0; c < kSide; ++c) tile.others[c] = forest[other(c)].summary.mean;
+      if (of_products_)
+        (rows == 1 ? kernels.one_products : kernels.products)(tile, dim_);
+      else
+        (rows == 1 ? kernels.one_distances : kernels.distances)(tile, dim_);
+      for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t c = 0; c < kSide; ++c) {
+          const std::uint32_t a = items[i + r], b = other(c);
+          const float value = tile.out[r][c];
+          const float linkage =
+              of_products_ ? -value : value + (weight_of(forest[a]) + weight_of(forest[b]));
+          fits = fits && std::fabs(linkage) < kMostSeen;
+          use(a, b, linkage);
+        }
+    }
+    i += rows;
+  }
+  return fits;
+}
+
+/// What is not known of two that are on this path.
+template <class Real>
+bool PathTable<Real>::compare_kept_pairs(std::span<const ForestItem<Real>> forest) {
+  const std::size_t places = node_at_.size();
+  for (const Fresh& one : fresh_) {
+    std::fill_n(&table_[one.place * places], places, kUnknown);
+    for (std::size_t i = 0; i < places; ++i) table_[i * places + one.place] = kUnknown;
+    table_[one.place * places + one.place] = kShut;
+  }
+  // Those that were on the last path, too, were compared then.
+  for (const std::uint32_t i : newcomers_) {
+    const float* row = &table_[places_[i] * places];
+    unknown_.clear();
+    for (auto k = static_cast<std::uint32_t>(lowest_); k < above_; ++k)
+      if (row[places_[k]] == kUnknown) unknown_.push_back(k);
+    if (unknown_.empty()) continue;
+    const bool fits = compare_pairs(forest, std::span(&i, 1), unknown_,
+                                    [&](std::uint32_t a, std::uint32_t b, float linkage) {
+                                      table_[places_[a] * places + places_[b]] = linkage;
+                                      table_[places_[b] * places + places_[a]] = linkage;
+                                    });
+    if (!fits) return false;
+  }
+  return true;
+}
+
+template <class Real>
+bool PathTable<Real>::compare_foot_pairs(std::span<const ForestItem<Real>> forest) {
+  const std::size_t places = node_at_.size();
+  const auto use = [&](std::uint32_t a, std::uint32_t b, float linkage) {
+    if (is_foot(b)) {
+      foot_near_[places_[a] * foot_width_ + places_[b]] = linkage;
+      foot_near_[places_[b] * foot_width_ + places_[a]] = linkage;
+    } else {
+      foot_far_[places_[a] * places + places_[b]] = linkage;
+    }
+  };
+  // The foot, x and then the kept ones: each group of the foot with all from itself on.
+  std::vector<std::uint32_t>& items = unknown_;
+  items.clear();
+  for (std::uint32_t i = 0; i < lowest_; ++i) items.push_back(i);
+  if (foot_ > lowest_) items.push_back(static_cast<std::uint32_t>(above_));
+  for (auto i = static_cast<std::uint32_t>(lowest_); i < above_; ++i) items.push_back(i);
+  bool fits = true;
+  for (std::size_t i = 0; i < foot_; i += RowTile<Real>::kSide) {
+    const std::span<const std::uint32_t> from = std::span(items).subspan(i);
+    fits = compare_pairs(forest, from.first(std::min(RowTile<Real>::kSide, foot_ - i)), from, use) &&
+           fits;
+  }
+  for (std::size_t i = 0; i < foot_; ++i) foot_near_[i * foot_width_ + i] = kShut;
   return fits;
 }
 

@@ -9,6 +9,10 @@
 //
 // Linkages are in single precision, each off by no more than doubt() says. So they decide
 // nothing by themselves: path_hac.hpp asks again, exactly, where two are that close.
+//
+// Short rows are compared with all that are kept at once, column by column, whether or not they
+// are on this path. Long rows are compared in pairs, and only those that are: what is not known
+// of two kept ones is found out when both of them are on a path.
 #pragma once
 
 #include <cstdint>
@@ -86,6 +90,13 @@ class PathTable {
   void seat_foot(std::span<const ForestItem<Real>> forest, bool comes);
   bool compare_kept(std::span<const ForestItem<Real>> forest);
   bool compare_foot(std::span<const ForestItem<Real>> forest);
+  bool compare_kept_pairs(std::span<const ForestItem<Real>> forest);
+  bool compare_foot_pairs(std::span<const ForestItem<Real>> forest);
+  bool are_long() const { return dim_ >= kLong; }
+  template <class Use>
+  bool compare_pairs(std::span<const ForestItem<Real>> forest,
+                     std::span<const std::uint32_t> items, std::span<const std::uint32_t> others,
+                     Use&& use) const;
   float weight_of(const ForestItem<Real>& item) const {
     return of_products_ ? 0.0F : static_cast<float>(item.summary.variance());
   }
@@ -94,6 +105,8 @@ class PathTable {
                const std::vector<float>& weights, std::size_t first, std::size_t last);
 
   static constexpr std::uint64_t kPathsToAnOrder = 64;
+  static constexpr std::size_t kLong = 192;  // rows that are compared in pairs
+  static constexpr float kUnknown = 3e38F;   // of two long rows: farther than anybody is
 
   std::size_t dim_;
   bool of_products_;
@@ -121,6 +134,8 @@ class PathTable {
   };
   std::vector<Fresh> fresh_;
   std::uint64_t paths_ = 0;
+  std::vector<std::uint32_t> newcomers_;  // items that are kept, and were not on the last path
+  std::vector<std::uint32_t> unknown_;
 };
 
 }  // namespace ramify

@@ -20,32 +20,20 @@ constexpr std::size_t kTall = 4;  // vectors whose products stay in registers
 
 #if defined(__GNUC__) || defined(__clang__)
 typedef double DoubleLanes __attribute__((vector_size(8 * kRun / 2), aligned(8)));
-template <class Real>
-struct LanesOf;
-template <>
-struct LanesOf<float> {
-  using Type = Lanes;
-};
-template <>
-struct LanesOf<double> {
-  using Type = DoubleLanes;
-};
 #endif
 
 /// Products of kTall vectors from i on with two registers of them from k on, over some
 /// coordinates.
-template <class Real, std::size_t kWide>
-RAMIFY_INLINE void gram_tile(const Real* columns, std::size_t count, std::size_t from,
-                             std::size_t to, std::size_t i, std::size_t k, Real* out) {
+RAMIFY_INLINE void gram_tile(const double* columns, std::size_t count, std::size_t from,
+                             std::size_t to, std::size_t i, std::size_t k, double* out) {
 #if defined(__GNUC__) || defined(__clang__)
-  using Vector = typename LanesOf<Real>::Type;
-  constexpr std::size_t kHalf = kWide / 2;
-  Vector low[kTall], high[kTall];
+  constexpr std::size_t kHalf = kGram / 2;
+  DoubleLanes low[kTall], high[kTall];
 #pragma GCC unroll 4
-  for (std::size_t t = 0; t < kTall; ++t) low[t] = high[t] = Vector{};
+  for (std::size_t t = 0; t < kTall; ++t) low[t] = high[t] = DoubleLanes{};
   for (std::size_t j = from; j < to; ++j) {
-    const Real* column = columns + j * column_stride(count);
-    Vector first, second;
+    const double* column = columns + j * column_stride(count);
+    DoubleLanes first, second;
     std::memcpy(&first, column + k, sizeof first);
     std::memcpy(&second, column + k + kHalf, sizeof second);
 #pragma GCC unroll 4
@@ -56,8 +44,8 @@ RAMIFY_INLINE void gram_tile(const Real* columns, std::size_t count, std::size_t
   }
 #pragma GCC unroll 4
   for (std::size_t t = 0; t < kTall; ++t) {
-    Real* to_row = out + (i + t) * count + k;
-    Vector old;
+    double* to_row = out + (i + t) * count + k;
+    DoubleLanes old;
     if (from > 0) {
       std::memcpy(&old, to_row, sizeof old);
       low[t] += old;
@@ -69,8 +57,8 @@ RAMIFY_INLINE void gram_tile(const Real* columns, std::size_t count, std::size_t
   }
 #else
   for (std::size_t t = i; t < i + kTall; ++t)
-    for (std::size_t c = k; c < k + kWide; ++c) {
-      Real sum = 0;
+    for (std::size_t c = k; c < k + kGram; ++c) {
+      double sum = 0;
       for (std::size_t j = from; j < to; ++j)
         sum += columns[j * column_stride(count) + t] * columns[j * column_stride(count) + c];
       out[t * count + c] = from > 0 ? out[t * count + c] + sum : sum;
@@ -78,64 +66,13 @@ RAMIFY_INLINE void gram_tile(const Real* columns, std::size_t count, std::size_t
 #endif
 }
 
-template <class Real>
-RAMIFY_INLINE void gram_of(const Real* columns, std::size_t count, std::size_t dim, Real* out) {
-  constexpr std::size_t kWide = 2 * kRun * sizeof(float) / sizeof(Real);
-  static_assert(kGram<Real> == kWide);
+RAMIFY_INLINE void gram_of(const double* columns, std::size_t count, std::size_t dim, double* out) {
   for (std::size_t from = 0; from < dim; from += kChain) {
     const std::size_t to = from + kChain < dim ? from + kChain : dim;
     for (std::size_t i = 0; i < count; i += kTall)
-      for (std::size_t k = i / kWide * kWide; k < count; k += kWide)
-        gram_tile<Real, kWide>(columns, count, from, to, i, k, out);
+      for (std::size_t k = i / kGram * kGram; k < count; k += kGram)
+        gram_tile(columns, count, from, to, i, k, out);
   }
-}
-
-/// Products of rows i .. i+3 with rows k .. k+3.
-RAMIFY_INLINE void row_tile(const float* a, const float* b, std::size_t dim, float* out,
-                            std::size_t stride) {
-  static_assert(kTall == 4 && kLanes == kRun && kTall == kRowGram);
-#if defined(__GNUC__) || defined(__clang__)
-  Lanes sums[4][4];
-#pragma GCC unroll 4
-  for (auto& row : sums)
-#pragma GCC unroll 4
-    for (Lanes& sum : row) sum = Lanes{};
-  for (std::size_t j = 0; j < dim; j += kRun) {
-    Lanes from[4], to[4];
-#pragma GCC unroll 4
-    for (std::size_t k = 0; k < 4; ++k) {
-      std::memcpy(&from[k], a + k * dim + j, sizeof from[k]);
-      std::memcpy(&to[k], b + k * dim + j, sizeof to[k]);
-    }
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < 4; ++i)
-#pragma GCC unroll 4
-      for (std::size_t k = 0; k < 4; ++k) sums[i][k] += from[i] * to[k];
-  }
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t k = 0; k < 4; ++k) {
-      float lanes[kRun];
-      std::memcpy(lanes, &sums[i][k], sizeof lanes);
-      for (std::size_t width = kRun / 2; width > 0; width /= 2)
-        for (std::size_t l = 0; l < width; ++l) lanes[l] += lanes[l + width];
-      out[i * stride + k] = lanes[0];
-    }
-#else
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t k = 0; k < 4; ++k) {
-      float lanes[kRun] = {};
-      for (std::size_t j = 0; j < dim; ++j) lanes[j % kRun] += a[i * dim + j] * b[k * dim + j];
-      float sum = 0;
-      for (const float lane : lanes) sum += lane;
-      out[i * stride + k] = sum;
-    }
-#endif
-}
-
-RAMIFY_INLINE void row_gram_of(const float* rows, std::size_t count, std::size_t dim, float* out) {
-  for (std::size_t i = 0; i < count; i += kTall)
-    for (std::size_t k = i; k < count; k += kTall)
-      row_tile(rows + i * dim, rows + k * dim, dim, out + i * count + k, count);
 }
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -280,6 +217,77 @@ RAMIFY_INLINE void compare_with_blocks(const RowsBesideBlocks<Real>& r) {
   if (block < r.last) compare_blocks<kProduct, kRows, 1>(r, block);
 }
 
+#if defined(__GNUC__) || defined(__clang__)
+/// Differences of kRun coordinates, taken before they are rounded to float.
+RAMIFY_INLINE void gaps_of(const float* a, const float* b, Lanes& out) {
+  Lanes there;
+  load(out, a);
+  load(there, b);
+  out = out - there;
+}
+RAMIFY_INLINE void gaps_of(const double* a, const double* b, Lanes& out) {
+  typedef double Doubles __attribute__((vector_size(8 * kRun), aligned(8)));
+  Doubles here, there;
+  std::memcpy(&here, a, sizeof here);
+  std::memcpy(&there, b, sizeof there);
+  here = here - there;
+  out = __builtin_convertvector(here, Lanes);
+}
+#endif
+
+template <bool kProduct, std::size_t kRows, class Real>
+RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
+  constexpr std::size_t kSide = RowTile<Real>::kSide;
+  static_assert(kRows <= kSide);
+  std::size_t j = 0;
+#if defined(__GNUC__) || defined(__clang__)
+  Lanes sums[kRows][kSide];
+#pragma GCC unroll 4
+  for (auto& row : sums)
+#pragma GCC unroll 4
+    for (Lanes& sum : row) sum = Lanes{};
+  for (; j + kRun <= dim; j += kRun)
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 4
+      for (std::size_t k = 0; k < kSide; ++k) {
+        Lanes here, there;
+        if constexpr (kProduct) {
+          load(here, tile.rows[i] + j);
+          load(there, tile.others[k] + j);
+          sums[i][k] += here * there;
+        } else {
+          gaps_of(tile.rows[i] + j, tile.others[k] + j, there);
+          sums[i][k] += there * there;
+        }
+      }
+  for (std::size_t i = 0; i < kRows; ++i)
+    for (std::size_t k = 0; k < kSide; ++k) {
+      float lanes[kRun];
+      std::memcpy(lanes, &sums[i][k], sizeof lanes);
+      for (std::size_t width = kRun / 2; width > 0; width /= 2)
+        for (std::size_t l = 0; l < width; ++l) lanes[l] += lanes[l + width];
+      tile.out[i][k] = lanes[0];
+    }
+#else
+  for (auto& row : tile.out)
+    for (float& sum : row) sum = 0;
+#endif
+  for (; j < dim; ++j)
+    for (std::size_t i = 0; i < kRows; ++i)
+      for (std::size_t k = 0; k < kSide; ++k) {
+        const Real here = tile.rows[i][j], there = tile.others[k][j];
+        const auto gap = static_cast<float>(here - there);
+        tile.out[i][k] +=
+            kProduct ? static_cast<float>(here) * static_cast<float>(there) : gap * gap;
+      }
+}
+
+template <class Real, Level kLevel>
+constexpr TileKernels<Real> kTileKernels{
+    compiled<compare_tile<false, 4, Real>, kLevel>, compiled<compare_tile<true, 4, Real>, kLevel>,
+    compiled<compare_tile<false, 1, Real>, kLevel>, compiled<compare_tile<true, 1, Real>, kLevel>};
+
 template <class Real, Level kLevel>
 constexpr BlockKernels<Real> kBlockKernels{compiled<compare_with_blocks<false, 4, Real>, kLevel>,
                                            compiled<compare_with_blocks<false, 1, Real>, kLevel>,
@@ -291,10 +299,9 @@ constexpr RowsKernels<Real> kRowsKernels{compiled<compare_rows<false, Real>, kLe
                                          compiled<compare_rows<true, Real>, kLevel>};
 
 template <Level kLevel>
-constexpr ProductKernels kProductKernels{
-    compiled<gram_of<float>, kLevel>, compiled<gram_of<double>, kLevel>,
-    compiled<row_gram_of, kLevel>, compiled<project_on_directions<true>, kLevel>,
-    compiled<add_direction_products<true>, kLevel>};
+constexpr ProductKernels kProductKernels{compiled<gram_of, kLevel>,
+                                         compiled<project_on_directions<true>, kLevel>,
+                                         compiled<add_direction_products<true>, kLevel>};
 
 }  // namespace
 
@@ -315,5 +322,12 @@ const BlockKernels<Real>& block_kernels() {
 }
 template const BlockKernels<float>& block_kernels();
 template const BlockKernels<double>& block_kernels();
+
+template <class Real>
+const TileKernels<Real>& tile_kernels() {
+  return with_level([](auto set) -> const auto& { return kTileKernels<Real, set.value>; });
+}
+template const TileKernels<float>& tile_kernels();
+template const TileKernels<double>& tile_kernels();
 
 }  // namespace ramify

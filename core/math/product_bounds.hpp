@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// product_bounds.hpp: inner products of many vectors. In float, and free to use fused
-// multiply-adds: good for bounds with slack, not for answers, whose bits must not depend on the
-// machine.
+// product_bounds.hpp: inner products and squared distances of many vectors, free to use fused
+// multiply-adds, and most of them in float: good for bounds with slack, not for answers, whose bits
+// must not depend on the machine.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,7 @@
 namespace ramify {
 
 /// Counts of vectors are multiples of this.
-template <class Real>
-inline constexpr std::size_t kGram = 128 / sizeof(Real);
-inline constexpr std::size_t kRowGram = 4;
+inline constexpr std::size_t kGram = 16;
 inline constexpr std::size_t kChain = 128;  // products that are added up one after the other
 
 /// Not a power of two: caches would have to keep many columns in one place.
@@ -23,12 +21,7 @@ constexpr std::size_t column_stride(std::size_t count) { return count + 16; }
 struct ProductKernels {
   /// Inner products of `count` vectors with each other, coordinate j of vector i at
   /// columns[j * column_stride(count) + i]: out[i * count + k] for k >= i, and more.
-  void (*gram)(const float* columns, std::size_t count, std::size_t dim, float* out);
-  /// The same in double, still in any order.
   void (*double_gram)(const double* columns, std::size_t count, std::size_t dim, double* out);
-  /// The same in float for vectors that lie one after the other: less work where they are
-  /// long. `count` is a multiple of kRowGram, dim of kLanes.
-  void (*row_gram)(const float* rows, std::size_t count, std::size_t dim, float* out);
   /// Inner products of one row with many directions, kLanes of them side by side:
   /// coordinate j of direction b at basis[(b / kLanes * dim + j) * kLanes + b % kLanes].
   void (*project)(const float* row, const float* basis, std::size_t dim, std::size_t directions,
@@ -72,14 +65,31 @@ struct BlockKernels {
 template <class Real>
 const BlockKernels<Real>& block_kernels();
 
-/// What rounding can have done to such a sum: of itself, where it is one of squares, else of the
+/// A few vectors beside a few others, wherever they lie.
+template <class Real>
+struct RowTile {
+  static constexpr std::size_t kSide = 4;
+  const Real* rows[kSide];
+  const Real* others[kSide];
+  float out[kSide][kSide];
+};
+template <class Real>
+struct TileKernels {
+  using Compare = void (*)(RowTile<Real>& tile, std::size_t dim);
+  // Squared distances and inner products of all rows, or of the first one alone.
+  Compare distances, products, one_distances, one_products;
+};
+template <class Real>
+const TileKernels<Real>& tile_kernels();
+
+/// What rounding can have done to such a sum, of blocks or of a tile: of itself, where it is one of squares, else of the
 /// product of the lengths.
 inline double block_rounding(std::size_t dim) {
   return 6.5e-8 * (26 + static_cast<double>(dim) / static_cast<double>(kLanes));
 }
 
-/// What rounding can have added to such a product of two vectors, of the product of their
-/// lengths: several times what it adds up to.
+/// What rounding can have added to a product of RowsKernels, or of double_gram(), of the product of
+/// the lengths: several times what it adds up to.
 template <class Real>
 inline double gram_rounding(std::size_t dim) {
   const double unit = sizeof(Real) == sizeof(float) ? 2e-7 : 4e-16;
@@ -87,11 +97,11 @@ inline double gram_rounding(std::size_t dim) {
   return unit * static_cast<double>(std::min(dim, kChain) + chains + 16);
 }
 
-/// Vectors as columns for these kernels, an origin being taken off if there is one; `count` is
-/// whole kGram<To> of them, with zeros for those that there are not.
-template <class To, class Real, class RowOf>
+/// Vectors as columns for double_gram(), an origin being taken off if there is one; `count` is
+/// whole kGram of them, with zeros for those that there are not.
+template <class Real, class RowOf>
 void as_columns(std::size_t items, std::size_t count, std::size_t dim, RowOf&& row,
-                const Real* origin, To* columns) {
+                const Real* origin, double* columns) {
   constexpr std::size_t kSome = 8;  // written side by side
   for (std::size_t i = 0; i < count; i += kSome) {
     const std::size_t some = std::min(kSome, items > i ? items - i : 0);
@@ -99,9 +109,9 @@ void as_columns(std::size_t items, std::size_t count, std::size_t dim, RowOf&& r
     for (std::size_t k = 0; k < some; ++k) rows[k] = row(i + k);
     for (std::size_t j = 0; j < dim; ++j) {
       const double from = origin == nullptr ? 0.0 : static_cast<double>(origin[j]);
-      To* out = columns + j * column_stride(count) + i;
+      double* out = columns + j * column_stride(count) + i;
       for (std::size_t k = 0; k < some; ++k)
-        out[k] = static_cast<To>(static_cast<double>(rows[k][j]) - from);
+        out[k] = static_cast<double>(rows[k][j]) - from;
       for (std::size_t k = some; k < kSome; ++k) out[k] = 0;
     }
   }

@@ -252,22 +252,21 @@ void PathTable<Real>::compare(std::size_t count, ItemOf&& item, OutOf&& out,
   if (first >= last) return;
   const BlockKernels<Real>& kernels = block_kernels<Real>();
   RowsBesideBlocks<Real> r{{}, {}, blocks.data(), weights.data(), first, last, dim_, {}};
-  std::size_t done = 0;
-  const auto next = [&](std::size_t rows) {
+  const auto choose = [&](std::size_t from, std::size_t rows) {
     for (std::size_t k = 0; k < rows; ++k) {
-      const ForestItem<Real>& one = item(done + k);
+      const ForestItem<Real>& one = item(from + k);
       r.rows[k] = one.summary.mean;
       r.weights[k] = weight_of(one);
-      r.out[k] = out(done + k);
+      r.out[k] = out(from + k);
     }
-    done += rows;
   };
-  while (done + 4 <= count) {
-    next(4);
+  const std::size_t in_fours = count / 4 * 4;
+  for (std::size_t i = 0; i < in_fours; i += 4) {
+    choose(i, 4);
     (of_products_ ? kernels.four_products : kernels.four_distances)(r);
   }
-  while (done < count) {
-    next(1);
+  for (std::size_t i = in_fours; i < count; ++i) {
+    choose(i, 1);
     (of_products_ ? kernels.one_product : kernels.one_distance)(r);
   }
 }
@@ -396,8 +395,9 @@ bool PathTable<Real>::compare_foot_pairs(std::span<const ForestItem<Real>> fores
   bool fits = true;
   for (std::size_t i = 0; i < foot_; i += RowTile<Real>::kSide) {
     const std::span<const std::uint32_t> from = std::span(items).subspan(i);
-    fits = compare_pairs(forest, from.first(std::min(RowTile<Real>::kSide, foot_ - i)), from, use) &&
-           fits;
+    fits =
+        compare_pairs(forest, from.first(std::min(RowTile<Real>::kSide, foot_ - i)), from, use) &&
+        fits;
   }
   for (std::size_t i = 0; i < foot_; ++i) foot_near_[i * foot_width_ + i] = kShut;
   return fits;

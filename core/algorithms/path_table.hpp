@@ -94,9 +94,8 @@ class PathTable {
   bool compare_foot_pairs(std::span<const ForestItem<Real>> forest);
   bool are_long() const { return dim_ >= kLong; }
   template <class Use>
-  bool compare_pairs(std::span<const ForestItem<Real>> forest,
-                     std::span<const std::uint32_t> items, std::span<const std::uint32_t> others,
-                     Use&& use) const;
+  bool compare_pairs(std::span<const ForestItem<Real>> forest, std::span<const std::uint32_t> items,
+                     std::span<const std::uint32_t> others, Use&& use) const;
   float weight_of(const ForestItem<Real>& item) const {
     return of_products_ ? 0.0F : static_cast<float>(item.summary.variance());
   }

@@ -233,7 +233,7 @@ class CellRows final : public Neighbours<Real> {
       cells.lists.for_each_block(cell, [&](std::size_t from, std::size_t to) {
         cells.lists.scan().collect(query, from, to, candidates, offer, limit);
       });
-    cells.lists.scan().settle(query, candidates, offer, limit);
+    cells.lists.scan().settle(query, candidates, offer, limit, [](std::size_t) {});
     if (std::isfinite(best.limit())) return;
     choose(values, count, scratch.chosen, [&](std::int32_t value) { return value < least; });
     for (const auto& [value, cell] : scratch.chosen) {
@@ -311,7 +311,7 @@ class CellRows final : public Neighbours<Real> {
         [&](std::size_t q, std::size_t at) {
           considering(points, points.row(queries[q]), queries[q], best[q])(cells.lists.item_at(at));
         },
-        [&](std::size_t q) { return best[q].limit(); }, pulse);
+        [&](std::size_t q) { return best[q].limit(); }, [](std::size_t) {}, pulse);
   }
 
   // --- epochs -----------------------------------------------------------------------

@@ -66,12 +66,16 @@ class CodeCandidates {
     rest_.emplace_back(-value, static_cast<std::uint32_t>(row));
     return false;
   }
-  /// The others, largest values first, until use(value, row) says that it is enough.
-  template <class Use>
-  void settle(Use&& use) {
+  /// The others, largest values first, until use(value, row) says that it is enough. soon(row) is
+  /// told a little earlier.
+  template <class Use, class Soon>
+  void settle(Use&& use, Soon&& soon) {
+    constexpr std::size_t kAhead = 2;
     std::sort(rest_.begin(), rest_.end());
-    for (const auto& [value, row] : rest_)
-      if (!use(-value, row)) break;
+    for (std::size_t i = 0; i < rest_.size(); ++i) {
+      if (i + kAhead < rest_.size()) soon(rest_[i + kAhead].second);
+      if (!use(-rest_[i].first, rest_[i].second)) break;
+    }
     clear();
   }
 
@@ -230,24 +234,27 @@ class CodeScan {
       }
     }
   }
-  template <class Offer, class Limit>
-  void settle(const CodeQuery& query, CodeCandidates& candidates, Offer&& offer,
-              Limit&& limit) const {
+  template <class Offer, class Limit, class Soon>
+  void settle(const CodeQuery& query, CodeCandidates& candidates, Offer&& offer, Limit&& limit,
+              Soon&& soon) const {
     std::int32_t least = threshold(query, limit());
-    candidates.settle([&](std::int32_t value, std::size_t row) {
-      if (value < least) return false;
-      offer(row);
-      least = threshold(query, limit());
-      return true;
-    });
+    candidates.settle(
+        [&](std::int32_t value, std::size_t row) {
+          if (value < least) return false;
+          offer(row);
+          least = threshold(query, limit());
+          return true;
+        },
+        soon);
   }
 
   /// The same for many queries, so that codes are fetched once for several.
   ///   ends[q]            for query q rows from here on do not count
   ///   offer(q, i), limit(q)
-  template <class Offer, class Limit>
+  ///   soon(i)            row i will probably be offered
+  template <class Offer, class Limit, class Soon>
   void search_many(const std::vector<CodeQuery>& queries, const std::vector<std::size_t>& ends,
-                   Offer&& offer, Limit&& limit, const Pulse& pulse) const {
+                   Offer&& offer, Limit&& limit, Soon&& soon, const Pulse& pulse) const {
     const std::size_t tiles = (queries.size() + kQueries - 1) / kQueries;
     const std::size_t stretch = std::max(kStretch / (width_ * kBlock), std::size_t{1}) * kBlock;
     std::vector<std::int8_t> codes(tiles * kQueries * width_);
@@ -277,7 +284,8 @@ class CodeScan {
     }
     for (std::size_t q = 0; q < queries.size(); ++q)
       settle(
-          queries[q], candidates[q], [&](std::size_t i) { offer(q, i); }, [&] { return limit(q); });
+          queries[q], candidates[q], [&](std::size_t i) { offer(q, i); }, [&] { return limit(q); },
+          soon);
   }
 
  private:

@@ -230,7 +230,22 @@ class LongRows final : public Neighbours<Real> {
           considering(points, query.row, query.end,
                       best[query.number])(static_cast<std::uint32_t>(place));
         },
-        [&](std::size_t i) { return best[queries[i].number].limit(); }, scratch, pulse);
+        [&](std::size_t i) { return best[queries[i].number].limit(); },
+        [&](std::size_t place) {
+          const RowSlot row = equal_.first_at(static_cast<std::uint32_t>(place));
+          if (row < points.slots()) prefetch_row(points.row(row));
+        },
+        scratch, pulse);
+  }
+
+  /// Begin to load all of a row.
+  void prefetch_row(const Real* row) const {
+#if defined(__GNUC__) || defined(__clang__)
+    constexpr std::size_t kLine = 64 / sizeof(Real);
+    for (std::size_t j = 0; j < dim_; j += kLine) __builtin_prefetch(row + j);
+#else
+    static_cast<void>(row);
+#endif
   }
 
   std::size_t dim_;

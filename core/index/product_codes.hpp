@@ -107,7 +107,7 @@ class ProductCodes {
     projection_.make_room(room);
     std::vector<CodeQuery> queries(ends.size());
     for (std::size_t q = 0; q < ends.size(); ++q) turn(row(q), room, queries[q]);
-    scan_.search_many(queries, ends, offer, limit, pulse);
+    scan_.search_many(queries, ends, offer, limit, [](std::size_t) {}, pulse);
   }
 
  private:

@@ -149,9 +149,10 @@ class ShortVectors {
   ///   row(q)         the q-th of them
   ///   item(q)        which item it is, or kNobody
   ///   offer(q, item)
-  template <class RowOf, class ItemOf, class Offer, class Limit>
+  ///   soon(item)     it will probably be offered
+  template <class RowOf, class ItemOf, class Offer, class Limit, class Soon>
   void search_many(std::size_t count, RowOf&& row, ItemOf&& item,
-                   const std::vector<std::size_t>& ends, Offer&& offer, Limit&& limit,
+                   const std::vector<std::size_t>& ends, Offer&& offer, Limit&& limit, Soon&& soon,
                    ShortScratch& scratch, const Pulse& pulse) const {
     std::vector<CodeQuery> queries(count);
     std::vector<Item> homes(count);
@@ -165,7 +166,7 @@ class ShortVectors {
         [&](std::size_t q, std::size_t i) {
           if (i != homes[q]) offer(q, i);
         },
-        limit, pulse);
+        limit, soon, pulse);
   }
 
   /// Search by the tree, whatever is quicker.

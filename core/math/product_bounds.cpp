@@ -164,7 +164,7 @@ RAMIFY_INLINE void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t b
     for (auto& row : some)
 #pragma GCC unroll 2
       for (Lanes& sum : row) sum = Lanes{};
-    for (std::size_t j = from; j < to; ++j)
+    for (std::size_t j = from; j < to; ++j) {
 #pragma GCC unroll 4
       for (std::size_t row = 0; row < kRows; ++row)
 #pragma GCC unroll 2
@@ -174,6 +174,7 @@ RAMIFY_INLINE void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t b
           take_off<kProduct>(here, columns + (b * r.dim + j) * kRun, there);
           some[row][b] += kProduct ? static_cast<float>(here) * there : there * there;
         }
+    }
 #pragma GCC unroll 4
     for (std::size_t row = 0; row < kRows; ++row)
 #pragma GCC unroll 2

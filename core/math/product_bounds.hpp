@@ -82,8 +82,8 @@ struct TileKernels {
 template <class Real>
 const TileKernels<Real>& tile_kernels();
 
-/// What rounding can have done to such a sum, of blocks or of a tile: of itself, where it is one of squares, else of the
-/// product of the lengths.
+/// What rounding can have done to such a sum, of blocks or of a tile: of itself, where it is one of
+/// squares, else of the product of the lengths.
 inline double block_rounding(std::size_t dim) {
   return 6.5e-8 * (26 + static_cast<double>(dim) / static_cast<double>(kLanes));
 }
@@ -110,8 +110,7 @@ void as_columns(std::size_t items, std::size_t count, std::size_t dim, RowOf&& r
     for (std::size_t j = 0; j < dim; ++j) {
       const double from = origin == nullptr ? 0.0 : static_cast<double>(origin[j]);
       double* out = columns + j * column_stride(count) + i;
-      for (std::size_t k = 0; k < some; ++k)
-        out[k] = static_cast<double>(rows[k][j]) - from;
+      for (std::size_t k = 0; k < some; ++k) out[k] = static_cast<double>(rows[k][j]) - from;
       for (std::size_t k = some; k < kSome; ++k) out[k] = 0;
     }
   }

@@ -88,6 +88,13 @@ def test_a_refused_request_of_a_large_batch_broke_the_tree(allocator, algorithm)
     assert min(refused(allocator, every)) > 0
 
 
+def test_a_refused_request_on_a_long_path_was_taken_for_a_linkage(allocator):
+    # Short rows are compared by columns, long ones in pairs: on paths of some tens of levels.
+    fixed = {"algorithm": "OHAC", "before": 250, "rows": 40, "warm": True, "step": 3}
+    every = [{"dim": dim, **fixed} for dim in (40, 200)]
+    assert min(refused(allocator, every)) > 0
+
+
 def test_a_refused_request_in_another_thread_ended_the_process(allocator):
     fixed = {"options": {"n_jobs": 2}, "dim": 3, "before": 10, "rows": 2000, "step": 7}
     every = [{"algorithm": "OHAC", "for_good": for_good, **fixed} for for_good in (False, True)]

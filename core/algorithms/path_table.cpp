@@ -42,6 +42,22 @@ void PathTable<Real>::wipe() noexcept {
 template <class Real>
 bool PathTable<Real>::seat(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
                            std::span<const Slot> path, bool comes, std::size_t end) {
+  try {
+    if (seat_all(forest, trees, path, comes, end)) return true;
+  } catch (...) {  // some have a place, and nothing is known of them
+    node_at_.clear();
+    last_path_.clear();
+    throw;
+  }
+  forget();
+  std::fill(blocks_.begin(), blocks_.end(), Real{0});
+  return false;
+}
+
+template <class Real>
+bool PathTable<Real>::seat_all(std::span<const ForestItem<Real>> forest,
+                               std::span<const NodeId> trees, std::span<const Slot> path,
+                               bool comes, std::size_t end) {
   if (place_of_.size() < end) place_of_.resize(end + end / 2);
   above_ = forest.size() - (comes ? 1 : 0);
   lowest_ = choose_foot(trees.first(above_), std::min(shared_from(path), above_));
@@ -61,12 +77,8 @@ bool PathTable<Real>::seat(std::span<const ForestItem<Real>> forest, std::span<c
   relative_ = of_products_ ? 0 : block_rounding(dim_);
   absolute_ = (of_products_ ? block_rounding(dim_) * longest_ : 0) +
               1e-37 * static_cast<double>(dim_ + kWidth);
-  if (are_long() ? compare_kept_pairs(forest) && compare_foot_pairs(forest)
-                 : compare_kept(forest) && compare_foot(forest))
-    return true;
-  forget();
-  std::fill(blocks_.begin(), blocks_.end(), Real{0});
-  return false;
+  return are_long() ? compare_kept_pairs(forest) && compare_foot_pairs(forest)
+                    : compare_kept(forest) && compare_foot(forest);
 }
 
 /// How many subtrees lie below the first node, from the root down, that was not on the last path.

@@ -46,7 +46,7 @@ class PathTable {
 
   /// A place for everything that hangs off a path of these nodes, lowest first, and if `comes` for
   /// the leaf that is last in the forest. Nodes have raw ids below `end`. False if numbers are too
-  /// large. O(dim) for a new one and a place.
+  /// large. O(dim) for a new one and a place. If memory runs out, nothing is known any more.
   bool seat(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
             std::span<const Slot> path, bool comes, std::size_t end);
 
@@ -78,6 +78,8 @@ class PathTable {
     const std::uint32_t place = place_of_[v.raw()];
     return place < node_at_.size() && node_at_[place] == v;
   }
+  bool seat_all(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
+                std::span<const Slot> path, bool comes, std::size_t end);
   std::size_t shared_from(std::span<const Slot> path) const;
   std::size_t choose_foot(std::span<const NodeId> trees, std::size_t most) const;
   void make_room(std::size_t kept);

@@ -3,6 +3,7 @@
 // threads; whoever calls it may have some (bindings/threads.hpp).
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -70,5 +71,26 @@ class Alone final : public Helpers {
   std::size_t pieces_ = 0;
   Work work_;
 };
+
+/// Things 0 .. count-1, some at a time: everybody prepares them, and then the caller uses one after
+/// the other. Nothing may have been begun.
+///   prepare(first, last)  those from first on, before last
+///   use(i)
+inline constexpr std::size_t kPrepared = 1024;
+template <class Prepare, class Use>
+void prepare_and_use(std::size_t count, Helpers& helpers, const Pulse& pulse, Prepare&& prepare,
+                     Use&& use) {
+  constexpr std::size_t kPiece = 64;
+  for (std::size_t from = 0; from < count; from += kPrepared) {
+    const std::size_t end = std::min(from + kPrepared, count);
+    helpers.begin((end - from + kPiece - 1) / kPiece, [&](std::size_t piece, const Pulse& own) {
+      own.check();
+      const std::size_t first = from + piece * kPiece;
+      prepare(first, std::min(first + kPiece, end));
+    });
+    helpers.finish(pulse);
+    for (std::size_t i = from; i < end; ++i) use(i);
+  }
+}
 
 }  // namespace ramify

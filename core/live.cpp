@@ -896,8 +896,10 @@ Neighbours<Real>& Live<Real>::index() {
 
 template <class Real>
 void Live<Real>::index_all_points() {
-  if (index().end() < end_ && neighbours_->gains_by_loading(end_ - neighbours_->end()))
-    neighbours_->load(points(), end_, {});
+  if (index().end() < end_ && neighbours_->gains_by_loading(end_ - neighbours_->end())) {
+    Alone alone;
+    neighbours_->load(points(), end_, alone, {});
+  }
   while (neighbours_->end() < end_) neighbours_->add(points());
 }
 

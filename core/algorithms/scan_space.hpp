@@ -107,7 +107,7 @@ class ScanSpace {
     if (linkage <= best.limit()) best.offer(linkage, at_row_[other]);
   }
 
-  void fit() { short_.fit(rows_, has(), mean_of(), weight_of(), pulse_); }
+  void fit() { short_.fit(rows_, has(), mean_of(), weight_of(), helpers_, pulse_); }
   void try_both() {
     short_.try_both(
         rows_, least_weight_, has(), mean_of(), weight_of(),

@@ -57,7 +57,7 @@ class BucketRows final : public Neighbours<Real> {
     return count >= kFew && count >= buckets_.size() / 3;
   }
   bool minds_the_future() const override { return true; }
-  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
+  void load(const RowStore<Real>& points, std::size_t end, Helpers&, const Pulse& pulse) override {
     buckets_.clear();
     BigVector<RowSlot> items;
     BigVector<Real> rows;
@@ -71,6 +71,7 @@ class BucketRows final : public Neighbours<Real> {
     buckets_.load(std::move(items), std::move(rows), {}, pulse);
     end_ = end;
   }
+  bool has_places() const override { return true; }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
     BigVector<RowSlot> out;
     out.reserve(end_ - begin);

@@ -83,14 +83,16 @@ class CellRows final : public Neighbours<Real> {
 
   std::size_t expect(const RowStore<Real>& points, std::size_t end, Arrival number,
                      const Pulse& pulse) override {
-    if (this->end() < end) load(points, end, pulse);
+    Alone alone;
+    if (this->end() < end) load(points, end, alone, pulse);
     if (number >= plan().next) advance(points, number, pulse);
     return static_cast<std::size_t>(plan().next - number);
   }
 
   bool gains_by_loading(std::size_t count) const override { return count >= kQueries; }
   bool minds_the_future() const override { return true; }
-  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
+  void load(const RowStore<Real>& points, std::size_t end, Helpers& helpers,
+            const Pulse& pulse) override {
     const auto begin = static_cast<RowSlot>(this->end());
     equal_.extend(end);
     std::vector<RowSlot> fresh;
@@ -98,10 +100,11 @@ class CellRows final : public Neighbours<Real> {
       if (row % kBlock == 0) pulse.check();
       if (!points.is_hole(row) && equal_.take_in(points, row)) fresh.push_back(row);
     }
-    if (shape()) put_into_cells(points, fresh, *shape(), lists_, pulse);
+    if (shape()) put_into_cells(points, fresh, *shape(), lists_, helpers, pulse);
   }
+  bool has_places() const override { return plan().cells() > 1; }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
-    if (plan().cells() == 1) return in_order_of_arrival(begin, end());
+    if (!has_places()) return in_order_of_arrival(begin, end());
     BigVector<RowSlot> out;
     out.reserve(end() - begin);
     for (std::uint32_t cell = 0; cell < shape()->cells(); ++cell)
@@ -162,25 +165,34 @@ class CellRows final : public Neighbours<Real> {
 
   /// The same for many rows, which are no one's equals, and other lists.
   void put_into_cells(const RowStore<Real>& points, std::span<const RowSlot> rows,
-                      const CellShape<Real>& shape, CellLists& lists, const Pulse& pulse) const {
+                      const CellShape<Real>& shape, CellLists& lists, Helpers& helpers,
+                      const Pulse& pulse) const {
+    std::vector<ShortRow> shortened(kPrepared);
+    std::vector<std::uint32_t> homes(kPrepared);
+    prepare_and_use(
+        rows.size(), helpers, pulse,
+        [&](std::size_t first, std::size_t last) {
+          for (std::size_t i = first; i < last; i += kQueries)
+            find_cells(points, rows.subspan(i, std::min(kQueries, last - i)), shape,
+                       &shortened[i % kPrepared], &homes[i % kPrepared]);
+        },
+        [&](std::size_t i) {
+          lists.add(equal_.place_of(rows[i]), homes[i % kPrepared], shortened[i % kPrepared]);
+        });
+  }
+  /// Short vectors of at most kQueries rows, and the cell that each belongs to.
+  void find_cells(const RowStore<Real>& points, std::span<const RowSlot> rows,
+                  const CellShape<Real>& shape, ShortRow* shortened, std::uint32_t* homes) const {
     ProjectionRoom room;
-    std::vector<ShortRow> shortened(kQueries);
-    std::vector<CodeQuery> queries(kQueries);
+    CodeQuery queries[kQueries];
     std::vector<std::int32_t> values(kQueries * shape.padded());
-    for (std::size_t i = 0; i < rows.size(); i += kQueries) {
-      pulse.check();
-      const std::size_t count = std::min(kQueries, rows.size() - i);
-      for (std::size_t q = 0; q < count; ++q) {
-        shape.projection().apply_broad(points.row(rows[i + q]), room, shortened[q]);
-        queries[q].set(shortened[q]);
-      }
-      if (shape.cells() > 1) shape.values(queries.data(), count, values.data());
-      for (std::size_t q = 0; q < count; ++q) {
-        const std::uint32_t cell =
-            shape.cells() > 1 ? shape.home(values.data() + q * shape.padded()) : 0;
-        lists.add(equal_.place_of(rows[i + q]), cell, shortened[q]);
-      }
+    for (std::size_t q = 0; q < rows.size(); ++q) {
+      shape.projection().apply_broad(points.row(rows[q]), room, shortened[q]);
+      queries[q].set(shortened[q]);
     }
+    if (shape.cells() > 1) shape.values(queries, rows.size(), values.data());
+    for (std::size_t q = 0; q < rows.size(); ++q)
+      homes[q] = shape.cells() > 1 ? shape.home(values.data() + q * shape.padded()) : 0;
   }
 
   // --- searches ---------------------------------------------------------------------
@@ -359,7 +371,8 @@ class CellRows final : public Neighbours<Real> {
     const auto shape = std::make_shared<const CellShape<Real>>(
         dim_, [&](std::size_t i) { return points.row(others[i]); }, others.size(), count, pulse);
     lists.begin(shape->projection(), count);
-    put_into_cells(points, rows, *shape, lists, pulse);
+    Alone alone;
+    put_into_cells(points, rows, *shape, lists, alone, pulse);
     fresh.shape = shape;
     fresh.made = n;
     fresh.made_at = number;

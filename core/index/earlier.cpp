@@ -18,6 +18,7 @@ std::vector<Neighbour> nearest_earlier(const RowStore<Real>& rows, Metric metric
   const std::size_t count = rows.slots();
   std::vector<Neighbour> out(count * k, {std::numeric_limits<double>::infinity(), 0});
   const std::unique_ptr<Neighbours<Real>> index = make_neighbours<Real>(rows.dim(), metric);
+  Alone alone;
   SearchScratch scratch;
   std::vector<Neighbour> found;
   // Rows from the future may make searches slower: never more than a fixed share is.
@@ -26,7 +27,7 @@ std::vector<Neighbour> nearest_earlier(const RowStore<Real>& rows, Metric metric
     if (i >= window) {
       window =
           index->minds_the_future() ? std::min(count, std::max(kGrowth * i, kFirstWindow)) : count;
-      index->load(rows, window, {});
+      index->load(rows, window, alone, {});
     }
     index->nearest(rows, rows.row(static_cast<RowSlot>(i)), k, i, scratch, found);
     std::copy(found.begin(), found.end(), out.begin() + static_cast<std::ptrdiff_t>(i * k));

@@ -23,7 +23,7 @@ class LongRows final : public Neighbours<Real> {
     const auto row = static_cast<RowSlot>(equal_.end());
     equal_.extend(row + std::size_t{1});
     if (!points.is_hole(row)) take_in(points, row);
-    look_after(points, {});
+    look_after(points);
   }
   void make_room_to_remove() override {
     equal_.make_room_to_remove();
@@ -35,7 +35,7 @@ class LongRows final : public Neighbours<Real> {
   }
   void put_back(const RowStore<Real>& points, RowSlot row) override {
     take_in(points, row);
-    look_after(points, {});
+    look_after(points);
   }
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
     equal_.renumber(new_slot, living);
@@ -89,20 +89,26 @@ class LongRows final : public Neighbours<Real> {
                                  : count >= kQueries;
   }
   bool minds_the_future() const override { return true; }
-  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
+  void load(const RowStore<Real>& points, std::size_t end, Helpers& helpers,
+            const Pulse& pulse) override {
     const std::size_t begin = equal_.end();
     equal_.extend(end);
-    loading_ = short_.wants_fit(equal_.places() + (end - begin));  // then all get short vectors
+    const bool anew = short_.wants_fit(equal_.places() + (end - begin));
+    std::vector<std::uint32_t> fresh;
     for (auto row = static_cast<RowSlot>(begin); row < end; ++row) {
       if (row % kBlock == 0) pulse.check();
-      if (!points.is_hole(row)) take_in(points, row);
+      if (!points.is_hole(row) && equal_.take_in(points, row))
+        fresh.push_back(equal_.place_of(row));
     }
-    if (loading_ && (short_.fitted() || short_.wants_fit(equal_.places()))) fit(points, pulse);
-    loading_ = false;
-    look_after(points, pulse);
+    if (anew && (short_.fitted() || short_.wants_fit(equal_.places())))
+      fit(points, helpers, pulse);
+    else if (short_.fitted())
+      short_.add_many(fresh, row_of(points), kNoWeight, helpers, pulse);
+    look_after(points, helpers, pulse);
   }
+  bool has_places() const override { return short_.fitted() && !sweeps(); }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
-    if (!short_.fitted() || sweeps()) return in_order_of_arrival(begin, end());
+    if (!has_places()) return in_order_of_arrival(begin, end());
     BigVector<RowSlot> out;
     out.reserve(end() - begin);
     short_.for_each_by_place([&](std::uint32_t place) {
@@ -142,7 +148,7 @@ class LongRows final : public Neighbours<Real> {
 
   /// The row has an entry among the equal ones.
   void take_in(const RowStore<Real>& points, RowSlot row) {
-    if (equal_.take_in(points, row) && short_.fitted() && !loading_)
+    if (equal_.take_in(points, row) && short_.fitted())
       short_.add(equal_.place_of(row), points.row(row), 0);
   }
 
@@ -154,11 +160,15 @@ class LongRows final : public Neighbours<Real> {
   }
   static constexpr auto kNoWeight = [](std::uint32_t) { return 0.0; };
 
-  void fit(const RowStore<Real>& points, const Pulse& pulse) {
-    short_.fit(equal_.places(), has(), row_of(points), kNoWeight, pulse);
+  void fit(const RowStore<Real>& points, Helpers& helpers, const Pulse& pulse) {
+    short_.fit(equal_.places(), has(), row_of(points), kNoWeight, helpers, pulse);
   }
-  void look_after(const RowStore<Real>& points, const Pulse& pulse) {
-    if (short_.wants_fit(equal_.places())) fit(points, pulse);
+  void look_after(const RowStore<Real>& points) {
+    Alone alone;
+    look_after(points, alone, {});
+  }
+  void look_after(const RowStore<Real>& points, Helpers& helpers, const Pulse& pulse) {
+    if (short_.wants_fit(equal_.places())) fit(points, helpers, pulse);
     if (!short_.wants_trial(equal_.places())) return;
     short_.try_both(
         equal_.places(), 0, has(), row_of(points), kNoWeight,
@@ -249,7 +259,6 @@ class LongRows final : public Neighbours<Real> {
   }
 
   std::size_t dim_;
-  bool loading_ = false;  // short vectors are made later
   EqualRows<Real> equal_;
   ShortVectors<Real, CentroidSquared> short_;  // by place
 };

@@ -6,9 +6,13 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kSlice = std::size_t{1} << 15;  // neighbours
-constexpr std::size_t kPiece = 256;                   // points
-constexpr std::size_t kFirstWindow = 4096;            // points
+// While the last slice grows the tree, there is nothing left to look up: short ones keep
+// helpers busy for longer. But lookups go by place, and long ones find more in the cache.
+constexpr std::size_t kLongSlice = std::size_t{1} << 15;  // neighbours
+constexpr std::size_t kShortSlice = 1024;                 // points
+constexpr std::size_t kSlices = 16;                       // of all points that there are
+constexpr std::size_t kPiece = 256;                       // points
+constexpr std::size_t kFirstWindow = 4096;                // points
 
 }  // namespace
 
@@ -22,7 +26,6 @@ Lookahead<Real>::Lookahead(Neighbours<Real>& index, const RowStore<Real>& points
       end_(end),
       k_(k),
       earlier_(begin - points.holes()),
-      slice_(std::max(kPiece, kSlice / std::max<std::size_t>(k, 1))),
       helpers_(helpers) {
   window_begin_ = window_end_ = begin;
   coming_.begin = coming_.end = begin;
@@ -64,10 +67,14 @@ void Lookahead<Real>::load_window(const Pulse& pulse) {
   if (end_ - window_end_ < window_end_ / 8 || !index_.minds_the_future()) window_end_ = end_;
   fetch_(window_begin_ + 1);
   const Arrival number = points_.arrival(static_cast<RowSlot>(window_begin_));
-  const std::size_t most = index_.expect(points_, window_begin_, number, pulse);
-  window_end_ = window_begin_ + std::min(window_end_ - window_begin_, most);
+  const std::size_t expected = index_.expect(points_, window_begin_, number, pulse);
+  window_end_ = window_begin_ + std::min(window_end_ - window_begin_, expected);
   fetch_(window_end_);
-  index_.load(points_, window_end_, pulse);
+  index_.load(points_, window_end_, helpers_, pulse);
+  std::size_t most = kShortSlice;
+  if (index_.has_places())
+    most = helpers_.count() > 1 ? std::max(window_end_ / kSlices, kShortSlice) : kLongSlice;
+  slice_ = std::clamp(kLongSlice / std::max<std::size_t>(k_, 1), kPiece, most);
   // A stable sort of the window's points by slice, by counting.
   const std::size_t slices = (window_end_ - window_begin_ + slice_ - 1) / slice_;
   std::vector<std::size_t> next(slices);

@@ -62,8 +62,8 @@ class Lookahead {
   const RowStore<Real>& points_;
   Fetch fetch_;
   std::size_t begin_, end_, k_;
-  std::size_t earlier_;  // living rows before begin_
-  std::size_t slice_;    // points in a slice
+  std::size_t earlier_;    // living rows before begin_
+  std::size_t slice_ = 0;  // points in a slice
   Helpers& helpers_;
   std::size_t window_begin_ = 0, window_end_ = 0;
   BigVector<RowSlot> by_slice_;  // the window's points, slice by slice, each by place

@@ -62,10 +62,12 @@ class MeasuredRows final : public Neighbours<Real> {
     return index_->gains_by_loading(count);
   }
   bool minds_the_future() const override { return true; }
-  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
-    index_->load(points, end, pulse);
+  void load(const RowStore<Real>& points, std::size_t end, Helpers& helpers,
+            const Pulse& pulse) override {
+    index_->load(points, end, helpers, pulse);
     look_after(points, pulse);
   }
+  bool has_places() const override { return index_->has_places(); }
   BigVector<RowSlot> by_place(std::size_t begin) const override { return index_->by_place(begin); }
   void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
                       RowSlot* out, const Pulse& pulse) const override {
@@ -104,7 +106,8 @@ class MeasuredRows final : public Neighbours<Real> {
   template <class To, class From>
   void become(std::unique_ptr<To>& to, std::unique_ptr<From>& from, std::unique_ptr<To> made,
               const RowStore<Real>& points, const Pulse& pulse) {
-    made->load(points, end(), pulse);
+    Alone alone;
+    made->load(points, end(), alone, pulse);
     if (removable_) made->make_room_to_remove();
     index_ = made.get();
     to = std::move(made);

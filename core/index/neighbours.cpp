@@ -44,7 +44,8 @@ class ScanNeighbours final : public Neighbours<Real> {
 
   bool gains_by_loading(std::size_t) const override { return true; }
   bool minds_the_future() const override { return false; }
-  void load(const RowStore<Real>&, std::size_t end, const Pulse&) override { end_ = end; }
+  void load(const RowStore<Real>&, std::size_t end, Helpers&, const Pulse&) override { end_ = end; }
+  bool has_places() const override { return false; }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, end_);
   }

@@ -78,12 +78,15 @@ class Neighbours {
   virtual bool gains_by_loading(std::size_t count) const = 0;
   /// Do points from the future, which are in the index, make lookups slower?
   virtual bool minds_the_future() const = 0;
-  /// Take in all living rows below `end` at once. If `pulse` throws, the index is good
-  /// for nothing but destruction.
-  virtual void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) = 0;
+  /// Take in all living rows below `end` at once. Nothing may have been begun by the helpers. If
+  /// `pulse` throws, the index is good for nothing but destruction.
+  virtual void load(const RowStore<Real>& points, std::size_t end, Helpers& helpers,
+                    const Pulse& pulse) = 0;
   /// The rows from slot `begin` on that are in the index, in an order in which
   /// neighbours follow each other: lookups in that order are quicker.
   virtual BigVector<RowSlot> by_place(std::size_t begin) const = 0;
+  /// Or is there no better order than that of arrival?
+  virtual bool has_places() const = 0;
   /// For each query, which is in the index: the k nearest of the rows that came before
   /// it, or all if they are fewer, nearest first, at out[q * k].
   virtual void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries,

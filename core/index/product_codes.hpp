@@ -38,7 +38,8 @@ class ProductCodes {
   }
   /// Fit to a sample, and take in all items 0 .. items-1 that has(item) says are there.
   template <class Has, class RowOf, class WeightOf>
-  void fit(std::size_t items, Has&& has, RowOf&& row, WeightOf&& /*weight*/, const Pulse& pulse) {
+  void fit(std::size_t items, Has&& has, RowOf&& row, WeightOf&& /*weight*/, Helpers& helpers,
+           const Pulse& pulse) {
     const std::vector<Item> there = fitting_.begin(items, has);
     if (there.empty()) return;
     Fitting::to_sample(
@@ -46,10 +47,7 @@ class ProductCodes {
     projection_.make_room(room_);
     scan_.begin_products(projection_);
     scan_.extend(items);
-    for (std::size_t i = 0; i < there.size(); ++i) {
-      if (i % kBlock == 0) pulse.check();
-      add(there[i], row(there[i]), 0);
-    }
+    add_many(there, row, helpers, pulse);
   }
   // Without a tree there are no two ways to search, and nothing to be made tight again.
   template <class... Any>
@@ -63,6 +61,22 @@ class ProductCodes {
     scan_.extend(item + std::size_t{1});
     projection_.apply_broad(row, room_, shortened_);
     scan_.set(item, shortened_);
+  }
+  template <class RowOf>
+  void add_many(std::span<const Item> items, RowOf&& row, Helpers& helpers, const Pulse& pulse) {
+    std::vector<ShortRow> shortened(std::min(items.size(), kPrepared));
+    prepare_and_use(
+        items.size(), helpers, pulse,
+        [&](std::size_t first, std::size_t last) {
+          ProjectionRoom room;
+          projection_.make_room(room);
+          for (std::size_t i = first; i < last; ++i)
+            projection_.apply_broad(row(items[i]), room, shortened[i % kPrepared]);
+        },
+        [&](std::size_t i) {
+          scan_.extend(items[i] + std::size_t{1});
+          scan_.set(items[i], shortened[i % kPrepared]);
+        });
   }
   void remove(Item item) {
     scan_.remove(item);

@@ -23,7 +23,7 @@ class ProductRows final : public Neighbours<Real> {
   void add(const RowStore<Real>& points) override {
     const auto row = static_cast<RowSlot>(end_++);
     if (!points.is_hole(row)) take_in(points, row);
-    look_after(points, {});
+    look_after(points);
   }
   void make_room_to_remove() override {}
   void remove(const RowStore<Real>&, RowSlot row) override {
@@ -32,7 +32,7 @@ class ProductRows final : public Neighbours<Real> {
   }
   void put_back(const RowStore<Real>& points, RowSlot row) override {
     take_in(points, row);
-    look_after(points, {});
+    look_after(points);
   }
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
     const std::size_t left = end_ < new_slot.size() ? new_slot[end_] : living;
@@ -61,14 +61,17 @@ class ProductRows final : public Neighbours<Real> {
     return !codes_.fitted() || count >= kQueries;
   }
   bool minds_the_future() const override { return true; }
-  void load(const RowStore<Real>& points, std::size_t end, const Pulse& pulse) override {
-    for (; end_ < end; ++end_) {
-      if (end_ % kBlock == 0) pulse.check();
-      const auto row = static_cast<RowSlot>(end_);
-      if (!points.is_hole(row)) take_in(points, row);
-    }
-    look_after(points, pulse);
+  void load(const RowStore<Real>& points, std::size_t end, Helpers& helpers,
+            const Pulse& pulse) override {
+    std::vector<RowSlot> fresh;
+    for (; end_ < end; ++end_)
+      if (!points.is_hole(static_cast<RowSlot>(end_))) fresh.push_back(static_cast<RowSlot>(end_));
+    living_ += fresh.size();
+    if (codes_.fitted() && !codes_.wants_fit(living_))
+      codes_.add_many(fresh, [&](RowSlot row) { return points.row(row); }, helpers, pulse);
+    look_after(points, helpers, pulse);
   }
+  bool has_places() const override { return false; }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
     return in_order_of_arrival(begin, end_);
   }
@@ -98,12 +101,16 @@ class ProductRows final : public Neighbours<Real> {
     ++living_;
     if (codes_.fitted()) codes_.add(row, points.row(row), 0);
   }
-  void look_after(const RowStore<Real>& points, const Pulse& pulse) {
+  void look_after(const RowStore<Real>& points) {
+    Alone alone;
+    look_after(points, alone, {});
+  }
+  void look_after(const RowStore<Real>& points, Helpers& helpers, const Pulse& pulse) {
     if (codes_.fitted()) codes_.extend(end_);
     if (!codes_.wants_fit(living_)) return;
     codes_.fit(
         end_, [&](RowSlot row) { return !points.is_hole(row); },
-        [&](RowSlot row) { return points.row(row); }, [](RowSlot) { return 0.0; }, pulse);
+        [&](RowSlot row) { return points.row(row); }, [](RowSlot) { return 0.0; }, helpers, pulse);
   }
 
   template <class Best>

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "helpers.hpp"
 #include "index/bucket_tree.hpp"
 #include "index/code_scan.hpp"
 #include "index/fitting.hpp"
@@ -65,7 +66,8 @@ class ShortVectors {
   bool wants_fit(std::size_t items) const { return fitting_.is_due(items, scan_.loose()); }
   /// Fit to a sample, and take in all items 0 .. items-1 that has(item) says are there.
   template <class Has, class RowOf, class WeightOf>
-  void fit(std::size_t items, Has&& has, RowOf&& row, WeightOf&& weight, const Pulse& pulse) {
+  void fit(std::size_t items, Has&& has, RowOf&& row, WeightOf&& weight, Helpers& helpers,
+           const Pulse& pulse) {
     const std::vector<Item> there = fitting_.begin(items, has);
     if (there.empty()) return;
     Fitting::to_sample(
@@ -74,15 +76,20 @@ class ShortVectors {
     scan_.begin(projection_);
     next_trial_ = 0;
     worst_doubt_ = 0;
-    load(there, items, row, weight, pulse);
+    load(there, items, row, weight, helpers, pulse);
   }
 
   void add(Item item, const Real* row, double weight, const Pulse& pulse = {}) {
-    scan_.extend(item + 1);
     projection_.apply(row, room_, shortened_);
-    scan_.set(item, shortened_);
-    worst_doubt_ = std::max(worst_doubt_, shortened_.leading_doubt);
-    tree().insert(item, shortened_.leading, tree_weight(weight, shortened_.leading_doubt), pulse);
+    add(item, shortened_, weight, pulse);
+  }
+  /// Items in ascending order, the last of all.
+  template <class RowOf, class WeightOf>
+  void add_many(std::span<const Item> items, RowOf&& row, WeightOf&& weight, Helpers& helpers,
+                const Pulse& pulse) {
+    shorten_each(items, row, helpers, pulse, [&](std::size_t i, const ShortRow& shortened) {
+      add(items[i], shortened, weight(items[i]), pulse);
+    });
   }
   void make_removable() {
     if (fitted()) tree().make_removable();
@@ -221,6 +228,28 @@ class ShortVectors {
     tree().search(mine.leading, tree_weight(weight, mine.leading_doubt), looker, pending, end);
   }
 
+  void add(Item item, const ShortRow& shortened, double weight, const Pulse& pulse) {
+    scan_.extend(item + std::size_t{1});
+    scan_.set(item, shortened);
+    worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
+    tree().insert(item, shortened.leading, tree_weight(weight, shortened.leading_doubt), pulse);
+  }
+  /// use(i, short vectors) for one item after the other.
+  template <class RowOf, class Use>
+  void shorten_each(std::span<const Item> items, RowOf&& row, Helpers& helpers, const Pulse& pulse,
+                    Use&& use) const {
+    std::vector<ShortRow> shortened(std::min(items.size(), kPrepared));
+    prepare_and_use(
+        items.size(), helpers, pulse,
+        [&](std::size_t first, std::size_t last) {
+          ProjectionRoom room;
+          projection_.make_room(room);
+          for (std::size_t i = first; i < last; ++i)
+            projection_.apply(row(items[i]), room, shortened[i % kPrepared]);
+        },
+        [&](std::size_t i) { use(i, shortened[i % kPrepared]); });
+  }
+
   /// Leading entries into scratch.mine, and the codes of x.
   void shorten(const Real* x, Item self, ShortScratch& scratch, CodeQuery& query) const {
     if (self == kNobody || scan_.is_loose(self)) {
@@ -277,7 +306,7 @@ class ShortVectors {
 
   template <class RowOf, class WeightOf>
   void load(const std::vector<Item>& there, std::size_t items, RowOf&& row, WeightOf&& weight,
-            const Pulse& pulse) {
+            Helpers& helpers, const Pulse& pulse) {
     const std::size_t width = projection_.leading();
     const bool removable = tree_ && tree().is_removable();
     tree_ = std::make_unique<Tree>(width, removable);
@@ -285,14 +314,12 @@ class ShortVectors {
     BigVector<Item> numbers(there.data(), there.data() + there.size());
     BigVector<float> rows(there.size() * width);
     BigVector<double> weights(there.size());
-    for (std::size_t i = 0; i < there.size(); ++i) {
-      if (i % kBlock == 0) pulse.check();
-      projection_.apply(row(there[i]), room_, shortened_);
-      scan_.set(there[i], shortened_);
-      worst_doubt_ = std::max(worst_doubt_, shortened_.leading_doubt);
-      std::copy_n(shortened_.leading, width, rows.begin() + static_cast<std::ptrdiff_t>(i * width));
-      weights[i] = tree_weight(weight(there[i]), shortened_.leading_doubt);
-    }
+    shorten_each(there, row, helpers, pulse, [&](std::size_t i, const ShortRow& shortened) {
+      scan_.set(there[i], shortened);
+      worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
+      std::copy_n(shortened.leading, width, rows.begin() + static_cast<std::ptrdiff_t>(i * width));
+      weights[i] = tree_weight(weight(there[i]), shortened.leading_doubt);
+    });
     tree().load(std::move(numbers), std::move(rows), std::move(weights), pulse);
   }
 

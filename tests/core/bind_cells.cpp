@@ -20,7 +20,8 @@ class Cells final : public Searches<Real> {
   void make_again(const Store& points, std::size_t end) {
     plans_.restore(CellPlan<Real>::restored(plans_.dim(), plans_.now().stored()));
     index_ = make();
-    index_->load(points, end, {});
+    Alone alone;
+    index_->load(points, end, alone, {});
   }
 
   /// The byte codes of a row; none if there is no projection yet.

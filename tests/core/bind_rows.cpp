@@ -111,8 +111,11 @@ void bind_searches(nb::module_& m) {
            [](Self& self, const Store& points, RowSlot row) { self.index().remove(points, row); })
       .def("renumber", [](Self& self, const Numbers& new_slot,
                           std::size_t living) { self.index().renumber(span_of(new_slot), living); })
-      .def("load", [](Self& self, const Store& points,
-                      std::size_t end) { self.index().load(points, end, {}); })
+      .def("load",
+           [](Self& self, const Store& points, std::size_t end) {
+             Alone alone;
+             self.index().load(points, end, alone, {});
+           })
       .def("by_place",
            [](Self& self, std::size_t begin) {
              const auto rows = self.index().by_place(begin);

@@ -183,13 +183,11 @@ class CellRows final : public Neighbours<Real> {
   /// Short vectors of at most kQueries rows, and the cell that each belongs to.
   void find_cells(const RowStore<Real>& points, std::span<const RowSlot> rows,
                   const CellShape<Real>& shape, ShortRow* shortened, std::uint32_t* homes) const {
-    ProjectionRoom room;
     CodeQuery queries[kQueries];
     std::vector<std::int32_t> values(kQueries * shape.padded());
-    for (std::size_t q = 0; q < rows.size(); ++q) {
-      shape.projection().apply_broad(points.row(rows[q]), room, shortened[q]);
-      queries[q].set(shortened[q]);
-    }
+    shape.projection().apply_broad_to_each([&](std::size_t q) { return points.row(rows[q]); },
+                                           rows.size(), shortened);
+    for (std::size_t q = 0; q < rows.size(); ++q) queries[q].set(shortened[q]);
     if (shape.cells() > 1) shape.values(queries, rows.size(), values.data());
     for (std::size_t q = 0; q < rows.size(); ++q)
       homes[q] = shape.cells() > 1 ? shape.home(values.data() + q * shape.padded()) : 0;

@@ -68,10 +68,8 @@ class ProductCodes {
     prepare_and_use(
         items.size(), helpers, pulse,
         [&](std::size_t first, std::size_t last) {
-          ProjectionRoom room;
-          projection_.make_room(room);
-          for (std::size_t i = first; i < last; ++i)
-            projection_.apply_broad(row(items[i]), room, shortened[i % kPrepared]);
+          projection_.apply_broad_to_each([&](std::size_t i) { return row(items[first + i]); },
+                                          last - first, &shortened[first % kPrepared]);
         },
         [&](std::size_t i) {
           scan_.extend(items[i] + std::size_t{1});

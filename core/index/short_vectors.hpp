@@ -242,10 +242,8 @@ class ShortVectors {
     prepare_and_use(
         items.size(), helpers, pulse,
         [&](std::size_t first, std::size_t last) {
-          ProjectionRoom room;
-          projection_.make_room(room);
-          for (std::size_t i = first; i < last; ++i)
-            projection_.apply(row(items[i]), room, shortened[i % kPrepared]);
+          projection_.apply_to_each([&](std::size_t i) { return row(items[first + i]); },
+                                    last - first, &shortened[first % kPrepared]);
         },
         [&](std::size_t i) { use(i, shortened[i % kPrepared]); });
   }

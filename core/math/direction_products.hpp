@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// direction_products.hpp: inner products of one row with many directions, kLanes of which
+// direction_products.hpp: inner products of rows with many directions, kLanes of which
 // lie side by side: coordinate j of direction b at basis[(b / kLanes * dim + j) * kLanes +
 // b % kLanes].
 //
@@ -32,40 +32,58 @@ RAMIFY_INLINE void add_direction_products(const float* row, const float* along, 
         out[(b * dim) + j * kLanes + k] += along[b + k] * row[j];
 }
 
-/// Of so many kLanes directions at a time, whose sums stay in registers.
-template <bool kFused, std::size_t kCount>
-RAMIFY_INLINE void project_some(const float* row, const float* basis, std::size_t dim, float* out) {
+/// Of so many rows on so many kLanes directions at a time, whose sums stay in registers.
+template <bool kFused, std::size_t kRows, std::size_t kCount>
+RAMIFY_INLINE void project_some(const float* rows, const float* basis, std::size_t dim, float* out,
+                                std::size_t stride) {
 #if defined(__GNUC__) || defined(__clang__)
-  FloatLanes sums[kCount];
+  FloatLanes sums[kRows][kCount];
 #pragma GCC unroll 4
-  for (std::size_t k = 0; k < kCount; ++k) sums[k] = FloatLanes{};
+  for (auto& row : sums)
+#pragma GCC unroll 4
+    for (FloatLanes& sum : row) sum = FloatLanes{};
   for (std::size_t j = 0; j < dim; ++j) {
-    const float here = row[j];
 #pragma GCC unroll 4
     for (std::size_t k = 0; k < kCount; ++k) {
       FloatLanes column;
       std::memcpy(&column, basis + (k * dim + j) * kLanes, sizeof column);
-      sums[k] += here * column;
+#pragma GCC unroll 4
+      for (std::size_t row = 0; row < kRows; ++row) sums[row][k] += rows[row * dim + j] * column;
     }
   }
-  for (std::size_t k = 0; k < kCount; ++k) std::memcpy(out + k * kLanes, &sums[k], sizeof sums[k]);
+  for (std::size_t row = 0; row < kRows; ++row)
+    for (std::size_t k = 0; k < kCount; ++k)
+      std::memcpy(out + row * stride + k * kLanes, &sums[row][k], sizeof sums[row][k]);
 #else
-  for (std::size_t b = 0; b < kCount * kLanes; ++b) {
-    float sum = 0;
-    for (std::size_t j = 0; j < dim; ++j)
-      sum += row[j] * basis[(b / kLanes * dim + j) * kLanes + b % kLanes];
-    out[b] = sum;
-  }
+  for (std::size_t row = 0; row < kRows; ++row)
+    for (std::size_t b = 0; b < kCount * kLanes; ++b) {
+      float sum = 0;
+      for (std::size_t j = 0; j < dim; ++j)
+        sum += rows[row * dim + j] * basis[(b / kLanes * dim + j) * kLanes + b % kLanes];
+      out[row * stride + b] = sum;
+    }
 #endif
 }
 
+/// Several rows at a time, so that directions are fetched once for them.
 template <bool kFused>
-RAMIFY_INLINE void project_on_directions(const float* row, const float* basis, std::size_t dim,
-                                         std::size_t directions, float* out) {
-  std::size_t b = 0;
-  for (; b + 4 * kLanes <= directions; b += 4 * kLanes)
-    project_some<kFused, 4>(row, basis + b * dim, dim, out + b);
-  for (; b < directions; b += kLanes) project_some<kFused, 1>(row, basis + b * dim, dim, out + b);
+RAMIFY_INLINE void project_on_directions(const float* rows, std::size_t count, const float* basis,
+                                         std::size_t dim, std::size_t directions, float* out,
+                                         std::size_t stride) {
+  const std::size_t in_fours = count / 4 * 4;
+  for (std::size_t b = 0; in_fours > 0 && b < directions; b += kLanes)
+    for (std::size_t i = 0; i < in_fours; i += 4)
+      project_some<kFused, 4, 1>(rows + i * dim, basis + b * dim, dim, out + i * stride + b,
+                                 stride);
+  for (std::size_t i = in_fours; i < count; ++i) {
+    std::size_t b = 0;
+    for (; b + 4 * kLanes <= directions; b += 4 * kLanes)
+      project_some<kFused, 1, 4>(rows + i * dim, basis + b * dim, dim, out + i * stride + b,
+                                 stride);
+    for (; b < directions; b += kLanes)
+      project_some<kFused, 1, 1>(rows + i * dim, basis + b * dim, dim, out + i * stride + b,
+                                 stride);
+  }
 }
 
 }  // namespace ramify

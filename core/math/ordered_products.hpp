@@ -10,8 +10,8 @@ namespace ramify {
 
 /// As in ProductKernels.
 struct DirectionKernels {
-  void (*project)(const float* row, const float* basis, std::size_t dim, std::size_t directions,
-                  float* out);
+  void (*project)(const float* rows, std::size_t count, const float* basis, std::size_t dim,
+                  std::size_t directions, float* out, std::size_t stride);
   void (*add_products)(const float* row, const float* along, std::size_t dim,
                        std::size_t directions, float* out);
 };

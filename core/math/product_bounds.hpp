@@ -22,10 +22,11 @@ struct ProductKernels {
   /// Inner products of `count` vectors with each other, coordinate j of vector i at
   /// columns[j * column_stride(count) + i]: out[i * count + k] for k >= i, and more.
   void (*double_gram)(const double* columns, std::size_t count, std::size_t dim, double* out);
-  /// Inner products of one row with many directions, kLanes of them side by side:
-  /// coordinate j of direction b at basis[(b / kLanes * dim + j) * kLanes + b % kLanes].
-  void (*project)(const float* row, const float* basis, std::size_t dim, std::size_t directions,
-                  float* out);
+  /// Inner products of rows with many directions, kLanes of them side by side: coordinate j of
+  /// direction b at basis[(b / kLanes * dim + j) * kLanes + b % kLanes]. Those of row i at
+  /// out[i * stride].
+  void (*project)(const float* rows, std::size_t count, const float* basis, std::size_t dim,
+                  std::size_t directions, float* out, std::size_t stride);
   /// To so many vectors that lie like directions, add the row times a number each.
   void (*add_products)(const float* row, const float* along, std::size_t dim,
                        std::size_t directions, float* out);

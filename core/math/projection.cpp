@@ -119,8 +119,7 @@ struct Projection<Real>::Sample {
     const std::size_t width = whole(basis.size() / dim, kLanes);
     const std::vector<float> directions = side_by_side(basis, dim);
     std::vector<float> out(count * width);
-    for (std::size_t i = 0; i < count; ++i)
-      kernels.project(row(i), directions.data(), dim, width, out.data() + i * width);
+    kernels.project(rows.data(), count, directions.data(), dim, width, out.data(), width);
     return out;
   }
 
@@ -142,7 +141,7 @@ struct Projection<Real>::Sample {
       std::fill(next.begin(), next.end(), 0.0F);
       for (std::size_t i = 0; i < count; ++i) {
         if (i % kBlock == 0) pulse.check();
-        kernels.project(row(i), now.data(), dim, width, along.data());
+        kernels.project(row(i), 1, now.data(), dim, width, along.data(), width);
         kernels.add_products(row(i), along.data(), dim, width, next.data());
       }
       for (std::size_t b = 0; b < wanted; ++b)
@@ -359,58 +358,65 @@ void Projection<Real>::set_whole() {
 /// The step of a byte, with room for rows a little longer than the sample's.
 template <class Real>
 void Projection<Real>::set_step(const Sample& sample) {
-  std::vector<float> entries(broad_ + kLanes);
+  std::vector<float> all(sample.count * stride());
+  project(sample.rows.data(), sample.count, all.data());
+  const auto entries = [&](std::size_t i) { return all.data() + i * stride(); };
   rest_shift_ = 0;
   if (has_rest_) {
     double sum = 0;
-    for (std::size_t i = 0; i < sample.count; ++i) {
-      broad_entries(sample.row(i), sample.radii[i], entries);
-      sum += static_cast<double>(entries[directions_]);
-    }
+    for (std::size_t i = 0; i < sample.count; ++i)
+      sum += static_cast<double>(rest(entries(i), sample.radii[i]));
     rest_shift_ = sum / static_cast<double>(sample.count);
   }
   double most = 0;
   for (std::size_t i = 0; i < sample.count; ++i) {
-    broad_entries(sample.row(i), sample.radii[i], entries);
+    complete(entries(i), sample.radii[i]);
     for (std::size_t b = 0; b < broad_; ++b)
-      most = std::max(most, std::fabs(static_cast<double>(entries[b])));
+      most = std::max(most, std::fabs(static_cast<double>(entries(i)[b])));
   }
   step_ = most > 0 ? 1.1 * most / kMostByte : 1;
   usual_doubt_ = 0;
   ShortRow encoded;
   for (std::size_t i = 0; i < sample.count; ++i) {
-    encode(sample.row(i), sample.radii[i], entries, encoded);
+    encode(entries(i), sample.radii[i], encoded);
     usual_doubt_ = std::max(usual_doubt_, encoded.broad_doubt);
   }
 }
 
+/// Entries of broad vectors, for rows that are centred; each has to be completed.
 template <class Real>
-void Projection<Real>::broad_entries(const float* centred, double radius,
-                                     std::vector<float>& out) const {
-  if (is_whole()) {
-    std::copy_n(centred, dim_, out.begin());
-    rotation_.apply(out.data());
-  } else {
-    directions().project(centred, broad_basis_.data(), dim_, whole(directions_, kLanes),
-                         out.data());
+void Projection<Real>::project(const float* rows, std::size_t count, float* out) const {
+  if (!is_whole())
+    return directions().project(rows, count, broad_basis_.data(), dim_, whole(directions_, kLanes),
+                                out, stride());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::copy_n(rows + i * dim_, dim_, out + i * stride());
+    rotation_.apply(out + i * stride());
   }
-  if (has_rest_) {
-    double inside = 0;
-    for (std::size_t b = 0; b < directions_; ++b)
-      inside += static_cast<double>(out[b]) * static_cast<double>(out[b]);
-    out[directions_] = static_cast<float>(std::sqrt(std::max(0.0, radius - inside)) - rest_shift_);
-  }
-  for (std::size_t b = directions_ + (has_rest_ ? 1 : 0); b < broad_; ++b) out[b] = 0;
+}
+
+template <class Real>
+void Projection<Real>::complete(float* entries, double radius) const {
+  if (has_rest_) entries[directions_] = rest(entries, radius);
+  for (std::size_t b = directions_ + (has_rest_ ? 1 : 0); b < broad_; ++b) entries[b] = 0;
+}
+
+/// The length of what the directions leave out.
+template <class Real>
+float Projection<Real>::rest(const float* entries, double radius) const {
+  double inside = 0;
+  for (std::size_t b = 0; b < directions_; ++b)
+    inside += static_cast<double>(entries[b]) * static_cast<double>(entries[b]);
+  return static_cast<float>(std::sqrt(std::max(0.0, radius - inside)) - rest_shift_);
 }
 
 /// The row as both rooms have it, and the square of its length.
 template <class Real>
-double Projection<Real>::centred(const Real* row, ProjectionRoom& room) const {
-  make_room(room);
+double Projection<Real>::centred(const Real* row, ProjectionRoom& room, float* narrow) const {
   double* centred = room.centred.data();
   for (std::size_t d = 0; d < dim_; ++d) {
     centred[d] = (static_cast<double>(row[d]) - centre_[d]) * scale_;
-    room.narrow[d] = static_cast<float>(centred[d]);
+    narrow[d] = static_cast<float>(centred[d]);
   }
   return dot(centred, centred, dim_);
 }
@@ -435,29 +441,70 @@ void Projection<Real>::lead(const ProjectionRoom& room, double radius, ShortRow&
 
 template <class Real>
 void Projection<Real>::apply(const Real* row, ProjectionRoom& room, ShortRow& out) const {
-  const double radius = centred(row, room);
-  lead(room, radius, out);
-  encode_broad(room, radius, out);
+  make_room(room);
+  apply_some<true>(&row, 1, room, &out);
 }
 
 template <class Real>
 void Projection<Real>::apply_leading(const Real* row, ProjectionRoom& room, ShortRow& out) const {
-  const double radius = centred(row, room);
+  make_room(room);
+  const double radius = centred(row, room, room.narrow.data());
   lead(room, radius, out);
 }
 
 template <class Real>
 void Projection<Real>::apply_broad(const Real* row, ProjectionRoom& room, ShortRow& out) const {
-  const double radius = centred(row, room);
-  encode_broad(room, radius, out);
+  make_room(room);
+  apply_some<false>(&row, 1, room, &out);
 }
 
-/// The broad vector in bytes, if float can tell.
 template <class Real>
-void Projection<Real>::encode_broad(ProjectionRoom& room, double radius, ShortRow& out) const {
-  if (radius < kTells) return encode(room.narrow.data(), radius, room.entries, out);
-  out.broad.assign(broad_, std::int8_t{0});
-  out.broad_doubt = std::numeric_limits<double>::infinity();
+void Projection<Real>::apply_to_each(const std::function<const Real*(std::size_t)>& row,
+                                     std::size_t count, ShortRow* out) const {
+  apply_to_each<true>(row, count, out);
+}
+
+template <class Real>
+void Projection<Real>::apply_broad_to_each(const std::function<const Real*(std::size_t)>& row,
+                                           std::size_t count, ShortRow* out) const {
+  apply_to_each<false>(row, count, out);
+}
+
+template <class Real>
+template <bool kLeads>
+void Projection<Real>::apply_to_each(const std::function<const Real*(std::size_t)>& row,
+                                     std::size_t count, ShortRow* out) const {
+  ProjectionRoom room;
+  make_room(room, kTogether);
+  for (std::size_t from = 0; from < count; from += kTogether) {
+    const std::size_t some = std::min(kTogether, count - from);
+    const Real* rows[kTogether];
+    for (std::size_t i = 0; i < some; ++i) rows[i] = row(from + i);
+    apply_some<kLeads>(rows, some, room, out + from);
+  }
+}
+
+/// There is room for so many.
+template <class Real>
+template <bool kLeads>
+void Projection<Real>::apply_some(const Real* const* rows, std::size_t count, ProjectionRoom& room,
+                                  ShortRow* out) const {
+  double radii[kTogether];
+  for (std::size_t i = 0; i < count; ++i) {
+    radii[i] = centred(rows[i], room, room.narrow.data() + i * dim_);
+    if constexpr (kLeads) lead(room, radii[i], out[i]);
+  }
+  project(room.narrow.data(), count, room.entries.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    float* entries = room.entries.data() + i * stride();
+    if (radii[i] < kTells) {
+      complete(entries, radii[i]);
+      encode(entries, radii[i], out[i]);
+    } else {  // float cannot tell
+      out[i].broad.assign(broad_, std::int8_t{0});
+      out[i].broad_doubt = std::numeric_limits<double>::infinity();
+    }
+  }
 }
 
 template <class Real>
@@ -476,9 +523,7 @@ double Projection<Real>::broad_rounding() const {
 
 /// The broad vector in bytes.
 template <class Real>
-void Projection<Real>::encode(const float* centred, double radius, std::vector<float>& entries,
-                              ShortRow& out) const {
-  broad_entries(centred, radius, entries);
+void Projection<Real>::encode(const float* entries, double radius, ShortRow& out) const {
   make_room(out);
   const double length = std::sqrt(radius);
   double rounded = 0;

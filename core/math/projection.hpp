@@ -65,8 +65,8 @@ struct Multiplier {
 /// Room to shorten a row; one for each thread.
 struct ProjectionRoom {
   std::vector<double> centred;
-  std::vector<float> narrow;   // the same in float
-  std::vector<float> entries;  // of the broad vector
+  std::vector<float> narrow;   // the same in float, of some rows
+  std::vector<float> entries;  // of their broad vectors
 
   /// Nothing of a row is left.
   void wipe() noexcept {
@@ -125,11 +125,12 @@ class Projection {
   /// The leading vector alone, or the broad one.
   void apply_leading(const Real* row, ProjectionRoom& room, ShortRow& out) const;
   void apply_broad(const Real* row, ProjectionRoom& room, ShortRow& out) const;
-  void make_room(ProjectionRoom& room) const {
-    room.centred.resize(dim_);
-    room.narrow.resize(dim_);
-    room.entries.resize(broad_ + kLanes);
-  }
+  /// The same for many rows, which is less work for each.
+  void apply_to_each(const std::function<const Real*(std::size_t)>& row, std::size_t count,
+                     ShortRow* out) const;
+  void apply_broad_to_each(const std::function<const Real*(std::size_t)>& row, std::size_t count,
+                           ShortRow* out) const;
+  void make_room(ProjectionRoom& room) const { make_room(room, 1); }
   void make_room(ShortRow& row) const { row.broad.resize(broad_); }
 
   /// All that apply_broad() needs, as numbers at the end of `out`.
@@ -150,13 +151,26 @@ class Projection {
   void set_whole();
   void set_step(const Sample& sample);
   bool is_whole() const { return broad_basis_.empty(); }
-  void broad_entries(const float* centred, double radius, std::vector<float>& out) const;
-  void encode(const float* centred, double radius, std::vector<float>& entries,
-              ShortRow& out) const;
-
-  double centred(const Real* row, ProjectionRoom& room) const;
+  static constexpr std::size_t kTogether = 16;  // rows that are shortened at a time
+  void make_room(ProjectionRoom& room, std::size_t rows) const {
+    room.centred.resize(dim_);
+    room.narrow.resize(rows * dim_);
+    room.entries.resize(rows * stride());
+  }
+  /// From the entries of one row to those of the next: whole kLanes are written.
+  std::size_t stride() const { return broad_ + kLanes; }
+  template <bool kLeads>
+  void apply_to_each(const std::function<const Real*(std::size_t)>& row, std::size_t count,
+                     ShortRow* out) const;
+  template <bool kLeads>
+  void apply_some(const Real* const* rows, std::size_t count, ProjectionRoom& room,
+                  ShortRow* out) const;
+  double centred(const Real* row, ProjectionRoom& room, float* narrow) const;
   void lead(const ProjectionRoom& room, double radius, ShortRow& out) const;
-  void encode_broad(ProjectionRoom& room, double radius, ShortRow& out) const;
+  void project(const float* rows, std::size_t count, float* out) const;
+  void complete(float* entries, double radius) const;
+  float rest(const float* entries, double radius) const;
+  void encode(const float* entries, double radius, ShortRow& out) const;
   double broad_rounding() const;
   DirectionKernels directions() const;
 

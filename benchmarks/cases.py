@@ -172,6 +172,9 @@ def _widths(plan: Plan) -> list[Case]:
         rows = plan.rows("gaussian", n, width=width)
         cases.append(Case(WIDTHS, f"OHAC {n:,} x {width}, long paths", _fit("OHAC", rows), each,
                           once=True))  # fmt: skip
+    rows = plan.rows("doubles", 10_000, width=64)
+    cases.append(Case(WIDTHS, "OHAC 10,000 x 64 float64, long paths", _fit("OHAC", rows),
+                      (Goal("each"),), once=True))  # fmt: skip
     deep = (Goal("each", most=1_500),)  # 2,000 of them in three seconds
     for name, rows, options in (
         ("centroid 2,000 x 64", plan.rows("gaussian", 2_000, width=64), {"linkage": "centroid"}),

@@ -78,6 +78,11 @@ def gaussian(n: int, width: int) -> Rows:
     return np.random.default_rng(width).standard_normal((n, width)).astype(np.float32)
 
 
+def doubles(n: int, width: int) -> Rows:
+    """The same in double precision."""
+    return np.random.default_rng(width).standard_normal((n, width))
+
+
 def positive(n: int, width: int) -> Rows:
     """The same without signs: under dot, all alike."""
     return np.abs(gaussian(n, width))

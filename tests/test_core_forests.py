@@ -270,6 +270,44 @@ def test_a_path_is_merged_as_a_forest_or_not_at_all(forest, metric, comes):
         assert merges is None or merges == expected
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e8])
+def test_rows_far_from_zero_are_merged_as_pairs_are(offset):
+    """Means of whole numbers out there are rounded more than their linkages differ."""
+    told = 0
+    for seed in range(scaled(300)):
+        rng = np.random.default_rng(seed)
+        rows = offset + rng.integers(0, 3, size=(14, 16)).astype(float)
+        sizes = rng.integers(1, 4, size=14).astype(np.uint32)
+        forest = (rows, np.zeros(14), sizes, rng.permutation(14).astype(np.uint32))
+        merges = parts.PathHacF64(16, "sqeuclidean").merge(*forest, range(14), range(12), True)
+        told += merges is not None
+        expected, _ = parts.forest_hac(*forest, "sqeuclidean", "average", "pairs")
+        assert merges in (None, expected)
+    assert told > 0
+
+
+def pairs_in_a_row(count, rng):
+    """Two near each other, and the next two a little nearer to them than the two before."""
+    gaps = np.repeat(1e5 * 0.99 ** np.arange(count // 2), 2)
+    gaps[1::2] = 0
+    means = rng.normal(size=(count, 64))
+    means[:, 0] += np.cumsum(gaps)
+    firsts = np.arange(count, dtype=np.uint32)
+    return means, np.zeros(count), np.ones(count, np.uint32), firsts
+
+
+def test_a_short_path_comes_after_one_with_many_unions():
+    """What the unions of the long one had is used again, by fewer."""
+    rng = np.random.default_rng(1)
+    path_hac = parts.PathHacF64(64, "sqeuclidean")
+    for count, times, first in ((400, 1, 0), (272, 3, 1000)):
+        forest = pairs_in_a_row(count, rng)
+        expected, _ = parts.forest_hac(*forest, "sqeuclidean", "average", "pairs")
+        for _ in range(times):
+            merges = path_hac.merge(*forest, range(first, first + count), range(count - 1), False)
+            assert merges == expected
+
+
 class PathMachine(RuleBasedStateMachine):
     """Clusters that hang off one path after the other; some of them change on the way."""
 

@@ -436,3 +436,22 @@ def test_a_heavy_point_decides_whose_id_a_cluster_has():
         labels = np.array([0, 1, 1, 1, 1])
         after = seen.name(("n_clusters", 2), np.arange(5), labels, model._live.weights())
         assert (after[0] == before[0]) == keeps
+
+
+@pytest.mark.parametrize("d", [2, 16, 200])
+def test_ids_depended_on_how_a_path_was_merged(d, tmp_path):
+    """Marks, though all plain again, are not for the quick way; a file does not keep them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, d))
+    weights = 10.0 ** rng.uniform(-3, 3, size=150)
+    slow = OHAC().partial_fit(X[:20], sample_weight=weights[:20])
+    slow.must_link(0, 1)
+    slow.unlink(0, 1)
+    slow.save(tmp_path / "tree.ramify")
+    quick = ramify.load(tmp_path / "tree.ramify")
+    for i in range(20, 150):
+        for model in (slow, quick):
+            model.partial_fit(X[i : i + 1], sample_weight=weights[i : i + 1])
+    trees = [model.hierarchy() for model in (slow, quick)]
+    for name in ("children", "heights", "node_ids"):
+        assert np.array_equal(*(getattr(tree, name) for tree in trees)), name

@@ -180,7 +180,7 @@ class PathChain {
   /// Is an open item that near to an item?
   RAMIFY_INLINE bool any_within(std::uint32_t c, double limit) {
     const Cluster& cluster = s_.clusters[c];
-    const auto most = static_cast<float>(limit * (1 + 1e-6));
+    const auto most = static_cast<float>(limit + 1e-6 * std::fabs(limit));
     return any_below(foot_of_item(cluster), s_.foot_shut.data(), 0, foot_width(), most) ||
            any_below(kept_of_item(cluster), s_.kept_shut.data(), begin_, end_, most);
   }
@@ -444,6 +444,8 @@ class PathChain {
   // --- where the table cannot tell -------------------------------------------------------
 
   std::uint32_t settle(std::uint32_t c, double limit);
+  bool are_one_row(std::uint32_t a, std::uint32_t b);
+  double reach();
   double exact(std::uint32_t a, std::uint32_t b);
   void know(std::uint32_t of_union);
   void combine(std::uint32_t of_union);
@@ -461,6 +463,7 @@ class PathChain {
   std::uint32_t next_ = 0;  // items below are done with
   std::uint32_t patches_ = 0;
   double margin_ = 0;  // what rounding can do to exact linkages
+  double reach_ = -1;  // see reach(), once somebody had to know
   std::uint32_t last_union_ = kNobody;
   Best nearest_of_last_;
 };
@@ -483,7 +486,8 @@ void PathChain<Real, Rule>::begin() {
   s_.free_means.clear();
   for (std::uint32_t i = 0; i < s_.means.size(); ++i) s_.free_means.push_back(i);
   s_.free_rows.clear();
-  for (std::uint32_t i = 0; i < s_.rows.size(); ++i) {
+  // The first is taken first: a row has an entry for as many others as there can be unions.
+  for (auto i = static_cast<std::uint32_t>(s_.rows.size()); i-- > 0;) {
     if (s_.rows[i].size() < width()) s_.rows[i].resize(width());
     s_.free_rows.push_back(i);
   }
@@ -532,7 +536,9 @@ std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
   double least = exact(c, best), next = std::numeric_limits<double>::infinity();
   for (std::size_t i = 1; i < near.size(); ++i) {
     const double linkage = exact(c, near[i]);
-    const bool ties = linkage == least && (all_items || (!Rule::kProduct && linkage == 0));
+    const bool ties =
+        linkage == least && (all_items || (!Rule::kProduct && linkage == 0 &&
+                                           are_one_row(c, best) && are_one_row(c, near[i])));
     if (ties) {
       if (comes_first(s_.ranks[near[i]], s_.ranks[best])) best = near[i];
     } else if (linkage < least) {
@@ -544,10 +550,52 @@ std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
     }
   }
   if (all_items) return best;
-  const double scale = Rule::kProduct ? table_.longest() : least;
-  return next - least > margin_ * scale + 1e-290 || next == std::numeric_limits<double>::infinity()
-             ? best
-             : kNobody;
+  if (next == std::numeric_limits<double>::infinity()) return best;
+  // A mean is off by a few ulps of its distance from where it is counted from, for each of up to m
+  // merges; a variance by the root of m times as much.
+  const auto m = static_cast<double>(forest_.size());
+  const double far = 64 * 1.2e-16 * m * std::sqrt(m) * reach();
+  const double slack = Rule::kProduct ? margin_ * table_.longest()
+                                      : margin_ * next + far * std::sqrt(next) + far * far;
+  return next - least > slack + 1e-290 ? best : kNobody;
+}
+
+/// Are all points of two clusters the same row? Exactly: means may have become equal by rounding.
+template <class Real, class Rule>
+bool PathChain<Real, Rule>::are_one_row(std::uint32_t a, std::uint32_t b) {
+  const auto m = static_cast<std::uint32_t>(forest_.size());
+  std::uint32_t first = kNobody;
+  s_.to_know.assign({a, b});
+  while (!s_.to_know.empty()) {
+    const std::uint32_t c = s_.to_know.back();
+    s_.to_know.pop_back();
+    if (c >= m) {
+      s_.to_know.push_back(merges_[c - m].a);
+      s_.to_know.push_back(merges_[c - m].b);
+    } else if (first == kNobody) {
+      first = c;
+    } else if (linkage_of<Rule>(forest_[first].summary, forest_[c].summary, dim_) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// At least how far any mean is from the last item's, which they are counted from.
+template <class Real, class Rule>
+double PathChain<Real, Rule>::reach() {
+  if (Rule::kProduct || reach_ >= 0) return reach_;
+  const auto last = static_cast<std::uint32_t>(forest_.size() - 1);
+  const Cluster& from = s_.clusters[last];
+  double most = 0;
+  for (std::uint32_t i = 0; i < last; ++i) {
+    const Cluster& to = s_.clusters[i];
+    const float linkage = to.in_foot && !from.in_foot ? table_.foot_to_kept(to.place)[from.place]
+                          : to.in_foot                ? table_.foot_row(from.place)[to.place]
+                                                      : kept_of_item(from)[to.place];
+    most = std::max(most, static_cast<double>(linkage));
+  }
+  return reach_ = 1.01 * std::sqrt(most);
 }
 
 template <class Real, class Rule>
@@ -559,7 +607,11 @@ void PathChain<Real, Rule>::read_mean(std::uint32_t c, const double*& mean,
     mean = s_.means[known.mean].data();
     ssd = known.ssd;
   } else {
-    room.assign(forest_[c].summary.mean, forest_[c].summary.mean + dim_);
+    const Real* here = forest_[c].summary.mean;
+    const Real* from = forest_.back().summary.mean;
+    room.resize(dim_);
+    for (std::size_t j = 0; j < dim_; ++j)
+      room[j] = static_cast<double>(here[j]) - (Rule::kProduct ? 0 : static_cast<double>(from[j]));
     mean = room.data();
     ssd = forest_[c].summary.ssd;
   }
@@ -655,6 +707,7 @@ bool PathHac<Real>::merge(std::span<const ForestItem<Real>> forest, std::span<co
 template <class Real>
 void PathHac<Real>::wipe() noexcept {
   table_.wipe();
+  for (std::vector<double>& room : scratch_.room) ramify::wipe(room);
   for (std::vector<double>& mean : scratch_.means) ramify::wipe(mean);
   for (std::vector<double>& row : scratch_.rows) ramify::wipe(row);
   scratch_.means.clear();

@@ -312,12 +312,12 @@ bool PathTable<Real>::compare_foot(std::span<const ForestItem<Real>> forest) {
       foot_, item, [&](std::size_t i) { return &foot_near_[i * foot_width_]; }, foot_blocks_,
       foot_weights_, 0, foot_width_ / kWidth);
   compare(
-      foot_, item, [&](std::size_t i) { return &foot_far_[i * places]; }, blocks_, weights_,
+      foot_, item, [&](std::size_t i) { return foot_far_.data() + i * places; }, blocks_, weights_,
       begin_ / kWidth, end_ / kWidth);
   bool fits = true;
   for (std::size_t i = 0; i < foot_; ++i) {
     fits = fits && all_small(&foot_near_[i * foot_width_], 0, foot_, kMostSeen) &&
-           all_small(&foot_far_[i * places], begin_, end_, kMostSeen);
+           all_small(foot_far_.data() + i * places, begin_, end_, kMostSeen);
     foot_near_[i * foot_width_ + i] = kShut;
   }
   return fits;

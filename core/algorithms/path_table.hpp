@@ -62,10 +62,12 @@ class PathTable {
   std::size_t kept_width() const { return node_at_.size(); }
 
   /// Linkages of a kept place to kept ones; of empty places they mean nothing.
-  const float* kept_row(std::size_t place) const { return &table_[place * node_at_.size()]; }
+  const float* kept_row(std::size_t place) const { return table_.data() + place * node_at_.size(); }
   /// Linkages of one of the foot to the foot, and to kept ones.
-  const float* foot_row(std::size_t place) const { return &foot_near_[place * foot_width_]; }
-  const float* foot_to_kept(std::size_t place) const { return &foot_far_[place * node_at_.size()]; }
+  const float* foot_row(std::size_t place) const { return foot_near_.data() + place * foot_width_; }
+  const float* foot_to_kept(std::size_t place) const {
+    return foot_far_.data() + place * node_at_.size();
+  }
 
   /// What a linkage, or a mean of some, may be off by.
   double doubt(double linkage) const { return relative_ * linkage + absolute_; }

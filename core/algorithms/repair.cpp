@@ -71,7 +71,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   make_room_to_rebuild();
   if (going != kNone) tree.detach(going);
   rebuild(tree);
-  inherit_ids(tree, comes, known);
+  inherit_ids(tree, comes, known, going != kNone);
   if (kept_.empty()) {
     place.fill(tree, cut_.trees.back());
   } else {
@@ -160,7 +160,7 @@ void Repair<Real>::write_path(Tree<Real>& tree, bool comes, double known) {
     tree.set_id(cut_.trees[m + t].slot(), kNoId);
     if (is_there_[level]) continue;
     const double kept = tree.weight(cut_.trees[m + t]) - (part.has_x ? of_x : 0);
-    if (kept > heirs_[level].kept) heirs_[level] = {kept, t};
+    if (kept > heirs_[level].kept) heirs_[level] = {kept, t, false};
   }
   for (std::size_t k = 0; k < levels; ++k)
     if (!is_there_[k] && 2 * heirs_[k].kept > old_weight_[k])
@@ -221,7 +221,7 @@ void Repair<Real>::link(Tree<Real>& tree, NodeId a, NodeId b) {
   merge_last_two_first(tree);
   make_room_to_rebuild();
   rebuild(tree);
-  inherit_ids(tree, false, 0);
+  inherit_ids(tree, false, 0, false);
   place.fill(tree, cut_.trees.back());
   tree.set_mark(cut_.trees[cut_.trees.size() - merges_.size()], Mark::kLinked);
   summarise_up(tree, place.above);
@@ -335,6 +335,8 @@ void Repair<Real>::make_room_to_rebuild() {
   cut_.owner.reserve(cut_.owner.size() + merges_.size());
   old_weight_.clear();
   old_id_.clear();
+  old_count_.clear();
+  old_count_.reserve(cut_.taken.size());
   old_weight_.reserve(cut_.taken.size());
   old_id_.reserve(cut_.taken.size());
   heirs_.assign(cut_.taken.size(), {});
@@ -347,6 +349,7 @@ void Repair<Real>::rebuild(Tree<Real>& tree) {
   for (const Slot slot : cut_.taken) {
     old_weight_.push_back(tree.weight(NodeId::inner(slot)));
     old_id_.push_back(tree.id(slot));
+    old_count_.push_back(tree.count(NodeId::inner(slot)));
   }
   const std::size_t old = cut_.taken.size();
   for (std::uint32_t t = 0; t < merges_.size(); ++t) {
@@ -366,9 +369,11 @@ std::uint32_t Repair<Real>::lowest_common(std::uint32_t a, std::uint32_t b) cons
   return a;
 }
 
-/// Of x, `known` of its points were below the taken-out nodes before.
+/// Of x, `known` of its points were below the taken-out nodes before; and perhaps somebody is gone
+/// from there. Who holds all leaves of such a node is its heir, and of two who do, the one without
+/// x; else who holds most of its weight.
 template <class Real>
-void Repair<Real>::inherit_ids(Tree<Real>& tree, bool has_x_last, double known) {
+void Repair<Real>::inherit_ids(Tree<Real>& tree, bool has_x_last, double known, bool gone) {
   const std::size_t m = cut_.trees.size() - merges_.size();
   std::size_t with_x = has_x_last ? m - 1 : CutForest::kNowhere;  // the cluster that x is in so far
   const double of_x = has_x_last ? tree.weight(cut_.trees[m - 1]) - known : 0;
@@ -379,10 +384,12 @@ void Repair<Real>::inherit_ids(Tree<Real>& tree, bool has_x_last, double known) 
     if (cut_.owner[m + t] == CutForest::kNowhere) continue;
     Heir& heir = heirs_[cut_.owner[m + t]];
     const double kept = tree.weight(cut_.trees[m + t]) - (has_x ? of_x : 0);
-    if (kept > heir.kept) heir = {kept, t};
+    const bool whole = tree.count(cut_.trees[m + t]) - (has_x ? 1 : 0) ==
+                       old_count_[cut_.owner[m + t]] - (gone ? 1 : 0);
+    if (!heir.whole && (whole || kept > heir.kept)) heir = {kept, t, whole};
   }
   for (std::size_t i = 0; i < heirs_.size(); ++i)
-    if (2 * heirs_[i].kept > old_weight_[i])
+    if (heirs_[i].whole || 2 * heirs_[i].kept > old_weight_[i])
       tree.set_id(cut_.trees[m + heirs_[i].merge].slot(), old_id_[i]);
   for (std::size_t t = 0; t < merges_.size(); ++t) {
     const Slot slot = cut_.trees[m + t].slot();

@@ -94,7 +94,7 @@ class Repair {
       return false;
     make_room_to_rebuild();
     rebuild(tree);
-    inherit_ids(tree, false, 0);
+    inherit_ids(tree, false, 0, false);
     tree.set_root(cut_.trees.back());
     return true;
   }
@@ -118,7 +118,7 @@ class Repair {
   void make_room_to_rebuild();
   void rebuild(Tree<Real>& tree);
   std::uint32_t lowest_common(std::uint32_t a, std::uint32_t b) const;
-  void inherit_ids(Tree<Real>& tree, bool has_x_last, double known);
+  void inherit_ids(Tree<Real>& tree, bool has_x_last, double known, bool gone);
 
   Metric metric_;
   Linkage linkage_;
@@ -134,9 +134,10 @@ class Repair {
   std::uint32_t not_asked_ = 0;
 
   // Of the repair at hand; kept to spare allocations.
-  CutForest cut_;                      // trees: with x last, then each merge
-  std::vector<double> old_weight_;     // of each taken-out node, how many points
-  std::vector<std::uint64_t> old_id_;  // and its id
+  CutForest cut_;                         // trees: with x last, then each merge
+  std::vector<double> old_weight_;        // of each taken-out node, how many points
+  std::vector<std::uint64_t> old_id_;     // and its id
+  std::vector<std::uint32_t> old_count_;  // and how many leaves
   std::vector<ForestItem<Real>> forest_, low_forest_;
   std::vector<Real> mean_;  // of two that are linked
   std::vector<Slot> kept_;  // path nodes that stay, lowest first
@@ -146,6 +147,7 @@ class Repair {
   struct Heir {
     double kept = 0;  // points of the taken-out node that it holds
     std::uint32_t merge = 0;
+    bool whole = false;  // it holds all leaves of it
   };
   std::vector<Heir> heirs_;  // for each taken-out node
   struct Part {              // of the path: a subtree, or a union of some

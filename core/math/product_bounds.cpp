@@ -139,11 +139,11 @@ RAMIFY_INLINE void take_off(float here, const float* there, Lanes& out) {
 }
 template <bool kProduct>
 RAMIFY_INLINE void take_off(double here, const double* there, Lanes& out) {
-  typedef double Doubles __attribute__((vector_size(8 * kRun), aligned(8)));
-  Doubles doubles;
-  std::memcpy(&doubles, there, sizeof doubles);
-  if (!kProduct) doubles = here - doubles;
-  out = __builtin_convertvector(doubles, Lanes);
+  // A loop becomes a few instructions; vectors of so many doubles would be taken apart.
+  float lanes[kRun];
+  for (std::size_t k = 0; k < kRun; ++k)
+    lanes[k] = static_cast<float>(kProduct ? there[k] : here - there[k]);
+  std::memcpy(&out, lanes, sizeof out);
 }
 
 /// kRows vectors beside kBlocks blocks from `block` on. Sums of kRun terms are added up: fewer
@@ -227,12 +227,9 @@ RAMIFY_INLINE void gaps_of(const float* a, const float* b, Lanes& out) {
   out = out - there;
 }
 RAMIFY_INLINE void gaps_of(const double* a, const double* b, Lanes& out) {
-  typedef double Doubles __attribute__((vector_size(8 * kRun), aligned(8)));
-  Doubles here, there;
-  std::memcpy(&here, a, sizeof here);
-  std::memcpy(&there, b, sizeof there);
-  here = here - there;
-  out = __builtin_convertvector(here, Lanes);
+  float lanes[kRun];
+  for (std::size_t k = 0; k < kRun; ++k) lanes[k] = static_cast<float>(a[k] - b[k]);
+  std::memcpy(&out, lanes, sizeof out);
 }
 #endif
 

@@ -185,7 +185,7 @@ class Tree {
   }
   /// Say what a leaf stands for. What is above it is the caller's affair.
   void weigh(NodeId leaf, Standing standing) {
-    ++changes_;
+    if (leaf == root_ || parent(leaf) != kNone) ++changes_;
     points_.weigh(leaf.row(), standing);
   }
   /// The row of a leaf that is not yet attached, to be changed.

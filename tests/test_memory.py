@@ -83,7 +83,7 @@ def test_a_refused_request_left_a_broken_tree(allocator, algorithm):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_refused_request_of_a_large_batch_broke_the_tree(allocator, algorithm):
     # Enough rows to be looked up ahead of the tree, and to fit a projection at 1,024.
-    fixed = {"before": 900, "rows": 400, "step": 197 if algorithm == "NaiveHAC" else 59}
+    fixed = {"before": 900, "rows": 400, "step": 97 if algorithm == "NaiveHAC" else 29}
     every = [cases(algorithm, dim=dim, **fixed)[0] for dim in (2, 40)]
     assert min(refused(allocator, every)) > 0
 

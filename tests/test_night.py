@@ -264,7 +264,8 @@ def test_a_folder_that_has_gone_lost_the_tree(tmp_path):
     )
     command.stdin.write("".join(LINES).encode())
     command.stdin.flush()
-    wait_until(lambda: (there / ".t.ramify.ramify-lock").exists(), command)
+    lock = there / ".t.ramify.ramify-lock"
+    wait_until(lambda: lock.exists() and lock.read_bytes() != b"", command)  # signed: it is held
     shutil.rmtree(there)
     _, err = command.communicate(timeout=60)
     assert command.returncode == 1

@@ -62,7 +62,11 @@ class PathChain {
  public:
   PathChain(std::span<const ForestItem<Real>> forest, const PathTable<Real>& table, std::size_t dim,
             PathScratch& scratch, std::vector<Merge>& merges)
-      : forest_(forest), table_(table), dim_(dim), s_(scratch), merges_(merges) {
+      : forest_(forest),
+        table_(table),
+        s_(scratch),
+        merges_(merges),
+        means_(forest, dim, merges, scratch.means) {
     begin();
   }
 
@@ -444,20 +448,13 @@ class PathChain {
   // --- where the table cannot tell -------------------------------------------------------
 
   std::uint32_t settle(std::uint32_t c, double limit);
-  bool are_one_row(std::uint32_t a, std::uint32_t b);
   double reach();
-  double exact(std::uint32_t a, std::uint32_t b);
-  void know(std::uint32_t of_union);
-  void combine(std::uint32_t of_union);
-  /// Of an item, or a union that is known.
-  void read_mean(std::uint32_t c, const double*& mean, std::vector<double>& room, double& n,
-                 double& ssd);
 
   std::span<const ForestItem<Real>> forest_;
   const PathTable<Real>& table_;
-  std::size_t dim_;
   PathScratch& s_;
   std::vector<Merge>& merges_;
+  UnionMeans<Real, Rule> means_;
   std::size_t begin_ = 0, end_ = 0;  // kept places that may be open
   std::size_t open_foot_ = 0;
   std::uint32_t next_ = 0;  // items below are done with
@@ -482,9 +479,6 @@ void PathChain<Real, Rule>::begin() {
   for (std::vector<float>& patched : s_.patched) patched.assign(table_.foot_width(), kShut);
   s_.unions.clear();
   s_.chain.clear();
-  s_.known.assign(m - 1, {});
-  s_.free_means.clear();
-  for (std::uint32_t i = 0; i < s_.means.size(); ++i) s_.free_means.push_back(i);
   s_.free_rows.clear();
   // The first is taken first: a row has an entry for as many others as there can be unions.
   for (auto i = static_cast<std::uint32_t>(s_.rows.size()); i-- > 0;) {
@@ -533,12 +527,12 @@ std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
   if (near.empty()) return kNobody;
   const bool all_items = !cluster.is_union && items == near.size();
   std::uint32_t best = near.front();
-  double least = exact(c, best), next = std::numeric_limits<double>::infinity();
+  double least = means_.linkage(c, best), next = std::numeric_limits<double>::infinity();
   for (std::size_t i = 1; i < near.size(); ++i) {
-    const double linkage = exact(c, near[i]);
-    const bool ties =
-        linkage == least && (all_items || (!Rule::kProduct && linkage == 0 &&
-                                           are_one_row(c, best) && are_one_row(c, near[i])));
+    const double linkage = means_.linkage(c, near[i]);
+    const bool ties = linkage == least && (all_items || (!Rule::kProduct && linkage == 0 &&
+                                                         means_.are_one_row(c, best) &&
+                                                         means_.are_one_row(c, near[i])));
     if (ties) {
       if (comes_first(s_.ranks[near[i]], s_.ranks[best])) best = near[i];
     } else if (linkage < least) {
@@ -560,27 +554,6 @@ std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
   return next - least > slack + 1e-290 ? best : kNobody;
 }
 
-/// Are all points of two clusters the same row? Exactly: means may have become equal by rounding.
-template <class Real, class Rule>
-bool PathChain<Real, Rule>::are_one_row(std::uint32_t a, std::uint32_t b) {
-  const auto m = static_cast<std::uint32_t>(forest_.size());
-  std::uint32_t first = kNobody;
-  s_.to_know.assign({a, b});
-  while (!s_.to_know.empty()) {
-    const std::uint32_t c = s_.to_know.back();
-    s_.to_know.pop_back();
-    if (c >= m) {
-      s_.to_know.push_back(merges_[c - m].a);
-      s_.to_know.push_back(merges_[c - m].b);
-    } else if (first == kNobody) {
-      first = c;
-    } else if (linkage_of<Rule>(forest_[first].summary, forest_[c].summary, dim_) != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// At least how far any mean is from the last item's, which they are counted from.
 template <class Real, class Rule>
 double PathChain<Real, Rule>::reach() {
@@ -596,90 +569,6 @@ double PathChain<Real, Rule>::reach() {
     most = std::max(most, static_cast<double>(linkage));
   }
   return reach_ = 1.01 * std::sqrt(most);
-}
-
-template <class Real, class Rule>
-void PathChain<Real, Rule>::read_mean(std::uint32_t c, const double*& mean,
-                                      std::vector<double>& room, double& n, double& ssd) {
-  n = s_.clusters[c].n;
-  if (s_.clusters[c].is_union) {
-    const PathScratch::Known& known = s_.known[c - forest_.size()];
-    mean = s_.means[known.mean].data();
-    ssd = known.ssd;
-  } else {
-    const Real* here = forest_[c].summary.mean;
-    const Real* from = forest_.back().summary.mean;
-    room.resize(dim_);
-    for (std::size_t j = 0; j < dim_; ++j)
-      room[j] = static_cast<double>(here[j]) - (Rule::kProduct ? 0 : static_cast<double>(from[j]));
-    mean = room.data();
-    ssd = forest_[c].summary.ssd;
-  }
-}
-
-/// Of two items: to the bit what every other way computes.
-template <class Real, class Rule>
-double PathChain<Real, Rule>::exact(std::uint32_t a, std::uint32_t b) {
-  if (!s_.clusters[a].is_union && !s_.clusters[b].is_union)
-    return linkage_of<Rule>(forest_[a].summary, forest_[b].summary, dim_);
-  for (const std::uint32_t c : {a, b})
-    if (s_.clusters[c].is_union) know(c);
-  const double *mean_a, *mean_b;
-  double n_a, n_b, ssd_a, ssd_b;
-  read_mean(a, mean_a, s_.room[0], n_a, ssd_a);
-  read_mean(b, mean_b, s_.room[1], n_b, ssd_b);
-  return linkage_of<Rule>(SummaryView<double>{n_a, mean_a, ssd_a},
-                          SummaryView<double>{n_b, mean_b, ssd_b}, dim_);
-}
-
-/// Have a union's mean, and so those of its parts that are unions.
-template <class Real, class Rule>
-void PathChain<Real, Rule>::know(std::uint32_t of_union) {
-  const auto m = static_cast<std::uint32_t>(forest_.size());
-  const auto unknown = [&](std::uint32_t c) {
-    return c >= m && s_.known[c - m].mean == PathScratch::kNoMean;
-  };
-  if (!unknown(of_union)) return;
-  s_.to_know.assign(1, of_union);
-  while (!s_.to_know.empty()) {
-    const std::uint32_t c = s_.to_know.back();
-    const auto [a, b] = merges_[c - m];
-    if (unknown(a))
-      s_.to_know.push_back(a);
-    else if (unknown(b))
-      s_.to_know.push_back(b);
-    else {
-      combine(c);
-      s_.to_know.pop_back();
-    }
-  }
-}
-
-template <class Real, class Rule>
-void PathChain<Real, Rule>::combine(std::uint32_t of_union) {
-  const auto m = static_cast<std::uint32_t>(forest_.size());
-  const auto [a, b] = merges_[of_union - m];
-  const double *mean_a, *mean_b;
-  double n_a, n_b, ssd_a, ssd_b;
-  read_mean(a, mean_a, s_.room[0], n_a, ssd_a);
-  read_mean(b, mean_b, s_.room[1], n_b, ssd_b);
-  const double gap = squared_distance(mean_a, mean_b, dim_);
-  std::uint32_t at;
-  if (a >= m) {
-    at = s_.known[a - m].mean;
-    if (b >= m) s_.free_means.push_back(s_.known[b - m].mean);
-  } else if (b >= m) {
-    at = s_.known[b - m].mean;
-  } else {
-    if (s_.free_means.empty()) {
-      s_.free_means.push_back(static_cast<std::uint32_t>(s_.means.size()));
-      s_.means.emplace_back(dim_);
-    }
-    at = s_.free_means.back();
-    s_.free_means.pop_back();
-  }
-  merged_mean<double>({n_a, mean_a, 0}, {n_b, mean_b, 0}, dim_, s_.means[at].data());
-  s_.known[of_union - m] = {at, merged_ssd(n_a, ssd_a, n_b, ssd_b, gap)};
 }
 
 template <class Real, class Rule>
@@ -707,10 +596,8 @@ bool PathHac<Real>::merge(std::span<const ForestItem<Real>> forest, std::span<co
 template <class Real>
 void PathHac<Real>::wipe() noexcept {
   table_.wipe();
-  for (std::vector<double>& room : scratch_.room) ramify::wipe(room);
-  for (std::vector<double>& mean : scratch_.means) ramify::wipe(mean);
+  scratch_.means.wipe();
   for (std::vector<double>& row : scratch_.rows) ramify::wipe(row);
-  scratch_.means.clear();
   scratch_.rows.clear();
 }
 

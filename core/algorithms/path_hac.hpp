@@ -13,6 +13,7 @@
 
 #include "algorithms/forest_hac.hpp"
 #include "algorithms/path_table.hpp"
+#include "algorithms/union_means.hpp"
 
 namespace ramify {
 
@@ -32,16 +33,8 @@ struct PathScratch {
   std::vector<float> patched[2];          // of a kept row: what the foot knows
   std::vector<std::vector<double>> rows;  // of unions: the foot, then the kept
   std::vector<std::uint32_t> free_rows;
-  // Means of unions, where somebody had to know them.
-  struct Known {
-    std::uint32_t mean = kNoMean;
-    double ssd = 0;
-  };
-  static constexpr std::uint32_t kNoMean = 0xFFFFFFFFU;
-  std::vector<Known> known;  // by union
-  std::vector<std::vector<double>> means;
-  std::vector<double> room[2];  // for those of items
-  std::vector<std::uint32_t> free_means, to_know, near;
+  UnionMeansScratch means;
+  std::vector<std::uint32_t> near;
 };
 
 template <class Real>

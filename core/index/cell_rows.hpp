@@ -212,6 +212,13 @@ class CellRows final : public Neighbours<Real> {
     std::int32_t slack;
   };
   Cells cells() const { return {*shape(), lists_, plan().slack}; }
+  /// To be told of who will be considered soon.
+  auto coming(const RowStore<Real>& points, const Cells& cells) const {
+    return [this, &points, &cells](std::size_t at) {
+      const RowSlot row = equal_.first_at(cells.lists.item_at(at));
+      if (row < points.slots()) points.prefetch(row);
+    };
+  }
 
   template <class Best>
   void search(const RowStore<Real>& points, const Real* x, RowSlot end, SearchScratch& scratch,
@@ -224,14 +231,15 @@ class CellRows final : public Neighbours<Real> {
     shape()->projection().apply_broad(x, scratch.room, scratch.mine);
     scratch.query.set(scratch.mine);
     shape()->value(scratch.query, scratch.values.data());
-    search_cells(cells(), scratch.query, scratch.values.data(), consider, best, scratch);
+    search_cells(points, cells(), scratch.query, scratch.values.data(), consider, best, scratch);
   }
 
   /// Look into the cells that have large enough values, and into others until there are as
   /// many rows as are wanted.
   template <class Consider, class Best>
-  static void search_cells(const Cells& cells, const CodeQuery& query, const std::int32_t* values,
-                           const Consider& consider, Best& best, SearchScratch& scratch) {
+  void search_cells(const RowStore<Real>& points, const Cells& cells, const CodeQuery& query,
+                    const std::int32_t* values, const Consider& consider, Best& best,
+                    SearchScratch& scratch) const {
     const std::int32_t least = values[cells.shape.home(values)] - cells.slack;
     const std::size_t count = cells.shape.cells();
     const auto offer = [&](std::size_t at) { consider(cells.lists.item_at(at)); };
@@ -243,7 +251,7 @@ class CellRows final : public Neighbours<Real> {
       cells.lists.for_each_block(cell, [&](std::size_t from, std::size_t to) {
         cells.lists.scan().collect(query, from, to, candidates, offer, limit);
       });
-    cells.lists.scan().settle(query, candidates, offer, limit, [](std::size_t) {});
+    cells.lists.scan().settle(query, candidates, offer, limit, coming(points, cells));
     if (std::isfinite(best.limit())) return;
     choose(values, count, scratch.chosen, [&](std::int32_t value) { return value < least; });
     for (const auto& [value, cell] : scratch.chosen) {
@@ -292,7 +300,7 @@ class CellRows final : public Neighbours<Real> {
       cells.shape.values(coded.data() + i, count, values.data());
       for (std::size_t q = 0; q < count; ++q) {
         const RowSlot self = queries[i + q];
-        search_cells(cells, coded[i + q], values.data() + q * padded,
+        search_cells(points, cells, coded[i + q], values.data() + q * padded,
                      considering(points, points.row(self), self, best[i + q]), best[i + q],
                      scratch);
       }
@@ -321,7 +329,7 @@ class CellRows final : public Neighbours<Real> {
         [&](std::size_t q, std::size_t at) {
           considering(points, points.row(queries[q]), queries[q], best[q])(cells.lists.item_at(at));
         },
-        [&](std::size_t q) { return best[q].limit(); }, [](std::size_t) {}, pulse);
+        [&](std::size_t q) { return best[q].limit(); }, coming(points, cells), pulse);
   }
 
   // --- epochs -----------------------------------------------------------------------

@@ -243,19 +243,9 @@ class LongRows final : public Neighbours<Real> {
         [&](std::size_t i) { return best[queries[i].number].limit(); },
         [&](std::size_t place) {
           const RowSlot row = equal_.first_at(static_cast<std::uint32_t>(place));
-          if (row < points.slots()) prefetch_row(points.row(row));
+          if (row < points.slots()) points.prefetch(row);
         },
         scratch, pulse);
-  }
-
-  /// Begin to load all of a row.
-  void prefetch_row(const Real* row) const {
-#if defined(__GNUC__) || defined(__clang__)
-    constexpr std::size_t kLine = 64 / sizeof(Real);
-    for (std::size_t j = 0; j < dim_; j += kLine) __builtin_prefetch(row + j);
-#else
-    static_cast<void>(row);
-#endif
   }
 
   std::size_t dim_;

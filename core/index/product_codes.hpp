@@ -64,17 +64,11 @@ class ProductCodes {
   }
   template <class RowOf>
   void add_many(std::span<const Item> items, RowOf&& row, Helpers& helpers, const Pulse& pulse) {
-    std::vector<ShortRow> shortened(std::min(items.size(), kPrepared));
-    prepare_and_use(
-        items.size(), helpers, pulse,
-        [&](std::size_t first, std::size_t last) {
-          projection_.apply_broad_to_each([&](std::size_t i) { return row(items[first + i]); },
-                                          last - first, &shortened[first % kPrepared]);
-        },
-        [&](std::size_t i) {
-          scan_.extend(items[i] + std::size_t{1});
-          scan_.set(items[i], shortened[i % kPrepared]);
-        });
+    shorten_each<Shortened::kBroad>(projection_, items, row, helpers, pulse,
+                                    [&](std::size_t i, const ShortRow& shortened) {
+                                      scan_.extend(items[i] + std::size_t{1});
+                                      scan_.set(items[i], shortened);
+                                    });
   }
   void remove(Item item) {
     scan_.remove(item);
@@ -111,15 +105,15 @@ class ProductCodes {
                  scratch.query);
   }
   /// Searches of many rows, each among the items below its end.
-  ///   row(q), offer(q, item), limit(q)
-  template <class RowOf, class Offer, class Limit>
+  ///   row(q), offer(q, item), limit(q), soon(item)
+  template <class RowOf, class Offer, class Limit, class Soon>
   void search_many(const std::vector<std::size_t>& ends, RowOf&& row, Offer&& offer, Limit&& limit,
-                   const Pulse& pulse) const {
+                   Soon&& soon, const Pulse& pulse) const {
     ProjectionRoom room;
     projection_.make_room(room);
     std::vector<CodeQuery> queries(ends.size());
     for (std::size_t q = 0; q < ends.size(); ++q) turn(row(q), room, queries[q]);
-    scan_.search_many(queries, ends, offer, limit, [](std::size_t) {}, pulse);
+    scan_.search_many(queries, ends, offer, limit, soon, pulse);
   }
 
  private:

@@ -86,7 +86,8 @@ class ProductRows final : public Neighbours<Real> {
       codes_.search_many(
           {queries.begin(), queries.end()}, row_of,
           [&](std::size_t q, std::size_t row) { look(points, row_of(q), row, best[q]); },
-          [&](std::size_t q) { return best[q].limit(); }, pulse);
+          [&](std::size_t q) { return best[q].limit(); },
+          [&](std::size_t row) { points.prefetch(static_cast<RowSlot>(row)); }, pulse);
     else
       for (std::size_t q = 0; q < queries.size(); ++q) {
         pulse.check();

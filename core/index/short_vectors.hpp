@@ -20,10 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include "helpers.hpp"
 #include "index/bucket_tree.hpp"
 #include "index/code_scan.hpp"
 #include "index/fitting.hpp"
+#include "index/shorten_each.hpp"
 #include "math/linkage.hpp"
 #include "math/search_costs.hpp"
 
@@ -87,9 +87,10 @@ class ShortVectors {
   template <class RowOf, class WeightOf>
   void add_many(std::span<const Item> items, RowOf&& row, WeightOf&& weight, Helpers& helpers,
                 const Pulse& pulse) {
-    shorten_each(items, row, helpers, pulse, [&](std::size_t i, const ShortRow& shortened) {
-      add(items[i], shortened, weight(items[i]), pulse);
-    });
+    shorten_each<Shortened::kWhole>(projection_, items, row, helpers, pulse,
+                                    [&](std::size_t i, const ShortRow& shortened) {
+                                      add(items[i], shortened, weight(items[i]), pulse);
+                                    });
   }
   void make_removable() {
     if (fitted()) tree().make_removable();
@@ -234,20 +235,6 @@ class ShortVectors {
     worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
     tree().insert(item, shortened.leading, tree_weight(weight, shortened.leading_doubt), pulse);
   }
-  /// use(i, short vectors) for one item after the other.
-  template <class RowOf, class Use>
-  void shorten_each(std::span<const Item> items, RowOf&& row, Helpers& helpers, const Pulse& pulse,
-                    Use&& use) const {
-    std::vector<ShortRow> shortened(std::min(items.size(), kPrepared));
-    prepare_and_use(
-        items.size(), helpers, pulse,
-        [&](std::size_t first, std::size_t last) {
-          projection_.apply_to_each([&](std::size_t i) { return row(items[first + i]); },
-                                    last - first, &shortened[first % kPrepared]);
-        },
-        [&](std::size_t i) { use(i, shortened[i % kPrepared]); });
-  }
-
   /// Leading entries into scratch.mine, and the codes of x.
   void shorten(const Real* x, Item self, ShortScratch& scratch, CodeQuery& query) const {
     if (self == kNobody || scan_.is_loose(self)) {
@@ -312,12 +299,15 @@ class ShortVectors {
     BigVector<Item> numbers(there.data(), there.data() + there.size());
     BigVector<float> rows(there.size() * width);
     BigVector<double> weights(there.size());
-    shorten_each(there, row, helpers, pulse, [&](std::size_t i, const ShortRow& shortened) {
-      scan_.set(there[i], shortened);
-      worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
-      std::copy_n(shortened.leading, width, rows.begin() + static_cast<std::ptrdiff_t>(i * width));
-      weights[i] = tree_weight(weight(there[i]), shortened.leading_doubt);
-    });
+    shorten_each<Shortened::kWhole>(
+        projection_, std::span(there), row, helpers, pulse,
+        [&](std::size_t i, const ShortRow& shortened) {
+          scan_.set(there[i], shortened);
+          worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
+          std::copy_n(shortened.leading, width,
+                      rows.begin() + static_cast<std::ptrdiff_t>(i * width));
+          weights[i] = tree_weight(weight(there[i]), shortened.leading_doubt);
+        });
     tree().load(std::move(numbers), std::move(rows), std::move(weights), pulse);
   }
 

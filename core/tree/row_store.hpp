@@ -43,6 +43,15 @@ class RowStore {
   bool is_hole(RowSlot slot) const { return !hole_.empty() && hole_[slot] != 0; }
   const Real* row(RowSlot slot) const { return values_.data() + slot * dim_; }
   Real* row(RowSlot slot) { return values_.data() + slot * dim_; }
+  /// Begin to load all of a row.
+  void prefetch(RowSlot slot) const {
+#if defined(__GNUC__) || defined(__clang__)
+    constexpr std::size_t kLine = 64 / sizeof(Real);
+    for (std::size_t j = 0; j < dim_; j += kLine) __builtin_prefetch(row(slot) + j);
+#else
+    static_cast<void>(slot);
+#endif
+  }
   /// All slots, one after the other.
   std::span<const Real> values() const { return {values_.data(), values_.size()}; }
 

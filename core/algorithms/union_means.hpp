@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// union_means.hpp: linkages of unions of a forest's items from their means, in double precision.
+//
+// Means are put together when somebody asks, and counted from the last item, not from zero: rows
+// may be far from there. Clusters are numbered as everywhere: items first, then each merge.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "algorithms/forest_hac.hpp"
+#include "math/growth.hpp"
+#include "math/linkage.hpp"
+#include "math/summary.hpp"
+
+namespace ramify {
+
+/// Kept to spare allocations.
+struct UnionMeansScratch {
+  static constexpr std::uint32_t kNoMean = 0xFFFFFFFFU;
+  struct Known {
+    std::uint32_t mean = kNoMean;
+    double n = 0, ssd = 0;
+  };
+  std::vector<Known> known;  // by merge
+  std::vector<std::vector<double>> means;
+  std::vector<std::uint32_t> free_means, pending;
+  std::vector<double> room[2];  // for those of items
+
+  /// Nothing of a row is left.
+  void wipe() noexcept {
+    for (std::vector<double>& mean : means) ramify::wipe(mean);
+    for (std::vector<double>& mean : room) ramify::wipe(mean);
+    means.clear();
+  }
+};
+
+template <class Real, class Rule>
+class UnionMeans {
+ public:
+  /// `merges` may grow; the parts of a union are not asked for once it is.
+  UnionMeans(std::span<const ForestItem<Real>> forest, std::size_t dim,
+             const std::vector<Merge>& merges, UnionMeansScratch& scratch)
+      : forest_(forest), dim_(dim), merges_(merges), s_(scratch) {
+    s_.known.assign(forest.size() - 1, {});
+    s_.free_means.clear();
+    for (std::uint32_t i = 0; i < s_.means.size(); ++i) s_.free_means.push_back(i);
+  }
+
+  /// Of two items: to the bit what every other way computes.
+  double linkage(std::uint32_t a, std::uint32_t b) {
+    if (a < items() && b < items())
+      return linkage_of<Rule>(forest_[a].summary, forest_[b].summary, dim_);
+    know(a);
+    know(b);
+    return linkage_of<Rule>(view(a, s_.room[0]), view(b, s_.room[1]), dim_);
+  }
+
+  /// Are all points of two clusters the same row? Exactly: means may have become equal by rounding.
+  bool are_one_row(std::uint32_t a, std::uint32_t b) {
+    std::uint32_t first = kNobody;
+    s_.pending.assign({a, b});
+    while (!s_.pending.empty()) {
+      const std::uint32_t c = s_.pending.back();
+      s_.pending.pop_back();
+      if (c >= items()) {
+        s_.pending.push_back(merges_[c - items()].a);
+        s_.pending.push_back(merges_[c - items()].b);
+      } else if (first == kNobody) {
+        first = c;
+      } else if (linkage_of<Rule>(forest_[first].summary, forest_[c].summary, dim_) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
+
+  std::uint32_t items() const { return static_cast<std::uint32_t>(forest_.size()); }
+  bool is_unknown(std::uint32_t c) const {
+    return c >= items() && s_.known[c - items()].mean == UnionMeansScratch::kNoMean;
+  }
+
+  /// Have a union's mean, and so those of its parts that are unions.
+  void know(std::uint32_t of_union) {
+    if (!is_unknown(of_union)) return;
+    s_.pending.assign(1, of_union);
+    while (!s_.pending.empty()) {
+      const std::uint32_t c = s_.pending.back();
+      const auto [a, b] = merges_[c - items()];
+      if (is_unknown(a)) {
+        s_.pending.push_back(a);
+      } else if (is_unknown(b)) {
+        s_.pending.push_back(b);
+      } else {
+        combine(c, a, b);
+        s_.pending.pop_back();
+      }
+    }
+  }
+
+  /// The union takes the place of a part.
+  void combine(std::uint32_t of_union, std::uint32_t a, std::uint32_t b) {
+    const SummaryView<double> of_a = view(a, s_.room[0]), of_b = view(b, s_.room[1]);
+    const double gap = squared_distance(of_a.mean, of_b.mean, dim_);
+    const double ssd = merged_ssd(of_a.n, of_a.ssd, of_b.n, of_b.ssd, gap);
+    if (a >= items() && b >= items()) s_.free_means.push_back(s_.known[b - items()].mean);
+    const std::uint32_t at = a >= items()   ? s_.known[a - items()].mean
+                             : b >= items() ? s_.known[b - items()].mean
+                                            : take_place();
+    merged_mean<double>(of_a, of_b, dim_, s_.means[at].data());
+    s_.known[of_union - items()] = {at, of_a.n + of_b.n, ssd};
+  }
+  std::uint32_t take_place() {
+    if (s_.free_means.empty()) {
+      s_.free_means.push_back(static_cast<std::uint32_t>(s_.means.size()));
+      s_.means.emplace_back(dim_);
+    }
+    const std::uint32_t at = s_.free_means.back();
+    s_.free_means.pop_back();
+    return at;
+  }
+
+  /// Of an item, or a union that is known.
+  SummaryView<double> view(std::uint32_t c, std::vector<double>& room) const {
+    if (c >= items()) {
+      const UnionMeansScratch::Known& known = s_.known[c - items()];
+      return {known.n, s_.means[known.mean].data(), known.ssd};
+    }
+    const Real* here = forest_[c].summary.mean;
+    const Real* from = forest_.back().summary.mean;
+    room.resize(dim_);
+    for (std::size_t j = 0; j < dim_; ++j)
+      room[j] = static_cast<double>(here[j]) - (Rule::kProduct ? 0 : static_cast<double>(from[j]));
+    return {forest_[c].summary.n, room.data(), forest_[c].summary.ssd};
+  }
+
+  std::span<const ForestItem<Real>> forest_;
+  std::size_t dim_;
+  const std::vector<Merge>& merges_;
+  UnionMeansScratch& s_;
+};
+
+}  // namespace ramify

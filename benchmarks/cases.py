@@ -107,7 +107,7 @@ def _wide(plan: Plan) -> list[Case]:
             Case(GOALS, f"OHAC 55K x 784 {name}", ohac, (Goal("time", most=0.5),), blocks, _BLOCKS),
             Case(GOALS, f"HAC 55K x 784 {name}", hac, (Goal("time", most=1.5),), blocks, _BLOCKS),
             Case(GOALS, f"memory of OHAC 55K x 784 {name}", ohac,
-                 (Goal("input", most=2.1), Goal("held"))),
+                 (Goal("input", most=1.9), Goal("held"))),
             Case(GOALS, f"two threads: OHAC 55K x 784 {name}",
                  _fit("OHAC", rows, "digest", n_jobs=2), _THREADS, ohac, _ONE),
             Case(GOALS, f"two threads: HAC 55K x 784 {name}",

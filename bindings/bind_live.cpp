@@ -341,7 +341,7 @@ class PyLive {
         sizes.push_back(tree.weight(v));
         firsts.push_back(arrival(tree.first_leaf(v)));
         heights.push_back(v.is_leaf() ? 0 : tree.heights(v).monotone);
-        means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
+        append_mean(tree, v, means);
       }
     }
     return {to_numpy(std::move(nodes)), to_numpy(std::move(sizes)),
@@ -376,7 +376,7 @@ class PyLive {
         ssds.push_back(tree.ssd(v));
         heights.insert(heights.end(), {own.own, own.monotone});
         firsts.push_back(arrival(tree.first_leaf(v)));
-        means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
+        append_mean(tree, v, means);
       }
     }
     return {frontier,
@@ -506,7 +506,7 @@ class PyLive {
     std::vector<double> ssds;
     for (const NodeId v : snapshot.nodes) {
       sizes.push_back(tree.weight(v));
-      means.insert(means.end(), tree.mean(v), tree.mean(v) + dim_);
+      append_mean(tree, v, means);
       ssds.push_back(tree.ssd(v));
     }
     return {to_numpy(std::move(sizes)), to_numpy(std::move(means), dim_),
@@ -736,6 +736,12 @@ class PyLive {
     return out;
   }
 
+  static void append_mean(const Tree<Real>& tree, NodeId v, std::vector<Real>& out) {
+    const std::size_t before = out.size();
+    out.resize(before + tree.dim());
+    const Real* const mean = tree.mean(v, &out[before]);
+    if (mean != &out[before]) std::copy_n(mean, tree.dim(), &out[before]);
+  }
   std::int64_t arrival(RowSlot row) const {
     return static_cast<std::int64_t>(live_.points().arrival(row));
   }

@@ -676,7 +676,7 @@ void Live<Real>::merge_closest_leaves() {
   NodeId a = tree_.left(v), b = tree_.right(v);
   if (b.row() < a.row()) std::swap(a, b);
   const Standing standing{tree_.weight(v), tree_.ssd(v)};
-  std::copy_n(tree_.mean(v), tree_.dim(), mean_.begin());
+  std::copy_n(tree_.mean(v, tree_.room(0)), tree_.dim(), mean_.begin());
   const bool moves = !std::equal(mean_.begin(), mean_.end(), points().row(a.row()));
   for (const NodeId leaf : {a, b})
     if (is_counted(leaf.row()) && (leaf == b || standing.ssd > 0))
@@ -972,8 +972,9 @@ void Live<Real>::rank_splits() {
   gains.reserve(n - 1);
   for (std::size_t v = n; v < snapshot.nodes.size(); ++v) {
     const NodeId node = snapshot.nodes[v];
-    gains.push_back(linkage_of<WardGrowth>(tree_.summary(tree_.left(node)),
-                                           tree_.summary(tree_.right(node)), tree_.dim()));
+    gains.push_back(linkage_of<WardGrowth>(tree_.summary(tree_.left(node), tree_.room(0)),
+                                           tree_.summary(tree_.right(node), tree_.room(1)),
+                                           tree_.dim()));
   }
   const SplitOrder order = split_order(snapshot.children, gains);
   split_rank_.assign(std::max<std::size_t>(tree_.slots(), 1), 0);

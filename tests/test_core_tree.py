@@ -13,6 +13,7 @@ from tests.oracles.row_store import Rows
 from tests.strategies import seeds
 
 SHARES = st.floats(0, 1)
+LONG = 70  # columns of a mean that two leaves do not keep
 
 
 def pick(share, some):
@@ -27,7 +28,7 @@ class TreeMachine(RuleBasedStateMachine):
     metric: str
     linkage: str
 
-    @initialize(dim=st.sampled_from([1, 2, 17]), seed=seeds(), whole=st.booleans())
+    @initialize(dim=st.sampled_from([1, 2, 17, LONG]), seed=seeds(), whole=st.booleans())
     def start(self, dim, seed, whole):
         self.dim, self.whole, self.rng = dim, whole, np.random.default_rng(seed)
         self.tree, self.model = part("Tree", self.dtype)(dim), ChangingTree()
@@ -160,6 +161,7 @@ class TreeMachine(RuleBasedStateMachine):
             np.testing.assert_allclose(self.tree.ssd(v), spread, rtol=digits, atol=digits)
             if node.number is not None:
                 continue
+            assert self.tree.keeps_mean(v) == (self.dim < LONG or len(slots) > 2)
             own, monotone = self.tree.heights(v)
             parts_of_it = [[self.rows.find(i) for i in c.points()] for c in node.children]
             fresh = L.of_leaves(*map(tuple, parts_of_it))
@@ -250,9 +252,8 @@ def test_a_remake_in_vain_gives_free_slots_back_too():
     for leaf in leaves[1:]:
         tree.mark_stale(tree.attach(leaf, tree.root))
     tree.make_room_to_erase()
-    tree.detach(leaves[1])
+    tree.mark_stale(tree.parent(tree.detach(leaves[1])))
     tree.erase_row(1)
-    tree.mark_stale(tree.root)
     tree.remake_in_vain()
     assert tree.attached == 3
     tree.refresh("sqeuclidean", "average")
@@ -260,3 +261,32 @@ def test_a_remake_in_vain_gives_free_slots_back_too():
     assert tree.slots == 3
     tree.mark_stale(tree.attach(tree.add_leaf(np.array([9.0])), tree.root))
     assert tree.slots == 3, "the free slot is used again"
+
+
+def test_means_of_two_leaves_take_no_memory():
+    """And those that have become free are used again."""
+    tree = parts.TreeF32(LONG)
+    rows = np.random.default_rng(1).normal(size=(64, LONG)).astype(np.float32)
+    leaves = [tree.add_leaf(row) for row in rows]
+    tree.set_root(leaves[0])
+    for level in (1, 2, 4, 8, 16, 32):  # each leaf becomes two: all lowest nodes are pairs
+        for i in range(level):
+            tree.mark_stale(tree.attach(leaves[level + i], leaves[i]))
+    tree.refresh("sqeuclidean", "average")
+    tree.check()
+    assert (tree.slots, tree.kept_means) == (63, 31)
+    for _ in range(3):
+        for i in range(32, 64):  # the pairs go, and other nodes have two leaves then
+            tree.make_room_to_erase()
+            tree.mark_stale(tree.parent(tree.detach(leaves[i])))
+            tree.erase_row(leaves[i] // 2)
+        tree.refresh("sqeuclidean", "average")
+        tree.check()
+        tree.make_room_to_erase()
+        assert tree.compact()
+        for i in range(32):
+            leaves[32 + i] = tree.add_leaf(rows[32 + i])
+            tree.mark_stale(tree.attach(leaves[32 + i], leaves[i]))
+        tree.refresh("sqeuclidean", "average")
+        tree.check()
+        assert tree.kept_means == 31

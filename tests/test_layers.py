@@ -94,6 +94,7 @@ ORDER = [
     "algorithms/matrix_space.hpp",
     "algorithms/scan_space.hpp",
     "algorithms/forest_hac.cpp",
+    "algorithms/gather.hpp",
     "algorithms/summary_tree.hpp",
     "algorithms/summary_tree.cpp",
     "algorithms/stable_path.hpp",

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "algorithms/forest_hac.hpp"
+#include "algorithms/gather.hpp"
 
 namespace ramify {
 namespace {
@@ -31,12 +31,12 @@ void build_group_tree(Tree<Real>& tree, Metric metric, std::span<const std::uint
   typename Tree<Real>::Remake remake(tree);
   ForestScratch scratch;
   std::vector<ForestItem<Real>> forest;
+  std::vector<Real> means;
   std::vector<Merge> merges;
   for (std::size_t g = 0; g < above.size(); ++g) {
     std::vector<NodeId> nodes = std::move(members[g]);  // then each merge
     if (nodes.empty()) continue;
-    forest.clear();
-    for (const NodeId v : nodes) forest.push_back({tree.summary(v), tree.rank(v)});
+    gather<Real>(tree, nodes, means, forest);
     merges.clear();
     forest_hac<Real>(forest, tree.dim(), metric, Linkage::kAverage, {}, scratch, merges);
     for (const auto [a, b] : merges)

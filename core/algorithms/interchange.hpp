@@ -19,10 +19,11 @@ namespace ramify {
 
 /// Minus the mean similarity of two subtrees. O(dim).
 template <class Real>
-double mean_distance(const Tree<Real>& tree, Metric metric, NodeId a, NodeId b) {
-  return metric == Metric::kDot
-             ? linkage_of<MinusDot>(tree.summary(a), tree.summary(b), tree.dim())
-             : linkage_of<AverageSquared>(tree.summary(a), tree.summary(b), tree.dim());
+double mean_distance(Tree<Real>& tree, Metric metric, NodeId a, NodeId b) {
+  const SummaryView<Real> of_a = tree.summary(a, tree.room(0)),
+                          of_b = tree.summary(b, tree.room(1));
+  return metric == Metric::kDot ? linkage_of<MinusDot>(of_a, of_b, tree.dim())
+                                : linkage_of<AverageSquared>(of_a, of_b, tree.dim());
 }
 
 /// ((B,C), A) becomes ((A,C), B), where B is a child of inner node u and A u's sibling.

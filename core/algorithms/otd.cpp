@@ -18,18 +18,15 @@ struct View {
 
 template <class Real>
 struct SquaredSimilarity {
-  const Tree<Real>& tree;
+  Tree<Real>& tree;
   const Real* x;
 
   RAMIFY_INLINE View view(NodeId v) const {
-    const SummaryView<Real> node = tree.summary(v);
+    const SummaryView<Real> node = tree.summary(v, tree.room(0));
     const double gap = squared_distance(node.mean, x, tree.dim());
     return {gap, -(gap + node.variance())};
   }
-  RAMIFY_INLINE double within(NodeId v) const {
-    const SummaryView<Real> node = tree.summary(v);
-    return -2 * node.ssd / (node.n - 1.0);
-  }
+  RAMIFY_INLINE double within(NodeId v) const { return -2 * tree.ssd(v) / (tree.weight(v) - 1.0); }
   double across(NodeId a, NodeId b) const {
     return -mean_distance(tree, Metric::kSqeuclidean, a, b);
   }
@@ -37,15 +34,16 @@ struct SquaredSimilarity {
 
 template <class Real>
 struct DotSimilarity {
-  const Tree<Real>& tree;
+  Tree<Real>& tree;
   const Real* x;
 
   RAMIFY_INLINE View view(NodeId v) const {
-    return {squared_distance(tree.mean(v), x, tree.dim()), dot(tree.mean(v), x, tree.dim())};
+    const Real* const mean = tree.mean(v, tree.room(0));
+    return {squared_distance(mean, x, tree.dim()), dot(mean, x, tree.dim())};
   }
   double within(NodeId v) const {
     const double n = tree.weight(v);
-    const Real* mean = tree.mean(v);
+    const Real* const mean = tree.mean(v, tree.room(0));
     return dot(mean, mean, tree.dim()) - tree.ssd(v) / (n * (n - 1));
   }
   double across(NodeId a, NodeId b) const { return -mean_distance(tree, Metric::kDot, a, b); }
@@ -55,7 +53,7 @@ struct DotSimilarity {
 template <class Real>
 class Ledger {
  public:
-  Ledger(const Tree<Real>& tree, const Real* x, Certificate& certificate)
+  Ledger(Tree<Real>& tree, const Real* x, Certificate& certificate)
       : similarity_{tree, x}, certificate_(certificate) {}
 
   void arrive(NodeId root) {

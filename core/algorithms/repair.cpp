@@ -37,9 +37,9 @@ struct Repair<Real>::Place {
   Mark mark = Mark::kPlain;
 };
 
-/// From how many subtrees on comparing all pairs takes longer. A table of them that is kept, and
-/// products of all means at once, are quick where linkages can be had from them (matrix_space.hpp);
-/// below kLanes dimensions so are all ways, and ward's paths are short.
+/// From how many subtrees on comparing all pairs takes longer, where no table of them is kept
+/// (path_hac.hpp). Products of all means at once are quick where linkages can be had from them
+/// (matrix_space.hpp); below kLanes dimensions so are all ways, and ward's paths are short.
 std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage) {
   if (dim < kLanes || !fits_long_path(metric, linkage)) return ~std::size_t{0};
   return metric != Metric::kDot && linkage == Linkage::kCentroid ? 64 : 1000;
@@ -51,7 +51,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   const bool comes = coming != kNone;
   const Place place(tree, cut_);
   if (comes) cut_.trees.push_back(coming);
-  gather_forest(tree);
+  gather<Real>(tree, cut_.trees, means_, forest_);
   recall(tree, coming);
   if (merge_path(tree, comes, going, known)) return true;
   std::size_t remade = cut_.taken.size();
@@ -217,7 +217,7 @@ void Repair<Real>::link(Tree<Real>& tree, NodeId a, NodeId b) {
   if (tree.first_leaf(b) < tree.first_leaf(a)) std::swap(a, b);
   put_last(a);
   put_last(b);
-  gather_forest(tree);
+  gather<Real>(tree, cut_.trees, means_, forest_);
   merge_last_two_first(tree);
   make_room_to_rebuild();
   rebuild(tree);
@@ -250,15 +250,6 @@ void Repair<Real>::merge_last_two_first(const Tree<Real>& tree) {
   const auto in_all = [&](std::uint32_t c) { return c < m - 2 ? c : c == m - 2 ? m : c + 2; };
   for (Merge& merge : merges_) merge = {in_all(merge.a), in_all(merge.b)};
   merges_.insert(merges_.begin(), {m - 2, m - 1});
-}
-
-template <class Real>
-void Repair<Real>::gather_forest(Tree<Real>& tree) {
-  forest_.clear();
-  for (const NodeId v : cut_.trees) {
-    tree.freshen(v);
-    forest_.push_back({tree.summary(v), tree.rank(v)});
-  }
 }
 
 /// Try to merge only what lies below the stable part of the path. `remade` comes

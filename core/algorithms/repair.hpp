@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
+#include "algorithms/gather.hpp"
 #include "algorithms/long_path.hpp"
 #include "algorithms/path_hac.hpp"
 #include "algorithms/stable_path.hpp"
@@ -74,6 +75,7 @@ class Repair {
   /// Overwrite what buffers hold of rows that have been there.
   void wipe() noexcept {
     ramify::wipe(mean_);
+    ramify::wipe(means_);
     ramify::wipe(scratch_.columns);
     ramify::wipe(scratch_.products);
     ramify::wipe(scratch_.matrix);
@@ -88,7 +90,7 @@ class Repair {
   /// pulse said stop: then, and whenever this throws, the tree is as it was.
   template <class Accept>
   bool rearrange(Tree<Real>& tree, const Pulse& pulse, const Accept& accept) {
-    gather_forest(tree);
+    gather<Real>(tree, cut_.trees, means_, forest_);
     if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_) ||
         !accept(std::span<const ForestItem<Real>>(forest_), std::span<const Merge>(merges_)))
       return false;
@@ -101,7 +103,6 @@ class Repair {
 
  private:
   struct Place;
-  void gather_forest(Tree<Real>& tree);
   bool merge_path(Tree<Real>& tree, bool comes, NodeId going, double known);
   void write_path(Tree<Real>& tree, bool comes, double known);
   void put_last(NodeId tree);
@@ -139,9 +140,10 @@ class Repair {
   std::vector<std::uint64_t> old_id_;     // and its id
   std::vector<std::uint32_t> old_count_;  // and how many leaves
   std::vector<ForestItem<Real>> forest_, low_forest_;
-  std::vector<Real> mean_;  // of two that are linked
-  std::vector<Slot> kept_;  // path nodes that stay, lowest first
-  NodeId kept_child_;       // the first one's child on the path
+  std::vector<Real> mean_;   // of two that are linked
+  std::vector<Real> means_;  // of the forest, as far as the tree has none
+  std::vector<Slot> kept_;   // path nodes that stay, lowest first
+  NodeId kept_child_;        // the first one's child on the path
   std::vector<Merge> merges_;
 
   struct Heir {

@@ -4,8 +4,6 @@
 // of each target without changing the order of any sum.
 #include "math/kernels.hpp"
 
-#include "math/dispatch.hpp"
-
 namespace ramify {
 namespace {
 
@@ -65,7 +63,8 @@ constexpr Kernels<Real> kKernels{compiled<pair_sum<SquaredGap<Real>, Real>, kLev
                                  compiled<row_sums<SquaredGap<Real>, Real>, kLevel>,
                                  compiled<row_sums<Product<Real>, Real>, kLevel>,
                                  compiled<block_sums<SquaredGap<Real>, Real>, kLevel>,
-                                 compiled<block_sums<Product<Real>, Real>, kLevel>};
+                                 compiled<block_sums<Product<Real>, Real>, kLevel>,
+                                 compiled<share_of_way<Real>, kLevel>};
 
 }  // namespace
 

@@ -11,6 +11,8 @@
 
 #include <cstddef>
 
+#include "math/dispatch.hpp"
+
 namespace ramify {
 
 inline constexpr std::size_t kLanes = 16;
@@ -31,6 +33,7 @@ struct Kernels {
   /// point i at columns[j * kBlock + i]; always computes all kBlock entries.
   void (*block_squared_distances)(const Real* x, const Real* columns, std::size_t dim, double* out);
   void (*block_dots)(const Real* x, const Real* columns, std::size_t dim, double* out);
+  void (*move_towards)(const Real* from, const Real* to, double share, std::size_t dim, Real* out);
 };
 
 /// The kernels for the set of instructions in use (dispatch.hpp).
@@ -46,6 +49,24 @@ inline double squared_distance(const Real* a, const Real* b, std::size_t dim) {
     sum += gap * gap;
   }
   return sum;
+}
+
+/// out[j] = from[j] + share * (to[j] - from[j]); `out` may be one of the two.
+template <class Real>
+RAMIFY_INLINE void share_of_way(const Real* from, const Real* to, double share, std::size_t dim,
+                                Real* out) {
+  for (std::size_t j = 0; j < dim; ++j) {
+    const double here = static_cast<double>(from[j]);
+    out[j] = static_cast<Real>(here + share * (static_cast<double>(to[j]) - here));
+  }
+}
+template <class Real>
+inline void move_towards(const Real* from, const Real* to, double share, std::size_t dim,
+                         Real* out) {
+  if (dim >= kLanes)
+    kernels<Real>().move_towards(from, to, share, dim, out);
+  else
+    share_of_way(from, to, share, dim, out);
 }
 
 template <class Real>

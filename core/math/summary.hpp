@@ -29,11 +29,7 @@ struct SummaryView {
 template <class Real>
 inline void merged_mean(const SummaryView<Real>& a, const SummaryView<Real>& b, std::size_t dim,
                         Real* out) {
-  const double share = b.n / (a.n + b.n);
-  for (std::size_t j = 0; j < dim; ++j) {
-    const double from = static_cast<double>(a.mean[j]);
-    out[j] = static_cast<Real>(from + share * (static_cast<double>(b.mean[j]) - from));
-  }
+  move_towards(a.mean, b.mean, b.n / (a.n + b.n), dim, out);
 }
 
 /// Sum of squared deviations of the union, given the squared gap of the means.

@@ -69,7 +69,8 @@ class LeafPairs {
   MergeKey key(const Tree<Real>& tree, Slot slot) const {
     const NodeId a = tree.left(NodeId::inner(slot)), b = tree.right(NodeId::inner(slot));
     return with_rule(metric_, linkage_, [&](auto rule) {
-      const double value = linkage_of<decltype(rule)>(tree.summary(a), tree.summary(b), tree.dim());
+      const double value = linkage_of<decltype(rule)>(tree.summary(a, nullptr),
+                                                      tree.summary(b, nullptr), tree.dim());
       return MergeKey(value, tree.rank(a), tree.rank(b));
     });
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -18,6 +19,7 @@ void Tree<Real>::make_room(std::size_t points) {
   points_.make_room(points);
   ramify::make_room(leaf_parent_, points);
   ramify::make_room(records_, points * record_);
+  make_room_for_means(points);
   if (points_.weighted()) ramify::make_room(weights_, points);
   if (marked()) ramify::make_room(marks_, points);
 }
@@ -65,6 +67,8 @@ void Tree<Real>::clear_inner() {
   std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
   slots_ = 0;
   records_.clear();
+  means_.clear();
+  free_mean_ = kNotKept;
   weights_.clear();
   marks_.clear();
   free_.clear();
@@ -81,6 +85,7 @@ RAMIFY_INLINE Slot Tree<Real>::new_slot(std::uint64_t id) {
     return slot;
   }
   ramify::make_room(records_, record_);
+  make_room_for_means(1);
   if (points_.weighted()) {
     ramify::make_room(weights_, 1);
     weights_.push_back(0);
@@ -90,6 +95,7 @@ RAMIFY_INLINE Slot Tree<Real>::new_slot(std::uint64_t id) {
     marks_.push_back(Mark::kPlain);
   }
   new (records_.extend(record_)) Inner{.id = id};  // its mean is written with its summary
+  if (are_long_) kept_at(slots_) = kNotKept;
   touch(static_cast<Slot>(slots_), false);
   return static_cast<Slot>(slots_++);
 }
@@ -138,11 +144,52 @@ RAMIFY_INLINE void Tree<Real>::count_up(Slot slot) {
 template <class Real>
 RAMIFY_INLINE void Tree<Real>::compute_summary(Slot slot) {
   Inner& node = inner(slot);
-  const SummaryView<Real> a = summary(node.left);
-  const SummaryView<Real> b = summary(node.right);
+  freshen(node.left);
+  freshen(node.right);
+  const SummaryView<Real> a = summary(node.left, room(0));
+  const SummaryView<Real> b = summary(node.right, room(1));
   node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
   node.stale = kHeightStale;
+  if (are_long_ && node.count == 2) return drop_mean(slot);
+  if (are_long_) keep_mean(slot);
   merged_mean(a, b, dim(), mean_at(slot));
+}
+
+// --- long means ---------------------------------------------------------------------
+
+/// A node keeps one at most, so there is always one for it.
+template <class Real>
+void Tree<Real>::make_room_for_means(std::size_t more) {
+  if (are_long_) ramify::make_room(means_, (slots_ + more) * dim() - means_.size());
+}
+
+/// To the bit what would be kept.
+template <class Real>
+const Real* Tree<Real>::mean_of_two(Slot slot, Real* room) const {
+  const Inner& node = inner(slot);
+  merged_mean(summary(node.left, nullptr), summary(node.right, nullptr), dim(), room);
+  return room;
+}
+
+template <class Real>
+void Tree<Real>::keep_mean(Slot slot) {
+  if (kept_at(slot) != kNotKept) return;
+  if (free_mean_ == kNotKept) {
+    kept_at(slot) = static_cast<std::uint32_t>(means_.size() / dim());
+    means_.extend(dim());
+    return;
+  }
+  kept_at(slot) = free_mean_;
+  std::memcpy(&free_mean_, mean_at(slot), sizeof(free_mean_));
+}
+
+template <class Real>
+void Tree<Real>::drop_mean(Slot slot) {
+  if (kept_at(slot) == kNotKept) return;
+  std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
+  std::memcpy(mean_at(slot), &free_mean_, sizeof(free_mean_));
+  free_mean_ = kept_at(slot);
+  kept_at(slot) = kNotKept;
 }
 
 template <class Real>
@@ -196,8 +243,8 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
         count_up(*at);
         compute_summary(*at);
       }
-      const double value =
-          linkage_of<decltype(rule)>(summary(node.left), summary(node.right), dim());
+      const double value = linkage_of<decltype(rule)>(summary(node.left, room(0)),
+                                                      summary(node.right, room(1)), dim());
       Heights& heights = heights_[*at];
       const bool linked = mark(NodeId::inner(*at)) == Mark::kLinked;
       heights.own = heights.monotone = linked ? 0 : height_of(metric, linkage, value);
@@ -305,7 +352,10 @@ void Tree<Real>::free_slot(Slot slot) {
   touch(slot);
   inner(slot) = Inner{};
   if (marked()) marks_[slot] = Mark::kPlain;
-  std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
+  if (are_long_)
+    drop_mean(slot);
+  else
+    std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
   free_.push_back(slot);
 }
 
@@ -440,12 +490,12 @@ void Tree<Real>::absorb(NodeId v, NodeId leaf, double gap) {
     node.ssd += points_.ssd(leaf.row());
   }
   const double share = own / (n + own);
-  const Real* x = mean(leaf);
-  Real* mean = mean_at(slot);
-  for (std::size_t j = 0; j < dim(); ++j) {
-    const double from = static_cast<double>(mean[j]);
-    mean[j] = static_cast<Real>(from + share * (static_cast<double>(x[j]) - from));
+  if (!keeps_mean(v)) {
+    mean_of_two(slot, room(0));
+    keep_mean(slot);
+    std::copy_n(room(0), dim(), mean_at(slot));
   }
+  move_towards(mean_at(slot), points_.row(leaf.row()), share, dim(), mean_at(slot));
   node.ssd += n * share * gap;
   node.stale = kHeightStale;
   ++node.count;
@@ -453,11 +503,17 @@ void Tree<Real>::absorb(NodeId v, NodeId leaf, double gap) {
 
 template <class Real>
 Tree<Real>::Remake::Remake(Tree& tree)
-    : tree_(tree), slots_(tree.slots_), next_id_(tree.next_id_), root_(tree.root_) {
+    : tree_(tree),
+      free_mean_(tree.free_mean_),
+      slots_(tree.slots_),
+      next_id_(tree.next_id_),
+      root_(tree.root_) {
   records_.reserve(tree.points().slots() * tree.record_);
+  if (tree.are_long_) means_.reserve(tree.points().slots() * tree.dim());
   tree.touch_all();
   if (tree.points().weighted()) weights_.reserve(tree.points().slots());
   std::swap(records_, tree.records_);
+  std::swap(means_, tree.means_);
   std::swap(weights_, tree.weights_);
   std::swap(free_, tree.free_);
   tree.clear_inner();
@@ -467,8 +523,10 @@ template <class Real>
 Tree<Real>::Remake::~Remake() {
   if (kept_) return;
   std::swap(records_, tree_.records_);
+  std::swap(means_, tree_.means_);
   std::swap(weights_, tree_.weights_);
   std::swap(free_, tree_.free_);
+  tree_.free_mean_ = free_mean_;
   tree_.slots_ = slots_;
   tree_.next_id_ = next_id_;
   tree_.for_each_slot([&](Slot slot) {  // free ones have no children

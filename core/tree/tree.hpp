@@ -4,8 +4,9 @@
 // A leaf is a row: its mean is the row, its weight and ssd are what the row stands for
 // (1 and 0 for a point), and only its parent is stored. Inner nodes are slots of an array of
 // records: an Inner, then the mean, whose length is only known at run time. In low dimension that
-// is one cache line. Slots of nodes that have gone are used again. Nothing here recurses: trees may
-// be a chain of a million nodes.
+// is one cache line. Long means are kept apart, and those of two leaves not at all: they are a
+// third of all, and computed from two rows as quickly as they are fetched. Slots of nodes that
+// have gone are used again. Nothing here recurses: trees may be a chain of a million nodes.
 //
 // What only readers need, an inner node's heights, is made when they come: mutators
 // mark what has become stale, and refresh() makes just that anew. Algorithms whose
@@ -19,9 +20,11 @@
 //   5  id is unique, and below next_id
 //   6  the parent of a stale node is stale; heights of others are right
 //   7  inner nodes below a linked one are linked
+//   8  every long mean is kept for one node or free; who has none has two leaves, or is stale
 //   (3 and 4: of nodes whose summary is not stale)
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <span>
@@ -38,7 +41,7 @@
 
 namespace ramify {
 
-/// The head of an inner node's record; the mean follows.
+/// The head of an inner node's record; the mean follows, or where it is kept.
 struct Inner {
   NodeId parent;
   NodeId left;
@@ -68,7 +71,11 @@ struct Heights {
 template <class Real>
 class Tree {
  public:
-  explicit Tree(std::size_t dim) : points_(dim), record_(record_bytes(dim)) {}
+  explicit Tree(std::size_t dim)
+      : points_(dim), are_long_(dim * sizeof(Real) >= kLongMean), record_(record_bytes(dim)) {
+    if (are_long_)
+      for (std::vector<Real>& room : rooms_) room.resize(dim);
+  }
 
   // --- looking ---------------------------------------------------------------
   std::size_t dim() const { return points_.dim(); }
@@ -102,16 +109,26 @@ class Tree {
   }
   Rank rank(NodeId v) const { return {weight(v), count(v), first_leaf(v)}; }
   double ssd(NodeId v) const { return v.is_leaf() ? points_.ssd(v.row()) : inner(v.slot()).ssd; }
-  const Real* mean(NodeId v) const {
-    return v.is_leaf() ? points_.row(v.row()) : mean_at(v.slot());
+  /// Is there a mean to look at? If not, v has two leaves, or is stale.
+  bool keeps_mean(NodeId v) const {
+    return v.is_leaf() || !are_long_ || kept_at(v.slot()) != kNotKept;
   }
-  /// Weight, mean and ssd, read in one go: this is in every inner loop.
-  RAMIFY_INLINE SummaryView<Real> summary(NodeId v) const {
+  /// In `room`, which has dim() entries, if none is kept.
+  const Real* mean(NodeId v, Real* room) const {
+    if (v.is_leaf()) return points_.row(v.row());
+    return keeps_mean(v) ? mean_at(v.slot()) : mean_of_two(v.slot(), room);
+  }
+  /// Weight, mean (as above) and ssd, read in one go: this is in every inner loop.
+  RAMIFY_INLINE SummaryView<Real> summary(NodeId v, Real* room) const {
     if (v.is_leaf()) return {points_.weight(v.row()), points_.row(v.row()), points_.ssd(v.row())};
     const Inner& node = inner(v.slot());
     const double weight = points_.weighted() ? weights_[v.slot()] : static_cast<double>(node.count);
-    return {weight, mean_at(v.slot()), node.ssd};
+    return {weight, mean(v, room), node.ssd};
   }
+  /// Room for two means, for whoever may change the tree.
+  Real* room(std::size_t which) { return rooms_[which].data(); }
+  /// How many means take up memory.
+  std::size_t kept_means() const { return are_long_ ? means_.size() / dim() : slots_; }
   /// Public id of an inner node: kept while the node keeps most of its points.
   std::uint64_t id(Slot slot) const { return inner(slot).id; }
 
@@ -129,7 +146,7 @@ class Tree {
   void prefetch(NodeId v) const {
 #if defined(__GNUC__) || defined(__clang__)
     if (v.is_leaf())
-      __builtin_prefetch(mean(v));
+      __builtin_prefetch(points_.row(v.row()));
     else
       __builtin_prefetch(&inner(v.slot()));
 #else
@@ -236,7 +253,10 @@ class Tree {
   /// Take a leaf and its parent out of the tree; its sibling, which is returned,
   /// fills the place. Ancestors are the caller's affair. kNone: it was the last one.
   NodeId detach(NodeId leaf);
-  void erase_row(RowSlot slot) { points_.erase(slot); }
+  void erase_row(RowSlot slot) {
+    points_.erase(slot);
+    for (std::vector<Real>& room : rooms_) std::fill(room.begin(), room.end(), Real{0});
+  }
   /// One leaf less below v and all above it, with nothing else changed. O(depth).
   void lose_leaf(NodeId v);
   /// Close the holes that erased rows have left. Calls moved(new_slot) with where each
@@ -288,6 +308,8 @@ class Tree {
    private:
     Tree& tree_;
     BigVector<std::byte> records_;
+    BigVector<Real> means_;
+    std::uint32_t free_mean_;
     BigVector<double> weights_;
     std::vector<Slot> free_;
     std::size_t slots_;
@@ -365,11 +387,13 @@ class Tree {
   void check_ids() const;
   void check_marks() const;
 
-  RowStore<Real> points_;
   /// Whole cache lines as long as one will do, whole Inners' alignment above.
-  static std::size_t record_bytes(std::size_t dim) {
-    const std::size_t bytes = sizeof(Inner) + dim * sizeof(Real);
-    return bytes <= 64 ? 64 : (bytes + alignof(Inner) - 1) / alignof(Inner) * alignof(Inner);
+  std::size_t record_bytes(std::size_t dim) const {
+    const std::size_t bytes =
+        sizeof(Inner) + (are_long_ ? sizeof(std::uint32_t) : dim * sizeof(Real));
+    return bytes <= 64 && !are_long_
+               ? 64
+               : (bytes + alignof(Inner) - 1) / alignof(Inner) * alignof(Inner);
   }
   Inner& inner(std::size_t slot) {
     return *reinterpret_cast<Inner*>(records_.data() + slot * record_);
@@ -378,18 +402,42 @@ class Tree {
     return *reinterpret_cast<const Inner*>(records_.data() + slot * record_);
   }
   Real* mean_at(std::size_t slot) {
-    return reinterpret_cast<Real*>(records_.data() + slot * record_ + sizeof(Inner));
+    return are_long_ ? means_.data() + kept_at(slot) * dim()
+                     : reinterpret_cast<Real*>(records_.data() + slot * record_ + sizeof(Inner));
   }
   const Real* mean_at(std::size_t slot) const {
-    return reinterpret_cast<const Real*>(records_.data() + slot * record_ + sizeof(Inner));
+    return are_long_
+               ? means_.data() + kept_at(slot) * dim()
+               : reinterpret_cast<const Real*>(records_.data() + slot * record_ + sizeof(Inner));
   }
 
+  // Long means.
+  static constexpr std::size_t kLongMean = 256;  // bytes
+  static constexpr std::uint32_t kNotKept = 0xFFFFFFFFU;
+  std::uint32_t& kept_at(std::size_t slot) {
+    return *reinterpret_cast<std::uint32_t*>(records_.data() + slot * record_ + sizeof(Inner));
+  }
+  std::uint32_t kept_at(std::size_t slot) const {
+    return *reinterpret_cast<const std::uint32_t*>(records_.data() + slot * record_ +
+                                                   sizeof(Inner));
+  }
+  const Real* mean_of_two(Slot slot, Real* room) const;
+  void make_room_for_means(std::size_t more);
+  void keep_mean(Slot slot);
+  void drop_mean(Slot slot);
+  void check_means() const;
+
+  RowStore<Real> points_;
+  bool are_long_;                  // the means
   BigVector<NodeId> leaf_parent_;  // by point
   std::size_t record_;             // bytes of a record
   std::size_t slots_ = 0;
-  BigVector<std::byte> records_;  // by slot
-  BigVector<double> weights_;     // by slot, once a row has a weight
-  BigVector<Mark> marks_;         // by slot, once a node has one
+  BigVector<std::byte> records_;        // by slot
+  BigVector<Real> means_;               // if they are long, in no order
+  std::uint32_t free_mean_ = kNotKept;  // the first, which names the next one
+  std::vector<Real> rooms_[2];
+  BigVector<double> weights_;  // by slot, once a row has a weight
+  BigVector<Mark> marks_;      // by slot, once a node has one
   std::vector<Slot> free_;
   BigVector<Heights> heights_;     // by slot, once a reader has come
   std::vector<RowSlot> new_slot_;  // of the compaction at hand

@@ -2,6 +2,7 @@
 // What must hold of a tree.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -66,6 +67,7 @@ void Tree<Real>::check_summaries() const {
   for (const double s : scale) spread += s * s;
   // Fresh means in double: a leaf's is its row, an inner node's its children's.
   std::vector<double> mean_a(dim()), mean_b(dim());
+  std::vector<Real> room(dim());
   const auto fresh_mean = [&](NodeId v, std::vector<double>& out) {
     for (std::size_t j = 0; j < dim(); ++j)
       out[j] =
@@ -84,15 +86,15 @@ void Tree<Real>::check_summaries() const {
     fresh_mean(b, mean_b);
     const double n_a = weight(a), n_b = weight(b), n = n_a + n_b;
     const double slack = slack_for(inner(slot).count);
+    const Real* const own = this->mean(NodeId::inner(slot), room.data());
     double gap = 0;
     for (std::size_t j = 0; j < dim(); ++j) {
       const double step = mean_b[j] - mean_a[j];
       gap += step * step;
       const double mean = mean_a[j] + n_b / (n_a + n_b) * step;
       sum[slot * dim() + j] = mean;
-      require(std::fabs(mean - static_cast<double>(mean_at(slot)[j])) <=
-                  slack * scale[j] + n * smallest,
-              4, "mean");
+      require(std::fabs(mean - static_cast<double>(own[j])) <= slack * scale[j] + n * smallest, 4,
+              "mean");
     }
     const auto below = [&](NodeId v) { return v.is_leaf() ? ssd(v) : deviation[v.slot()]; };
     deviation[slot] = merged_ssd(n_a, below(a), n_b, below(b), gap);
@@ -139,8 +141,31 @@ void Tree<Real>::check_marks() const {
 }
 
 template <class Real>
+void Tree<Real>::check_means() const {
+  if (!are_long_) return;
+  std::vector<bool> met(means_.size() / dim());
+  const auto meet = [&](std::uint32_t at) {
+    require(at < met.size() && !met[at], 8, "a mean is kept twice");
+    met[at] = true;
+  };
+  for (std::uint32_t at = free_mean_; at != kNotKept;) {
+    meet(at);
+    std::memcpy(&at, means_.data() + at * dim(), sizeof(at));
+  }
+  for (Slot slot = 0; slot < slots_; ++slot) {
+    if (kept_at(slot) != kNotKept)
+      meet(kept_at(slot));
+    else
+      require(is_free(slot) || inner(slot).count == 2 || inner(slot).stale == kAllStale, 8,
+              "a node has no mean");
+  }
+  require(std::find(met.begin(), met.end(), false) == met.end(), 8, "a mean is lost");
+}
+
+template <class Real>
 void Tree<Real>::check() const {
   check_links();
+  check_means();
   check_summaries();
   check_stale();
   check_ids();

@@ -2,6 +2,7 @@
 // A tree as plain arrays, for files, and back.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -51,7 +52,11 @@ template <class Real>
 std::vector<Real> Tree<Real>::means() const {
   std::vector<Real> out;
   out.reserve(slots_ * dim());
-  for_each_slot([&](Slot slot) { out.insert(out.end(), mean_at(slot), mean_at(slot) + dim()); });
+  std::vector<Real> room(dim());
+  for_each_slot([&](Slot slot) {
+    const Real* const own = mean(NodeId::inner(slot), room.data());
+    out.insert(out.end(), own, own + dim());
+  });
   return out;
 }
 
@@ -139,7 +144,11 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
   for (const Slot slot : tree.bottom_up()) tree.summarise(slot);
   for (std::size_t i = 0; i < slots; ++i) {
     tree.inner(i).ssd = arrays.ssd[i];
-    std::copy_n(arrays.mean.data() + i * dim, dim, tree.mean_at(i));
+    const Real* const stored = arrays.mean.data() + i * dim;
+    const NodeId v = NodeId::inner(static_cast<Slot>(i));
+    if (std::memcmp(tree.mean(v, tree.room(0)), stored, dim * sizeof(Real)) == 0) continue;
+    if (tree.are_long_) tree.keep_mean(v.slot());  // two leaves need not have been points always
+    std::copy_n(stored, dim, tree.mean_at(i));
   }
   tree.next_id_ = arrays.next_id;
   return tree;

@@ -30,6 +30,8 @@ void bind_tree(nb::module_& m) {
           "points", [](const Self& self) -> const RowStore<Real>& { return self.points(); },
           nb::rv_policy::reference_internal)
       .def_prop_ro("slots", &Self::slots)
+      .def_prop_ro("kept_means", &Self::kept_means)
+      .def("keeps_mean", [](const Self& self, Raw v) { return self.keeps_mean(node(v)); })
       .def_prop_ro("attached", &Self::attached)
       .def_prop_ro("root", [](const Self& self) { return shown(self.root()); })
       .def_prop_ro("is_stale", &Self::is_stale)
@@ -43,7 +45,8 @@ void bind_tree(nb::module_& m) {
       .def("ssd", [](const Self& self, Raw v) { return self.ssd(node(v)); })
       .def("mean",
            [](const Self& self, Raw v) {
-             const Real* mean = self.mean(node(v));
+             std::vector<Real> room(self.dim());
+             const Real* const mean = self.mean(node(v), room.data());
              return to_numpy(std::vector<Real>(mean, mean + self.dim()));
            })
       .def("id", [](const Self& self, Raw v) { return self.id(node(v).slot()); })

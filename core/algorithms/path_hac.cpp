@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "math/dispatch.hpp"
@@ -43,17 +44,40 @@ struct LeastTwo {
     lower(first, next);
   }
   RAMIFY_INLINE void result(double& least, double& next_least) const {
-    least = first[0];
-    next_least = second[0];
-    for (std::size_t k = 1; k < kStep; ++k) {
-      if (first[k] < least) {
-        next_least = std::min(least, std::min(next_least, second[k]));
-        least = first[k];
-      } else {
-        next_least = std::min(next_least, first[k]);
-      }
+#if defined(__GNUC__) || defined(__clang__)
+    Half first_half, second_half;
+    fold(first, second, first_half, second_half);
+    Quarter first_quarter, second_quarter;
+    fold(first_half, second_half, first_quarter, second_quarter);
+    const double a = first_quarter[0], b = first_quarter[1];
+    least = std::min(a, b);
+    next_least = std::min(std::max(a, b), std::min(second_quarter[0], second_quarter[1]));
+#else
+    least = next_least = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < kStep; ++k) {
+      next_least = std::min(std::max(least, first[k]), std::min(next_least, second[k]));
+      least = std::min(least, first[k]);
     }
+#endif
   }
+
+ private:
+#if defined(__GNUC__) || defined(__clang__)
+  typedef double Half __attribute__((vector_size(4 * kStep)));
+  typedef double Quarter __attribute__((vector_size(2 * kStep)));
+  /// The same of the two halves, side by side.
+  template <class All, class Part>
+  RAMIFY_INLINE static void fold(const All& least, const All& next, Part& least_out,
+                                 Part& next_out) {
+    Part a[2], b[2];
+    std::memcpy(a, &least, sizeof a);
+    std::memcpy(b, &next, sizeof b);
+    const Part larger = a[0] > a[1] ? a[0] : a[1];
+    least_out = a[1] < a[0] ? a[1] : a[0];
+    next_out = b[1] < b[0] ? b[1] : b[0];
+    next_out = larger < next_out ? larger : next_out;
+  }
+#endif
 };
 
 /// The chain, on a forest that has been seated.

@@ -160,42 +160,59 @@ void PathTable<Real>::vacate(std::span<const NodeId> trees) {
 }
 
 /// Move everybody: last those on the path, lowest first, so that they are side by side, and those
-/// which are merged first are left behind first. Some paths later most are still in order.
+/// which are merged first are left behind first. Between them are empty places, for who will come
+/// to hang there. Some paths later most are still in order.
 template <class Real>
 void PathTable<Real>::put_in_order(std::span<const NodeId> trees) {
   const std::size_t places = node_at_.size();
-  std::vector<std::uint32_t> from;  // by new place
-  from.reserve(places);
-  for (std::uint32_t place = 0; place < places; ++place)
-    if (node_at_[place] != kNone && last_seen_[place] != paths_) from.push_back(place);
+  std::vector<std::uint32_t> path;
+  path.reserve(trees.size());
   for (const NodeId v : trees)
-    if (knows(v)) from.push_back(place_of_[v.raw()]);
+    if (knows(v)) path.push_back(place_of_[v.raw()]);
+  const std::size_t gaps = std::min(path.size() / kItemsToAGap, places - path.size());
+  const std::size_t first = places - path.size() - gaps;
+  std::erase_if(idle_, [&](const auto& one) { return node_at_[one.second] == kNone; });
+  std::sort(idle_.begin(), idle_.end());  // whoever was on a path last is the last one
+  const std::size_t staying = std::min(idle_.size(), first);
+  std::vector<Move> moves;
+  moves.reserve(places);
+  for (std::size_t i = 0; i < staying; ++i)
+    moves.push_back({idle_[idle_.size() - staying + i].second,
+                     static_cast<std::uint32_t>(first - staying + i)});
+  for (std::size_t i = 0; i < path.size(); ++i)
+    moves.push_back({path[i], static_cast<std::uint32_t>(first + i + i * gaps / path.size())});
+  move_all(moves);
+}
+
+template <class Real>
+void PathTable<Real>::move_all(std::span<const Move> moves) {
+  const std::size_t places = node_at_.size();
   const std::vector<float> weights = weights_;
   const std::vector<NodeId> nodes = node_at_;
   const std::vector<std::uint64_t> seen = last_seen_;
   spare_.resize(table_.size());
   spare_blocks_.resize(blocks_.size());  // from here on nothing may fail
-  for (std::size_t i = 0; i < from.size(); ++i)
-    for (std::size_t k = 0; k < from.size(); ++k)
-      spare_[i * places + k] = table_[from[i] * places + from[k]];
+  for (const Move& row : moves)
+    for (const Move& one : moves)
+      spare_[row.to * places + one.to] = table_[row.from * places + one.from];
   table_.swap(spare_);
   blocks_.swap(spare_blocks_);
   std::fill(node_at_.begin(), node_at_.end(), kNone);
-  free_.clear();
-  for (std::uint32_t to = 0; to < from.size(); ++to) {
-    const auto column = [&](std::vector<Real>& blocks, std::size_t place, std::size_t j) -> Real& {
-      return blocks[(place / kWidth * dim_ + j) * kWidth + place % kWidth];
-    };
+  const auto column = [&](std::vector<Real>& blocks, std::size_t place, std::size_t j) -> Real& {
+    return blocks[(place / kWidth * dim_ + j) * kWidth + place % kWidth];
+  };
+  for (const auto [from, to] : moves) {
     if (!are_long())
       for (std::size_t j = 0; j < dim_; ++j)
-        column(blocks_, to, j) = column(spare_blocks_, from[to], j);
-    weights_[to] = weights[from[to]];
-    last_seen_[to] = seen[from[to]];
-    node_at_[to] = nodes[from[to]];
+        column(blocks_, to, j) = column(spare_blocks_, from, j);
+    weights_[to] = weights[from];
+    last_seen_[to] = seen[from];
+    node_at_[to] = nodes[from];
     place_of_[node_at_[to].raw()] = to;
   }
-  for (auto place = static_cast<std::uint32_t>(from.size()); place < places; ++place)
-    free_.push_back(place);
+  free_.clear();
+  for (std::uint32_t place = 0; place < places; ++place)
+    if (node_at_[place] == kNone) free_.push_back(place);
 }
 
 template <class Real>

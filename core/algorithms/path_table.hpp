@@ -87,6 +87,10 @@ class PathTable {
   void make_room(std::size_t kept);
   void vacate(std::span<const NodeId> trees);
   void put_in_order(std::span<const NodeId> trees);
+  struct Move {
+    std::uint32_t from, to;  // places
+  };
+  void move_all(std::span<const Move> moves);
   std::uint32_t take_free_place(std::uint32_t near);
   void put_in_block(const ForestItem<Real>& item, std::size_t place, std::vector<Real>& blocks,
                     std::vector<float>& weights);
@@ -108,6 +112,7 @@ class PathTable {
                const std::vector<float>& weights, std::size_t first, std::size_t last);
 
   static constexpr std::uint64_t kPathsToAnOrder = 64;
+  static constexpr std::size_t kItemsToAGap = 8;
   static constexpr std::size_t kLong = 192;  // rows that are compared in pairs
   static constexpr float kUnknown = 3e38F;   // of two long rows: farther than anybody is
 

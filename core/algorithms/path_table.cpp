@@ -36,6 +36,7 @@ void PathTable<Real>::wipe() noexcept {
        {&table_, &spare_, &weights_, &foot_weights_, &foot_near_, &foot_far_})
     ramify::wipe(*buffer);
   for (std::vector<Real>* buffer : {&blocks_, &spare_blocks_, &foot_blocks_}) ramify::wipe(*buffer);
+  ramify::wipe(lengths_);
   ramify::wipe(node_at_);
 }
 
@@ -71,9 +72,8 @@ bool PathTable<Real>::seat_all(std::span<const ForestItem<Real>> forest,
   seat_foot(forest, comes);
   last_path_.assign(path.rbegin(), path.rend());
   longest_ = 0;
-  if (of_products_)
-    for (const ForestItem<Real>& item : forest)
-      longest_ = std::max(longest_, dot(item.summary.mean, item.summary.mean, dim_));
+  for (std::size_t i = 0; of_products_ && i < forest.size(); ++i)
+    longest_ = std::max(longest_, is_foot(i) ? squared_length(forest[i]) : lengths_[places_[i]]);
   relative_ = of_products_ ? 0 : block_rounding(dim_);
   absolute_ = (of_products_ ? block_rounding(dim_) * longest_ : 0) +
               1e-37 * static_cast<double>(dim_ + kWidth);
@@ -120,6 +120,7 @@ void PathTable<Real>::make_room(std::size_t kept) {
   table_.assign(places * places, 0);
   blocks_.assign(are_long() ? 0 : places * dim_, 0);
   weights_.assign(places, 0);
+  lengths_.assign(of_products_ ? places : 0, 0);
   last_seen_.assign(places, 0);
   idle_.reserve(places);
   free_.reserve(places);
@@ -188,6 +189,7 @@ template <class Real>
 void PathTable<Real>::move_all(std::span<const Move> moves) {
   const std::size_t places = node_at_.size();
   const std::vector<float> weights = weights_;
+  const std::vector<double> lengths = lengths_;
   const std::vector<NodeId> nodes = node_at_;
   const std::vector<std::uint64_t> seen = last_seen_;
   spare_.resize(table_.size());
@@ -206,6 +208,7 @@ void PathTable<Real>::move_all(std::span<const Move> moves) {
       for (std::size_t j = 0; j < dim_; ++j)
         column(blocks_, to, j) = column(spare_blocks_, from, j);
     weights_[to] = weights[from];
+    if (of_products_) lengths_[to] = lengths[from];
     last_seen_[to] = seen[from];
     node_at_[to] = nodes[from];
     place_of_[node_at_[to].raw()] = to;
@@ -249,6 +252,7 @@ void PathTable<Real>::seat_kept(std::span<const ForestItem<Real>> forest,
       place_of_[v.raw()] = place;
       last_seen_[place] = paths_;
       fresh_.push_back({i, place});
+      if (of_products_) lengths_[place] = squared_length(forest[i]);
       put_in_block(forest[i], place, blocks_, weights_);
     }
     places_[i] = near = place_of_[v.raw()];

@@ -104,6 +104,9 @@ class PathTable {
   template <class Use>
   bool compare_pairs(std::span<const ForestItem<Real>> forest, std::span<const std::uint32_t> items,
                      std::span<const std::uint32_t> others, Use&& use) const;
+  double squared_length(const ForestItem<Real>& item) const {
+    return dot(item.summary.mean, item.summary.mean, dim_);
+  }
   float weight_of(const ForestItem<Real>& item) const {
     return of_products_ ? 0.0F : static_cast<float>(item.summary.variance());
   }
@@ -133,6 +136,7 @@ class PathTable {
   std::vector<NodeId> node_at_;       // by place; kNone if it is empty
   std::vector<Real> blocks_, spare_blocks_;
   std::vector<float> weights_;
+  std::vector<double> lengths_;           // of means, squared, if linkages are inner products
   std::vector<std::uint32_t> place_of_;   // by raw id; right if node_at_ says so
   std::vector<std::uint32_t> free_;       // places, ascending
   std::vector<std::uint64_t> last_seen_;  // by place: the last path

@@ -144,14 +144,18 @@ RAMIFY_INLINE void Tree<Real>::count_up(Slot slot) {
 template <class Real>
 RAMIFY_INLINE void Tree<Real>::compute_summary(Slot slot) {
   Inner& node = inner(slot);
-  freshen(node.left);
-  freshen(node.right);
+  if (are_long_) {  // else there is a mean to look at, right or wrong
+    freshen(node.left);
+    freshen(node.right);
+  }
   const SummaryView<Real> a = summary(node.left, room(0));
   const SummaryView<Real> b = summary(node.right, room(1));
   node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
   node.stale = kHeightStale;
-  if (are_long_ && node.count == 2) return drop_mean(slot);
-  if (are_long_) keep_mean(slot);
+  if (are_long_) {
+    if (node.count == 2) return drop_mean(slot);
+    keep_mean(slot);
+  }
   merged_mean(a, b, dim(), mean_at(slot));
 }
 

@@ -114,9 +114,9 @@ class Tree {
     return v.is_leaf() || !are_long_ || kept_at(v.slot()) != kNotKept;
   }
   /// In `room`, which has dim() entries, if none is kept.
-  const Real* mean(NodeId v, Real* room) const {
+  RAMIFY_INLINE const Real* mean(NodeId v, Real* room) const {
     if (v.is_leaf()) return points_.row(v.row());
-    return keeps_mean(v) ? mean_at(v.slot()) : mean_of_two(v.slot(), room);
+    return are_long_ ? long_mean(v.slot(), room) : short_mean(v.slot());
   }
   /// Weight, mean (as above) and ssd, read in one go: this is in every inner loop.
   RAMIFY_INLINE SummaryView<Real> summary(NodeId v, Real* room) const {
@@ -401,14 +401,13 @@ class Tree {
   const Inner& inner(std::size_t slot) const {
     return *reinterpret_cast<const Inner*>(records_.data() + slot * record_);
   }
+  const Real* short_mean(std::size_t slot) const {
+    return reinterpret_cast<const Real*>(records_.data() + slot * record_ + sizeof(Inner));
+  }
+  /// Where a mean is written.
   Real* mean_at(std::size_t slot) {
     return are_long_ ? means_.data() + kept_at(slot) * dim()
                      : reinterpret_cast<Real*>(records_.data() + slot * record_ + sizeof(Inner));
-  }
-  const Real* mean_at(std::size_t slot) const {
-    return are_long_
-               ? means_.data() + kept_at(slot) * dim()
-               : reinterpret_cast<const Real*>(records_.data() + slot * record_ + sizeof(Inner));
   }
 
   // Long means.
@@ -420,6 +419,10 @@ class Tree {
   std::uint32_t kept_at(std::size_t slot) const {
     return *reinterpret_cast<const std::uint32_t*>(records_.data() + slot * record_ +
                                                    sizeof(Inner));
+  }
+  const Real* long_mean(Slot slot, Real* room) const {
+    const std::uint32_t at = kept_at(slot);
+    return at == kNotKept ? mean_of_two(slot, room) : means_.data() + at * dim();
   }
   const Real* mean_of_two(Slot slot, Real* room) const;
   void make_room_for_means(std::size_t more);

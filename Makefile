@@ -12,7 +12,7 @@ CPP_FILES := $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp
 PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
 	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
-.PHONY: demo demo-serve test check format stub bench bench-full asan tsan chaos fuzz docs wheel clean
+.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos fuzz docs wheel clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -25,12 +25,16 @@ demo-serve: $(VENV)/.installed ## a server with a tree that grows, and a page to
 test: $(VENV)/.installed $(VENV)/.test build/test-extension/.built ## build and run the whole test suite
 	$(BIN)/python -m pytest -n 2
 
-check: $(VENV)/.installed $(VENV)/.check ## linters, clang's too; formatting, types, layers
+check: check-python check-core ## linters, clang's too; formatting, types, layers
+
+check-python: $(VENV)/.installed $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-core: $(VENV)/.installed $(VENV)/.check
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 	@mkdir -p build
 	$(BIN)/cmake -S . -B build/tidy -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
 		-DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \

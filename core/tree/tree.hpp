@@ -4,9 +4,9 @@
 // A leaf is a row: its mean is the row, its weight and ssd are what the row stands for
 // (1 and 0 for a point), and only its parent is stored. Inner nodes are slots of an array of
 // records: an Inner, then the mean, whose length is only known at run time. In low dimension that
-// is one cache line. Long means are kept apart, and those of two leaves not at all: they are a
-// third of all, and computed from two rows as quickly as they are fetched. Slots of nodes that
-// have gone are used again. Nothing here recurses: trees may be a chain of a million nodes.
+// is one cache line. Long means are kept apart, and those of two leaves not at all: they are many,
+// and soon computed from two rows. Slots of nodes that have gone are used again. Nothing here
+// recurses: trees may be a chain of a million nodes.
 //
 // What only readers need, an inner node's heights, is made when they come: mutators
 // mark what has become stale, and refresh() makes just that anew. Algorithms whose
@@ -431,7 +431,7 @@ class Tree {
   void check_means() const;
 
   RowStore<Real> points_;
-  bool are_long_;                  // the means
+  bool are_long_;                  // means are in an array of their own
   BigVector<NodeId> leaf_parent_;  // by point
   std::size_t record_;             // bytes of a record
   std::size_t slots_ = 0;

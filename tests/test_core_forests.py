@@ -308,6 +308,47 @@ def test_a_short_path_comes_after_one_with_many_unions():
             assert merges == expected
 
 
+def path_in_order(rng, count, d, metric, noise):
+    """A large cluster, and others that it will take in one after the other, but for `noise`."""
+    means = rng.normal(size=(count, d))
+    means[0] = metric == "dot"
+    if metric == "dot":
+        means = np.abs(means) * np.linspace(2, 1, count)[:, None]
+    sizes = rng.integers(1, 4, size=count).astype(np.uint32)
+    sizes[0] = 1000
+    ssds = rng.exponential(size=count) * (sizes > 1)
+    squares = (means**2).sum(axis=1) + ssds / sizes
+    distances = -means @ means[0] if metric == "dot" else squares
+    distances[1:] *= 1 + noise * rng.normal(size=count - 1)
+    distances[0] = -np.inf
+    order = np.argsort(distances)
+    return means[order], ssds[order], sizes[order], rng.permutation(count).astype(np.uint32)
+
+
+@settings(max_examples=examples(100))
+@given(
+    seeds(),
+    st.integers(12, 130),
+    st.sampled_from([16, 40, 200, 600]),
+    st.sampled_from(["sqeuclidean", "dot"]),
+    st.sampled_from([np.float32, np.float64]),
+    st.sampled_from([0.0, 1e-7, 0.01, 0.1]),
+    st.booleans(),
+)
+def test_a_path_in_order_is_merged_some_at_once(seed, count, d, metric, dtype, noise, comes):
+    rng = np.random.default_rng(seed)
+    means, ssds, sizes, firsts = path_in_order(rng, count, d, metric, noise)
+    near = slice(2, count // 2, 7)  # up to rounding as near as the one before
+    means[near] = means[1 : count // 2 - 1 : 7] * (1 + noise * rng.normal(size=(1, d)))
+    forest = (means.astype(dtype), ssds, sizes, firsts)
+    expected, _ = parts.forest_hac(*forest, metric, "average", "pairs")
+    path_hac = part("PathHac", dtype)(d, metric)
+    for _ in range(3):
+        merges = path_hac.merge(*forest, range(count), range(count - 1 - comes), comes)
+        assert merges is None or merges == expected
+    assert merges is not None or noise < 0.01
+
+
 class PathMachine(RuleBasedStateMachine):
     """Clusters that hang off one path after the other; some of them change on the way."""
 

@@ -3,82 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "math/dispatch.hpp"
 #include "math/growth.hpp"
 #include "math/lanes.hpp"
+#include "math/least_two.hpp"
 
 namespace ramify {
 namespace {
 
-constexpr double kFar = 1e300;  // of a place that is done with, in the row of a union
+constexpr double kFar = PathRun::kFar;
 constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
 constexpr std::size_t kStep = kLanesWidth;
-
-#if defined(__GNUC__) || defined(__clang__)
-RAMIFY_INLINE void raise(Lanes& most, const Lanes& next) { most = next > most ? next : most; }
-#else
-inline void raise(Lanes& most, const Lanes& next) {
-  for (std::size_t k = 0; k < kStep; ++k)
-    if (next[k] > most[k]) most.lane[k] = next[k];
-}
-#endif
-
-/// The least and the second least of numbers that come kStep at a time.
-struct LeastTwo {
-  Lanes first, second;
-
-  RAMIFY_INLINE void begin() {
-    constexpr double kInfinite = std::numeric_limits<double>::infinity();
-    constexpr double all[kStep] = {kInfinite, kInfinite, kInfinite, kInfinite,
-                                   kInfinite, kInfinite, kInfinite, kInfinite};
-    load(first, all);
-    load(second, all);
-  }
-  RAMIFY_INLINE void offer(const Lanes& next) {
-    Lanes larger = first;
-    raise(larger, next);
-    lower(second, larger);
-    lower(first, next);
-  }
-  RAMIFY_INLINE void result(double& least, double& next_least) const {
-#if defined(__GNUC__) || defined(__clang__)
-    Half first_half, second_half;
-    fold(first, second, first_half, second_half);
-    Quarter first_quarter, second_quarter;
-    fold(first_half, second_half, first_quarter, second_quarter);
-    const double a = first_quarter[0], b = first_quarter[1];
-    least = std::min(a, b);
-    next_least = std::min(std::max(a, b), std::min(second_quarter[0], second_quarter[1]));
-#else
-    least = next_least = std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < kStep; ++k) {
-      next_least = std::min(std::max(least, first[k]), std::min(next_least, second[k]));
-      least = std::min(least, first[k]);
-    }
-#endif
-  }
-
- private:
-#if defined(__GNUC__) || defined(__clang__)
-  typedef double Half __attribute__((vector_size(4 * kStep)));
-  typedef double Quarter __attribute__((vector_size(2 * kStep)));
-  /// The same of the two halves, side by side.
-  template <class All, class Part>
-  RAMIFY_INLINE static void fold(const All& least, const All& next, Part& least_out,
-                                 Part& next_out) {
-    Part a[2], b[2];
-    std::memcpy(a, &least, sizeof a);
-    std::memcpy(b, &next, sizeof b);
-    const Part larger = a[0] > a[1] ? a[0] : a[1];
-    least_out = a[1] < a[0] ? a[1] : a[0];
-    next_out = b[1] < b[0] ? b[1] : b[0];
-    next_out = larger < next_out ? larger : next_out;
-  }
-#endif
-};
 
 /// The chain, on a forest that has been seated.
 template <class Real, class Rule>
@@ -121,12 +58,16 @@ class PathChain {
  private:
   using Cluster = PathScratch::Cluster;
   static constexpr float kShut = PathTable<Real>::kShut;
+  static_assert(kShut == PathRun::kShut);
   static constexpr std::size_t kSoon = 3;
+  static constexpr std::size_t kSoClose = 8;  // items after a run
 
   void begin();
 
-  /// Twice as far off as one linkage can be, on either side.
-  double limit_of(double linkage) const { return linkage + 3 * table_.doubt(std::fabs(linkage)); }
+  /// As far off as two linkages can be, one on either side, and a little more.
+  double limit_of(double linkage) const {
+    return linkage + 2.05 * table_.doubt(std::fabs(linkage));
+  }
 
   /// Of the row of a union.
   std::size_t width() const {
@@ -190,10 +131,7 @@ class PathChain {
     const Cluster& cluster = s_.clusters[c];
     Best best;
     if (cluster.is_union) {
-      if (c == last_union_)
-        best = nearest_of_last_;
-      else
-        best = nearest_item_of_union(c);
+      best = c == last_union_ ? nearest_of_last() : nearest_item_of_union(c);
       offer_unions(best, c);
     } else {
       offer_unions(best, c);
@@ -208,7 +146,7 @@ class PathChain {
   /// Is an open item that near to an item?
   RAMIFY_INLINE bool any_within(std::uint32_t c, double limit) {
     const Cluster& cluster = s_.clusters[c];
-    const auto most = static_cast<float>(limit + 1e-6 * std::fabs(limit));
+    const auto most = static_cast<float>(limit + 2e-7 * std::fabs(limit));
     return any_below(foot_of_item(cluster), s_.foot_shut.data(), 0, foot_width(), most) ||
            any_below(kept_of_item(cluster), s_.kept_shut.data(), begin_, end_, most);
   }
@@ -305,19 +243,84 @@ class PathChain {
   /// certain, it takes that in: what most of a chain is.
   RAMIFY_INLINE std::uint32_t take_in_order(std::uint32_t c) {
     if (c != last_union_ || s_.unions.size() != 1) return c;
-    while (nearest_of_last_.cluster != kNobody) {
-      const double limit = limit_of(nearest_of_last_.linkage);
-      const std::uint32_t item = nearest_of_last_.cluster;
-      if (!(nearest_of_last_.next > limit) || any_within(item, limit)) break;
-      c = take_in(c, item);
+    for (;;) {
+      if (take_run(c)) continue;
+      const Best& nearest = nearest_of_last();
+      if (nearest.cluster == kNobody) return c;
+      const double limit = limit_of(nearest.linkage);
+      if (!(nearest.next > limit) || any_within(nearest.cluster, limit)) return c;
+      c = take_in(c, nearest.cluster);
     }
+  }
+  RAMIFY_INLINE const Best& nearest_of_last() {
+    if (!nearest_is_known_) nearest_of_last_ = nearest_item_of_union(last_union_);
+    nearest_is_known_ = true;
+    return nearest_of_last_;
+  }
+
+  /// Take in some of those that come next on the path, if that is certain.
+  RAMIFY_INLINE bool take_run(std::uint32_t& into) {
+    const Cluster& made = s_.clusters[into];
+    PathRun run(made.n);
+    choose_run(made, run);
+    if (run.size() == 0) return false;
+    if (s_.free_rows.empty()) add_row();
+    double* out = row_of_union(s_.free_rows.back()) + table_.foot_width();
+    for (std::size_t j = 0; j < run.size(); ++j) s_.kept_shut[run.place(j)] = kShut;
+    const bool is_certain =
+        run.is_apart(kept_of_union(made), s_.kept_shut.data(), begin_, end_, s_.run, out);
+    if (is_certain)
+      into = take_in_all(run, into);
+    else
+      for (std::size_t j = 0; j < run.size(); ++j) s_.kept_shut[run.place(j)] = 0;
+    return is_certain;
+  }
+  RAMIFY_INLINE void choose_run(const Cluster& made, PathRun& run) {
+    const double* row = kept_of_union(made);
+    s_.run.may_be_close.assign(table_.kept_width() / kLanes, 0);
+    std::size_t close = 0;
+    for (std::uint32_t i = next_; i < forest_.size() && close < kSoClose; ++i) {
+      const Cluster& c = s_.clusters[i];
+      if (c.in_foot || is_shut(c)) continue;
+      if (!run.is_full()) {
+        run.add(i, c.place, kept_of_item(c), c.n, row[c.place]);
+      } else {
+        s_.run.may_be_close[c.place / kLanes] = 1;
+        ++close;
+      }
+    }
+    run.keep_in_order([&](double linkage) { return limit_of(linkage); });
+    for (std::uint32_t i = 0; open_foot_ > 0 && i < table_.foot(); ++i)
+      if (s_.foot_shut[i] == 0) run.keep_nearer(foot_of_union(made)[i], table_.foot_to_kept(i));
+  }
+  /// The union's linkages afterwards are in a spare row, but for those to the foot.
+  RAMIFY_INLINE std::uint32_t take_in_all(const PathRun& run, std::uint32_t into) {
+    Cluster made = s_.clusters[into];
+    const double* foot = foot_of_union(made);
+    double* out = row_of_union(s_.free_rows.back());
+    for (std::size_t i = 0; i < foot_width(); ++i)
+      out[i] = s_.foot_shut[i] == 0 ? run.after(foot[i], table_.foot_to_kept(i)) : kFar;
+    std::swap(made.row, s_.free_rows.back());
+    for (std::size_t j = 0; j < run.size(); ++j) into = note_merge(into, run.item(j));
+    made.n = run.points_with(run.size() - 1);
+    s_.clusters[into] = made;
+    s_.unions.front() = into;
+    next_ = run.item(run.size() - 1) + 1;
+    narrow();
+    last_union_ = into;
+    nearest_is_known_ = false;
+    return into;
+  }
+  RAMIFY_INLINE std::uint32_t note_merge(std::uint32_t a, std::uint32_t b) {
+    const auto c = static_cast<std::uint32_t>(forest_.size() + merges_.size());
+    const bool in_order = s_.ranks[a].first_leaf < s_.ranks[b].first_leaf;
+    merges_.push_back(in_order ? Merge{a, b} : Merge{b, a});
+    s_.ranks[c] = merged(s_.ranks[a], s_.ranks[b]);
     return c;
   }
+
   RAMIFY_INLINE std::uint32_t take_in(std::uint32_t into, std::uint32_t item) {
-    const auto c = static_cast<std::uint32_t>(forest_.size() + merges_.size());
-    const bool before = s_.ranks[item].first_leaf < s_.ranks[into].first_leaf;
-    merges_.push_back(before ? Merge{item, into} : Merge{into, item});
-    s_.ranks[c] = merged(s_.ranks[into], s_.ranks[item]);
+    const std::uint32_t c = note_merge(into, item);
     Cluster& made = s_.clusters[c];
     const Cluster& of_item = s_.clusters[item];
     made = s_.clusters[into];
@@ -336,14 +339,13 @@ class PathChain {
     blend(kept, kept_of_item(of_item), share, kept, begin_, end_, least);
     last_union_ = c;
     nearest_of_last_ = found(made, least);
+    nearest_is_known_ = true;
     return c;
   }
 
   RAMIFY_INLINE std::uint32_t merge(std::uint32_t a, std::uint32_t b) {
     if (s_.ranks[b].first_leaf < s_.ranks[a].first_leaf) std::swap(a, b);
-    const auto c = static_cast<std::uint32_t>(forest_.size() + merges_.size());
-    merges_.push_back({a, b});
-    s_.ranks[c] = merged(s_.ranks[a], s_.ranks[b]);
+    const std::uint32_t c = note_merge(a, b);
     const Cluster of_a = s_.clusters[a], of_b = s_.clusters[b];
     if (of_a.is_union) forget_union(a);
     if (of_b.is_union) forget_union(b);
@@ -404,13 +406,15 @@ class PathChain {
   std::uint32_t row_for_union(const Cluster& a, const Cluster& b) {
     if (a.is_union) return a.row;
     if (b.is_union) return b.row;
-    if (s_.free_rows.empty()) {
-      s_.free_rows.push_back(static_cast<std::uint32_t>(s_.rows.size()));
-      s_.rows.emplace_back(width());
-    }
+    if (s_.free_rows.empty()) add_row();
     const std::uint32_t row = s_.free_rows.back();
     s_.free_rows.pop_back();
     return row;
+  }
+
+  void add_row() {
+    s_.free_rows.push_back(static_cast<std::uint32_t>(s_.rows.size()));
+    s_.rows.emplace_back(width());
   }
 
   /// The union's linkages to all that is open: means of its parts'. And which is the least.
@@ -439,6 +443,7 @@ class PathChain {
     }
     last_union_ = static_cast<std::uint32_t>(forest_.size() + merges_.size() - 1);
     nearest_of_last_ = found(made, least);
+    nearest_is_known_ = true;
   }
   RAMIFY_INLINE void close(const Cluster& of_union, const Cluster& item) {
     at(of_union.row, item) = kFar;
@@ -472,6 +477,7 @@ class PathChain {
   // --- where the table cannot tell -------------------------------------------------------
 
   std::uint32_t settle(std::uint32_t c, double limit);
+  double rounding(double linkage);
   double reach();
 
   std::span<const ForestItem<Real>> forest_;
@@ -483,10 +489,10 @@ class PathChain {
   std::size_t open_foot_ = 0;
   std::uint32_t next_ = 0;  // items below are done with
   std::uint32_t patches_ = 0;
-  double margin_ = 0;  // what rounding can do to exact linkages
   double reach_ = -1;  // see reach(), once somebody had to know
   std::uint32_t last_union_ = kNobody;
   Best nearest_of_last_;
+  bool nearest_is_known_ = false;
 };
 
 template <class Real, class Rule>
@@ -500,6 +506,8 @@ void PathChain<Real, Rule>::begin() {
   s_.kept_shut.assign(table_.kept_width(), kShut);
   s_.foot_item.resize(table_.foot_width());
   s_.kept_item.resize(table_.kept_width());
+  s_.run.sums.resize(table_.kept_width());
+  s_.run.least.resize(table_.kept_width());
   for (std::vector<float>& patched : s_.patched) patched.assign(table_.foot_width(), kShut);
   s_.unions.clear();
   s_.chain.clear();
@@ -509,7 +517,6 @@ void PathChain<Real, Rule>::begin() {
     if (s_.rows[i].size() < width()) s_.rows[i].resize(width());
     s_.free_rows.push_back(i);
   }
-  double points = 0, least = std::numeric_limits<double>::infinity();
   for (std::uint32_t i = 0; i < m; ++i) {
     const bool in_foot = table_.is_foot(i);
     const std::uint32_t place = table_.place(i);
@@ -517,14 +524,10 @@ void PathChain<Real, Rule>::begin() {
     s_.ranks[i] = forest_[i].rank;
     (in_foot ? s_.foot_shut : s_.kept_shut)[place] = 0;
     (in_foot ? s_.foot_item : s_.kept_item)[place] = i;
-    points += forest_[i].summary.n;
-    least = std::min(least, forest_[i].summary.n);
   }
   begin_ = table_.begin();
   end_ = table_.end();
   open_foot_ = table_.foot();
-  const auto count = static_cast<double>(m);
-  margin_ = 4e-14 * (points / least + count * count);
 }
 
 /// The nearest of those within a limit, exactly.
@@ -551,9 +554,9 @@ std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
   if (near.empty()) return kNobody;
   const bool all_items = !cluster.is_union && items == near.size();
   std::uint32_t best = near.front();
-  double least = means_.linkage(c, best), next = std::numeric_limits<double>::infinity();
+  double least = means_.linkage_from(c, best), next = std::numeric_limits<double>::infinity();
   for (std::size_t i = 1; i < near.size(); ++i) {
-    const double linkage = means_.linkage(c, near[i]);
+    const double linkage = means_.linkage_from(c, near[i]);
     const bool ties = linkage == least && (all_items || (!Rule::kProduct && linkage == 0 &&
                                                          means_.are_one_row(c, best) &&
                                                          means_.are_one_row(c, near[i])));
@@ -569,13 +572,24 @@ std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
   }
   if (all_items) return best;
   if (next == std::numeric_limits<double>::infinity()) return best;
+  return next - least > rounding(next) ? best : kNobody;
+}
+
+/// What rounding can have done to the difference of two exact linkages of unions, here and in
+/// forest_hac() together.
+template <class Real, class Rule>
+double PathChain<Real, Rule>::rounding(double linkage) {
+  // Means of linkages are taken up to m times, each off by four ulps of the largest at most; that
+  // itself, and what it is a mean of, by one for each column.
+  const auto m = static_cast<double>(forest_.size()), columns = static_cast<double>(means_.dim());
+  const double times = 1.2e-15 * (m + columns);
+  if constexpr (Rule::kProduct) return 4 * times * table_.longest() + 1e-290;
+  // Three items that are each no farther than so from a fourth: two are no farther apart than...
+  const double largest = 6 * reach() * reach();
   // A mean is off by a few ulps of its distance from where it is counted from, for each of up to m
   // merges; a variance by the root of m times as much.
-  const auto m = static_cast<double>(forest_.size());
   const double far = 64 * 1.2e-16 * m * std::sqrt(m) * reach();
-  const double slack = Rule::kProduct ? margin_ * table_.longest()
-                                      : margin_ * next + far * std::sqrt(next) + far * far;
-  return next - least > slack + 1e-290 ? best : kNobody;
+  return times * largest + far * std::sqrt(linkage) + far * far + 1e-290;
 }
 
 /// At least how far any mean is from the last item's, which they are counted from.
@@ -621,6 +635,9 @@ template <class Real>
 void PathHac<Real>::wipe() noexcept {
   table_.wipe();
   scratch_.means.wipe();
+  for (std::vector<float>* buffer :
+       {&scratch_.patched[0], &scratch_.patched[1], &scratch_.run.sums, &scratch_.run.least})
+    ramify::wipe(*buffer);
   for (std::vector<double>& row : scratch_.rows) ramify::wipe(row);
   scratch_.rows.clear();
 }

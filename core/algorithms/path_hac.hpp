@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
+#include "algorithms/path_run.hpp"
 #include "algorithms/path_table.hpp"
 #include "algorithms/union_means.hpp"
 
@@ -29,7 +30,8 @@ struct PathScratch {
   std::vector<Rank> ranks;
   std::vector<float> foot_shut, kept_shut;          // 0, or kShut where a place is done with
   std::vector<std::uint32_t> foot_item, kept_item;  // by place
-  std::vector<std::uint32_t> unions, chain, open_foot;
+  std::vector<std::uint32_t> unions, chain;
+  PathRunScratch run;
   std::vector<float> patched[2];          // of a kept row: what the foot knows
   std::vector<std::vector<double>> rows;  // of unions: the foot, then the kept
   std::vector<std::uint32_t> free_rows;

@@ -74,9 +74,9 @@ bool PathTable<Real>::seat_all(std::span<const ForestItem<Real>> forest,
   longest_ = 0;
   for (std::size_t i = 0; of_products_ && i < forest.size(); ++i)
     longest_ = std::max(longest_, is_foot(i) ? squared_length(forest[i]) : lengths_[places_[i]]);
-  relative_ = of_products_ ? 0 : block_rounding(dim_);
-  absolute_ = (of_products_ ? block_rounding(dim_) * longest_ : 0) +
-              1e-37 * static_cast<double>(dim_ + kWidth);
+  const double rounding = (are_long() ? tile_rounding(dim_) : block_rounding(dim_)) + kSumRounding;
+  relative_ = of_products_ ? 0 : rounding;
+  absolute_ = (of_products_ ? rounding * longest_ : 0) + 1e-37 * static_cast<double>(dim_ + kWidth);
   return are_long() ? compare_kept_pairs(forest) && compare_foot_pairs(forest)
                     : compare_kept(forest) && compare_foot(forest);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
+#include "math/dispatch.hpp"
 #include "math/growth.hpp"
 #include "math/linkage.hpp"
 #include "math/summary.hpp"
@@ -21,7 +22,7 @@ struct UnionMeansScratch {
   static constexpr std::uint32_t kNoMean = 0xFFFFFFFFU;
   struct Known {
     std::uint32_t mean = kNoMean;
-    double n = 0, ssd = 0;
+    double n = 0, ssd = -1;  // which is not known if it is negative
   };
   std::vector<Known> known;  // by merge
   std::vector<std::vector<double>> means;
@@ -36,6 +37,13 @@ struct UnionMeansScratch {
   }
 };
 
+/// A mean, counted from another one or from zero.
+template <bool kFromZero, class Real>
+RAMIFY_INLINE void take_off(const Real* mean, const Real* from, std::size_t dim, double* out) {
+  for (std::size_t j = 0; j < dim; ++j)
+    out[j] = static_cast<double>(mean[j]) - (kFromZero ? 0.0 : static_cast<double>(from[j]));
+}
+
 template <class Real, class Rule>
 class UnionMeans {
  public:
@@ -48,13 +56,19 @@ class UnionMeans {
     for (std::uint32_t i = 0; i < s_.means.size(); ++i) s_.free_means.push_back(i);
   }
 
-  /// Of two items: to the bit what every other way computes.
-  double linkage(std::uint32_t a, std::uint32_t b) {
+  std::size_t dim() const { return dim_; }
+
+  /// How far others are from a cluster, less its own variance if it is a union: that is the same
+  /// for all of them. Of two items: to the bit what every other way computes.
+  double linkage_from(std::uint32_t a, std::uint32_t b) {
     if (a < items() && b < items())
       return linkage_of<Rule>(forest_[a].summary, forest_[b].summary, dim_);
     know(a);
     know(b);
-    return linkage_of<Rule>(view(a, s_.room[0]), view(b, s_.room[1]), dim_);
+    if (!Rule::kProduct && b >= items()) know_ssd(b);
+    SummaryView<double> of_a = view(a, s_.room[0]);
+    if (a >= items()) of_a.ssd = 0;
+    return linkage_of<Rule>(of_a, view(b, s_.room[1]), dim_);
   }
 
   /// Are all points of two clusters the same row? Exactly: means may have become equal by rounding.
@@ -105,14 +119,31 @@ class UnionMeans {
   /// The union takes the place of a part.
   void combine(std::uint32_t of_union, std::uint32_t a, std::uint32_t b) {
     const SummaryView<double> of_a = view(a, s_.room[0]), of_b = view(b, s_.room[1]);
-    const double gap = squared_distance(of_a.mean, of_b.mean, dim_);
-    const double ssd = merged_ssd(of_a.n, of_a.ssd, of_b.n, of_b.ssd, gap);
     if (a >= items() && b >= items()) s_.free_means.push_back(s_.known[b - items()].mean);
     const std::uint32_t at = a >= items()   ? s_.known[a - items()].mean
                              : b >= items() ? s_.known[b - items()].mean
                                             : take_place();
     merged_mean<double>(of_a, of_b, dim_, s_.means[at].data());
-    s_.known[of_union - items()] = {at, of_a.n + of_b.n, ssd};
+    s_.known[of_union - items()] = {at, of_a.n + of_b.n, -1};
+  }
+  /// From its items: few unions are asked for theirs.
+  void know_ssd(std::uint32_t of_union) {
+    UnionMeansScratch::Known& known = s_.known[of_union - items()];
+    if (known.ssd >= 0) return;
+    known.ssd = 0;
+    const double* mean = s_.means[known.mean].data();
+    s_.pending.assign(1, of_union);
+    while (!s_.pending.empty()) {
+      const std::uint32_t c = s_.pending.back();
+      s_.pending.pop_back();
+      if (c >= items()) {
+        s_.pending.push_back(merges_[c - items()].a);
+        s_.pending.push_back(merges_[c - items()].b);
+      } else {
+        const SummaryView<double> item = view(c, s_.room[0]);
+        known.ssd += item.ssd + item.n * squared_distance(item.mean, mean, dim_);
+      }
+    }
   }
   std::uint32_t take_place() {
     if (s_.free_means.empty()) {
@@ -130,11 +161,9 @@ class UnionMeans {
       const UnionMeansScratch::Known& known = s_.known[c - items()];
       return {known.n, s_.means[known.mean].data(), known.ssd};
     }
-    const Real* here = forest_[c].summary.mean;
-    const Real* from = forest_.back().summary.mean;
     room.resize(dim_);
-    for (std::size_t j = 0; j < dim_; ++j)
-      room[j] = static_cast<double>(here[j]) - (Rule::kProduct ? 0 : static_cast<double>(from[j]));
+    chosen<take_off<Rule::kProduct, Real>>()(forest_[c].summary.mean, forest_.back().summary.mean,
+                                             dim_, room.data());
     return {forest_[c].summary.n, room.data(), forest_[c].summary.ssd};
   }
 

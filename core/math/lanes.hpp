@@ -60,6 +60,10 @@ RAMIFY_INLINE void load(Lanes& lanes, const float* from) {
   const auto at = [&](std::size_t k) { return static_cast<double>(from[k]); };
   lanes = Lanes{at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)};
 }
+RAMIFY_INLINE void fill(Lanes& lanes, double all) {
+  const double values[kLanesWidth] = {all, all, all, all, all, all, all, all};
+  load(lanes, values);
+}
 RAMIFY_INLINE void store(const Lanes& lanes, double* to) { std::memcpy(to, &lanes, sizeof lanes); }
 
 }  // namespace ramify

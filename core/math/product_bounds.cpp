@@ -146,7 +146,7 @@ RAMIFY_INLINE void take_off(double here, const double* there, Lanes& out) {
   std::memcpy(&out, lanes, sizeof out);
 }
 
-/// kRows vectors beside kBlocks blocks from `block` on. Sums of kRun terms are added up: fewer
+/// kRows vectors beside kBlocks blocks from `block` on. Sums of a few terms are added up: fewer
 /// roundings follow each other.
 template <bool kProduct, std::size_t kRows, std::size_t kBlocks, class Real>
 RAMIFY_INLINE void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t block) {
@@ -157,8 +157,8 @@ RAMIFY_INLINE void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t b
 #pragma GCC unroll 2
     for (Lanes& sum : row) sum = Lanes{};
   const Real* columns = r.blocks + block * r.dim * kRun;
-  for (std::size_t from = 0; from < r.dim; from += kRun) {
-    const std::size_t to = from + kRun < r.dim ? from + kRun : r.dim;
+  for (std::size_t from = 0; from < r.dim; from += kRunOfBlocks) {
+    const std::size_t to = from + kRunOfBlocks < r.dim ? from + kRunOfBlocks : r.dim;
     Lanes some[kRows][kBlocks];
 #pragma GCC unroll 4
     for (auto& row : some)
@@ -197,9 +197,9 @@ inline void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t block) {
     for (std::size_t i = block * kRun; i < (block + kBlocks) * kRun; ++i) {
       const Real* column = r.blocks + i / kRun * r.dim * kRun + i % kRun;
       float sum = 0;
-      for (std::size_t from = 0; from < r.dim; from += kRun) {
+      for (std::size_t from = 0; from < r.dim; from += kRunOfBlocks) {
         float some = 0;
-        for (std::size_t j = from; j < r.dim && j < from + kRun; ++j) {
+        for (std::size_t j = from; j < r.dim && j < from + kRunOfBlocks; ++j) {
           const Real here = r.rows[row][j], there = column[j * kRun];
           const auto gap = static_cast<float>(here - there);
           some += kProduct ? static_cast<float>(here) * static_cast<float>(there) : gap * gap;
@@ -239,30 +239,38 @@ RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
   static_assert(kRows <= kSide);
   std::size_t j = 0;
 #if defined(__GNUC__) || defined(__clang__)
-  Lanes sums[kRows][kSide];
+  Lanes totals[kRows][kSide] = {};
+  while (j + kRun <= dim) {
+    const std::size_t end = j + kRunOfTiles < dim ? j + kRunOfTiles : dim;
+    Lanes sums[kRows][kSide];
 #pragma GCC unroll 4
-  for (auto& row : sums)
+    for (auto& row : sums)
 #pragma GCC unroll 4
-    for (Lanes& sum : row) sum = Lanes{};
-  for (; j + kRun <= dim; j += kRun)
+      for (Lanes& sum : row) sum = Lanes{};
+    for (; j + kRun <= end; j += kRun)
+#pragma GCC unroll 4
+      for (std::size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 4
+        for (std::size_t k = 0; k < kSide; ++k) {
+          Lanes here, there;
+          if constexpr (kProduct) {
+            load(here, tile.rows[i] + j);
+            load(there, tile.others[k] + j);
+            sums[i][k] += here * there;
+          } else {
+            gaps_of(tile.rows[i] + j, tile.others[k] + j, there);
+            sums[i][k] += there * there;
+          }
+        }
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < kRows; ++i)
 #pragma GCC unroll 4
-      for (std::size_t k = 0; k < kSide; ++k) {
-        Lanes here, there;
-        if constexpr (kProduct) {
-          load(here, tile.rows[i] + j);
-          load(there, tile.others[k] + j);
-          sums[i][k] += here * there;
-        } else {
-          gaps_of(tile.rows[i] + j, tile.others[k] + j, there);
-          sums[i][k] += there * there;
-        }
-      }
+      for (std::size_t k = 0; k < kSide; ++k) totals[i][k] += sums[i][k];
+  }
   for (std::size_t i = 0; i < kRows; ++i)
     for (std::size_t k = 0; k < kSide; ++k) {
       float lanes[kRun];
-      std::memcpy(lanes, &sums[i][k], sizeof lanes);
+      std::memcpy(lanes, &totals[i][k], sizeof lanes);
       for (std::size_t width = kRun / 2; width > 0; width /= 2)
         for (std::size_t l = 0; l < width; ++l) lanes[l] += lanes[l + width];
       tile.out[i][k] = lanes[0];
@@ -281,6 +289,32 @@ RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
       }
 }
 
+RAMIFY_INLINE void sum_rows(const WeightedRows& r) {
+  for (std::size_t i = r.from; i < r.to; i += kRun) {
+#if defined(__GNUC__) || defined(__clang__)
+    Lanes row;
+    load(row, r.rows[0] + i);
+    Lanes sum = r.weights[0] * row, least = row;
+    for (std::size_t k = 1; k < r.count; ++k) {
+      load(row, r.rows[k] + i);
+      sum += r.weights[k] * row;
+      least = row < least ? row : least;
+    }
+    std::memcpy(r.sums + i, &sum, sizeof sum);
+    std::memcpy(r.least + i, &least, sizeof least);
+#else
+    for (std::size_t at = i; at < i + kRun; ++at) {
+      r.sums[at] = r.weights[0] * r.rows[0][at];
+      r.least[at] = r.rows[0][at];
+      for (std::size_t k = 1; k < r.count; ++k) {
+        r.sums[at] += r.weights[k] * r.rows[k][at];
+        r.least[at] = std::min(r.least[at], r.rows[k][at]);
+      }
+    }
+#endif
+  }
+}
+
 template <class Real, Level kLevel>
 constexpr TileKernels<Real> kTileKernels{
     compiled<compare_tile<false, 4, Real>, kLevel>, compiled<compare_tile<true, 4, Real>, kLevel>,
@@ -297,9 +331,9 @@ constexpr RowsKernels<Real> kRowsKernels{compiled<compare_rows<false, Real>, kLe
                                          compiled<compare_rows<true, Real>, kLevel>};
 
 template <Level kLevel>
-constexpr ProductKernels kProductKernels{compiled<gram_of, kLevel>,
-                                         compiled<project_on_directions<true>, kLevel>,
-                                         compiled<add_direction_products<true>, kLevel>};
+constexpr ProductKernels kProductKernels{
+    compiled<gram_of, kLevel>, compiled<project_on_directions<true>, kLevel>,
+    compiled<add_direction_products<true>, kLevel>, compiled<sum_rows, kLevel>};
 
 }  // namespace
 

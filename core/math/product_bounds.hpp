@@ -18,6 +18,19 @@ inline constexpr std::size_t kChain = 128;  // products that are added up one af
 /// Not a power of two: caches would have to keep many columns in one place.
 constexpr std::size_t column_stride(std::size_t count) { return count + 16; }
 
+/// Some rows of numbers, to be added up column by column.
+struct WeightedRows {
+  static constexpr std::size_t kMost = 8;
+  const float* rows[kMost];
+  float weights[kMost];
+  std::size_t count;     // of the rows, at least one
+  std::size_t from, to;  // columns; multiples of kLanes
+  float* sums;           // by column: the sum of all rows, each times its weight
+  float* least;          // and the least, without weights
+};
+/// What rounding can have done to such a sum: of that of the terms' sizes.
+inline constexpr double kSumRounding = 6.5e-8 * (WeightedRows::kMost + 2);
+
 struct ProductKernels {
   /// Inner products of `count` vectors with each other, coordinate j of vector i at
   /// columns[j * column_stride(count) + i]: out[i * count + k] for k >= i, and more.
@@ -30,6 +43,7 @@ struct ProductKernels {
   /// To so many vectors that lie like directions, add the row times a number each.
   void (*add_products)(const float* row, const float* along, std::size_t dim,
                        std::size_t directions, float* out);
+  void (*sum_rows)(const WeightedRows& r);
 };
 
 /// The kernels for the set of instructions in use (dispatch.hpp).
@@ -83,10 +97,17 @@ struct TileKernels {
 template <class Real>
 const TileKernels<Real>& tile_kernels();
 
-/// What rounding can have done to such a sum, of blocks or of a tile: of itself, where it is one of
-/// squares, else of the product of the lengths.
+inline constexpr std::size_t kRunOfBlocks = 8, kRunOfTiles = 256;  // columns added up in turn
+
+/// What rounding can have done to such a sum, of blocks: of itself, where it is one of squares,
+/// else of the product of the lengths.
 inline double block_rounding(std::size_t dim) {
-  return 6.5e-8 * (26 + static_cast<double>(dim) / static_cast<double>(kLanes));
+  return 6.5e-8 * (16 + static_cast<double>(dim) / static_cast<double>(kRunOfBlocks));
+}
+/// And of a tile.
+inline double tile_rounding(std::size_t dim) {
+  const std::size_t turns = std::min(dim, kRunOfTiles) / kLanes;
+  return 6.5e-8 * (26 + static_cast<double>(turns + dim / kRunOfTiles));
 }
 
 /// What rounding can have added to a product of RowsKernels, or of double_gram(), of the product of

@@ -32,9 +32,10 @@ class Edited(RuleBasedStateMachine):
         k=st.sampled_from([1, 1, 3]),
         history=st.sampled_from([0, 5]),
         window=st.sampled_from([None, None, 7, 12]),
+        columns=st.sampled_from([3, 16]),  # of so many, paths are long, and have a way of their own
     )
-    def begin(self, seed, linkage, k, history, window):
-        self.X = np.random.default_rng(seed).normal(size=(400, 3))
+    def begin(self, seed, linkage, k, history, window, columns):
+        self.X = np.random.default_rng(seed).normal(size=(400, columns))
         self.model = OHAC(linkage=linkage, n_neighbors=k, history=history, window=window)
         self.oracle = EditedOhac(self.X, linkage, k)
         self.window = len(self.X) if window is None else window
@@ -256,6 +257,25 @@ def test_a_long_batch_keeps_to_what_was_said():
     one.check()
     for k in (2, 10, 100, 1000):
         assert not one.violations(n_clusters=k)
+
+
+def test_what_is_remembered_of_paths_says_nothing_wrong_about_held_nodes():
+    """What is above a held node grows with it, though no path that is merged reaches so far."""
+    rows = np.random.default_rng(3).normal(size=(260, 16)).astype(np.float32)
+    model = OHAC().partial_fit(rows[:120])
+    model.must_link(3, 4)
+    tree = model.hierarchy()
+    size = {id: len(model.leaves(id)) for id in tree.node_ids.tolist()}
+    for wanted in (80, 40, 20):  # one below the other, most likely
+        held = min(size, key=lambda id: (abs(size[id] - wanted), id))
+        model.move(-1 - int(model.leaves(held)[0]), under=held)
+    for row in rows[120:]:
+        forgetful = pickle.loads(pickle.dumps(model))  # whoever is read from a file knows nothing
+        for one in (model, forgetful):
+            one.insert(row)
+        assert np.array_equal(model.hierarchy().children, forgetful.hierarchy().children)
+        assert np.array_equal(model.hierarchy().node_ids, forgetful.hierarchy().node_ids)
+    core_of(model).check()
 
 
 @pytest.mark.parametrize("options", [{"duplicates": "count"}, {"max_leaves": 20}])

@@ -142,15 +142,10 @@ void PathTable<Real>::vacate(std::span<const NodeId> trees) {
     seen = paths_;
     needed += known ? 0 : 1;
   }
-  free_.clear();
-  idle_.clear();
-  for (std::uint32_t place = 0; place < node_at_.size(); ++place)
-    if (node_at_[place] == kNone)
-      free_.push_back(place);
-    else if (last_seen_[place] != paths_)
-      idle_.emplace_back(last_seen_[place], place);
+  find_free_places();
   if (needed <= free_.size()) return;
   needed -= free_.size();
+  find_idle_places();
   std::nth_element(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(needed - 1),
                    idle_.end());
   for (std::size_t i = 0; i < needed; ++i) {
@@ -158,6 +153,20 @@ void PathTable<Real>::vacate(std::span<const NodeId> trees) {
     free_.push_back(idle_[i].second);
   }
   std::sort(free_.begin(), free_.end());
+}
+template <class Real>
+void PathTable<Real>::find_free_places() {
+  free_.clear();
+  for (std::uint32_t place = 0; place < node_at_.size(); ++place)
+    if (node_at_[place] == kNone) free_.push_back(place);
+}
+/// Of subtrees that do not hang off this path.
+template <class Real>
+void PathTable<Real>::find_idle_places() {
+  idle_.clear();
+  for (std::uint32_t place = 0; place < node_at_.size(); ++place)
+    if (node_at_[place] != kNone && last_seen_[place] != paths_)
+      idle_.emplace_back(last_seen_[place], place);
 }
 
 /// Move everybody: last those on the path, lowest first, so that they are side by side, and those
@@ -172,7 +181,7 @@ void PathTable<Real>::put_in_order(std::span<const NodeId> trees) {
     if (knows(v)) path.push_back(place_of_[v.raw()]);
   const std::size_t gaps = std::min(path.size() / kItemsToAGap, places - path.size());
   const std::size_t first = places - path.size() - gaps;
-  std::erase_if(idle_, [&](const auto& one) { return node_at_[one.second] == kNone; });
+  find_idle_places();
   std::sort(idle_.begin(), idle_.end());  // whoever was on a path last is the last one
   const std::size_t staying = std::min(idle_.size(), first);
   std::vector<Move> moves;
@@ -213,9 +222,7 @@ void PathTable<Real>::move_all(std::span<const Move> moves) {
     node_at_[to] = nodes[from];
     place_of_[node_at_[to].raw()] = to;
   }
-  free_.clear();
-  for (std::uint32_t place = 0; place < places; ++place)
-    if (node_at_[place] == kNone) free_.push_back(place);
+  find_free_places();
 }
 
 template <class Real>

@@ -86,6 +86,8 @@ class PathTable {
   std::size_t choose_foot(std::span<const NodeId> trees, std::size_t most) const;
   void make_room(std::size_t kept);
   void vacate(std::span<const NodeId> trees);
+  void find_free_places();
+  void find_idle_places();
   void put_in_order(std::span<const NodeId> trees);
   struct Move {
     std::uint32_t from, to;  // places

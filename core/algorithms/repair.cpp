@@ -53,7 +53,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   if (comes) cut_.trees.push_back(coming);
   gather<Real>(tree, cut_.trees, means_, forest_);
   recall(tree, coming);
-  if (merge_path(tree, comes, going, known)) return true;
+  if (merge_path(tree, place, comes, going, known)) return true;
   std::size_t remade = cut_.taken.size();
   const LongPathOutcome outcome =
       is_long() ? merge_long_path<Real>(forest_, cut_.trees, comes, tree.dim(), metric_, linkage_,
@@ -86,10 +86,11 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
 /// Where linkages are means of their parts', and there are many columns: only what has changed
 /// of the path is written, and summaries are left for later.
 template <class Real>
-bool Repair<Real>::merge_path(Tree<Real>& tree, bool comes, NodeId going, double known) {
+bool Repair<Real>::merge_path(Tree<Real>& tree, const Place& place, bool comes, NodeId going,
+                              double known) {
   const std::size_t m = forest_.size();
-  if (!cut_.one_path || cut_.taken.empty() || tree.marked() || m < path_from_ ||
-      !PathHac<Real>::fits(m) || !PathHac<Real>::fits(tree.dim(), metric_, linkage_) ||
+  if (!cut_.one_path || cut_.taken.empty() || m < path_from_ || !PathHac<Real>::fits(m) ||
+      !PathHac<Real>::fits(tree.dim(), metric_, linkage_) ||
       !path_hac_.merge(forest_, cut_.trees, cut_.taken, comes, end_of_ids(tree), merges_))
     return false;
   const std::size_t levels = cut_.taken.size();
@@ -105,9 +106,11 @@ bool Repair<Real>::merge_path(Tree<Real>& tree, bool comes, NodeId going, double
   heirs_.assign(levels, {});  // from here on nothing may fail
   if (going != kNone) tree.detach(going);
   write_path(tree, comes, known);
-  tree.set_root(cut_.trees.back());
+  place.fill(tree, cut_.trees.back());
+  summarise_up(tree, place.above);
   if (going != kNone) tree.freshen(tree.root());  // nothing is left of who has gone
   for (std::size_t t = m; t < cut_.trees.size(); ++t) path_hac_.table().release(cut_.trees[t]);
+  release_above(tree, place);
   if (memory_.in_use()) memory_.forget();
   remembered_ = tree.changes();
   return true;
@@ -188,6 +191,12 @@ void Repair<Real>::recall(const Tree<Real>& tree, NodeId coming) {
   if (is_long() || memory_.in_use()) memory_.make_room(end_of_ids(tree), forest_.size());
 }
 
+/// What is above a held node has other points now, though it was not on the path.
+template <class Real>
+void Repair<Real>::release_above(const Tree<Real>& tree, const Place& place) {
+  for (NodeId v = place.above; v != kNone; v = tree.parent(v)) path_hac_.table().release(v);
+}
+
 /// Raw ids are below, that of a node which is still to come included.
 template <class Real>
 std::size_t Repair<Real>::end_of_ids(const Tree<Real>& tree) {
@@ -200,6 +209,7 @@ void Repair<Real>::note_merges(const Tree<Real>& tree, bool comes, const Place& 
   for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
     path_hac_.table().release(cut_.trees[t]);
   for (const Slot slot : kept_) path_hac_.table().release(NodeId::inner(slot));
+  release_above(tree, place);
   remembered_ = tree.changes();
   if (!memory_.in_use()) return;
   if (!cut_.one_path || place.above != kNone) {

@@ -103,7 +103,8 @@ class Repair {
 
  private:
   struct Place;
-  bool merge_path(Tree<Real>& tree, bool comes, NodeId going, double known);
+  bool merge_path(Tree<Real>& tree, const Place& place, bool comes, NodeId going, double known);
+  void release_above(const Tree<Real>& tree, const Place& place);
   void write_path(Tree<Real>& tree, bool comes, double known);
   void put_last(NodeId tree);
   void merge_last_two_first(const Tree<Real>& tree);

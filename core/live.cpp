@@ -622,7 +622,7 @@ template <class Real>
 void Live<Real>::wipe() noexcept {
   std::fill(mean_.begin(), mean_.end(), Real{0});
   search_.wipe();
-  algorithm_->wipe();
+  algorithm_->wipe(tree_);
 }
 
 // --- a budget of leaves ---------------------------------------------------------------

@@ -147,6 +147,20 @@ def test_single_inserts_keep_to_the_window(Estimator):
     assert len(one) == 6
 
 
+@pytest.mark.parametrize(("metric", "d"), [("sqeuclidean", 20), ("sqeuclidean", 200), ("dot", 20)])
+def test_what_is_remembered_of_paths_says_nothing_wrong_about_who_is_forgotten(metric, d):
+    """Linkages are kept while points go; whoever is read from a file knows none."""
+    rows = np.abs(np.random.default_rng(4).normal(size=(240, d))).astype(np.float32)
+    model = OHAC(metric=metric).partial_fit(rows[:150])
+    for i, row in enumerate(rows[150:]):
+        forgetful = pickle.loads(pickle.dumps(model))
+        for one in (model, forgetful):
+            one.forget((7 * i) % 150 if i < 20 else 150 + i - 20)
+            one.insert(row)
+        assert np.array_equal(model.hierarchy().children, forgetful.hierarchy().children)
+        assert np.array_equal(model.hierarchy().node_ids, forgetful.hierarchy().node_ids)
+
+
 def test_points_forgotten_by_hand_do_not_count_in_the_window():
     model = OHAC(window=10).fit(X[:10])
     model.forget([2, 3, 9])

@@ -59,8 +59,8 @@ class Algorithm {
   virtual void erase(Tree<Real>& /*tree*/, NodeId /*leaf*/) {
     throw std::invalid_argument("this algorithm cannot take points out again");
   }
-  /// Overwrite what buffers hold of rows that have been there.
-  virtual void wipe() noexcept {}
+  /// Overwrite what buffers hold of rows that have been in this tree, and are not any more.
+  virtual void wipe(const Tree<Real>& /*tree*/) noexcept {}
   /// Does it look at weights? If so, leaves that come may stand for several points.
   virtual bool weighs() const { return true; }
   /// Have a leaf stand for something else; there is room to weigh.

@@ -45,7 +45,7 @@ class Ohac final : public Algorithm<Real> {
   void erase(Tree<Real>& tree, NodeId leaf) override;
   /// The leaf's root path is split, and HAC merges it with what hung off it.
   void weigh(Tree<Real>& tree, NodeId leaf, Standing standing) override;
-  void wipe() noexcept override { repair_.wipe(); }
+  void wipe(const Tree<Real>& tree) noexcept override { repair_.wipe(tree); }
   bool keeps_marks() const override { return true; }
   /// The root paths of both, linked as they are with others, are split, and HAC merges
   /// them, as one, with what hung off the paths.

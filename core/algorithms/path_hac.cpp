@@ -639,7 +639,6 @@ void PathHac<Real>::wipe() noexcept {
        {&scratch_.patched[0], &scratch_.patched[1], &scratch_.run.sums, &scratch_.run.least})
     ramify::wipe(*buffer);
   for (std::vector<double>& row : scratch_.rows) ramify::wipe(row);
-  scratch_.rows.clear();
 }
 
 template class PathHac<float>;

@@ -60,6 +60,7 @@ class PathHac {
              std::span<const Slot> path, bool comes, std::size_t end_of_ids,
              std::vector<Merge>& merges);
 
+  /// Overwrite what is left of what the table does not know any more.
   void wipe() noexcept;
 
  private:

@@ -21,6 +21,14 @@ bool all_small(const float* values, std::size_t from, std::size_t to, float most
   return large == 0;
 }
 
+/// Overwrite what a buffer held when it was longer.
+template <class T>
+void wipe_behind(std::vector<T>& buffer) noexcept {
+  const std::size_t size = buffer.size();
+  buffer.resize(buffer.capacity());  // which takes no memory, and is all zeros there
+  buffer.resize(size);
+}
+
 }  // namespace
 
 template <class Real>
@@ -31,13 +39,31 @@ void PathTable<Real>::forget() {
 
 template <class Real>
 void PathTable<Real>::wipe() noexcept {
-  forget();
-  for (std::vector<float>* buffer :
-       {&table_, &spare_, &weights_, &foot_weights_, &foot_near_, &foot_far_})
+  for (std::vector<float>* buffer : {&spare_, &foot_weights_, &foot_near_, &foot_far_})
     ramify::wipe(*buffer);
-  for (std::vector<Real>* buffer : {&blocks_, &spare_blocks_, &foot_blocks_}) ramify::wipe(*buffer);
-  ramify::wipe(lengths_);
-  ramify::wipe(node_at_);
+  for (std::vector<Real>* buffer : {&spare_blocks_, &foot_blocks_}) ramify::wipe(*buffer);
+  if (node_at_.empty()) table_.clear();  // nothing was seated, or memory ran out on the way
+  if (node_at_.empty()) blocks_.clear();
+  for (std::vector<float>* buffer : {&table_, &weights_}) wipe_behind(*buffer);
+  wipe_behind(blocks_);
+  wipe_behind(lengths_);
+  for (std::size_t place = 0; place < node_at_.size(); ++place) wipe_row(place);
+}
+
+/// What a place has of empty ones, and all that an empty one has.
+template <class Real>
+void PathTable<Real>::wipe_row(std::size_t place) noexcept {
+  const std::size_t places = node_at_.size();
+  float* row = &table_[place * places];
+  if (node_at_[place] != kNone) {
+    for (std::size_t i = 0; i < places; ++i) row[i] = node_at_[i] == kNone ? 0 : row[i];
+    return;
+  }
+  std::fill_n(row, places, 0.0F);
+  weights_[place] = 0;
+  if (of_products_) lengths_[place] = 0;
+  for (std::size_t j = 0; !are_long() && j < dim_; ++j)
+    blocks_[(place / kWidth * dim_ + j) * kWidth + place % kWidth] = 0;
 }
 
 template <class Real>

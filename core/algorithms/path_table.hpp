@@ -41,7 +41,7 @@ class PathTable {
   void release(NodeId v) {
     if (knows(v)) node_at_[place_of_[v.raw()]] = kNone;
   }
-  /// Overwrite what is left of rows that have been there.
+  /// Overwrite what is left of subtrees that it knows nothing of any more.
   void wipe() noexcept;
 
   /// A place for everything that hangs off a path of these nodes, lowest first, and if `comes` for
@@ -115,6 +115,8 @@ class PathTable {
   template <class RowOf, class OutOf>
   void compare(std::size_t count, RowOf&& item, OutOf&& out, const std::vector<Real>& blocks,
                const std::vector<float>& weights, std::size_t first, std::size_t last);
+
+  void wipe_row(std::size_t place) noexcept;
 
   static constexpr std::uint64_t kPathsToAnOrder = 64;
   static constexpr std::size_t kItemsToAGap = 8;

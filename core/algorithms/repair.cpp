@@ -50,6 +50,10 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
                               double known) {
   const bool comes = coming != kNone;
   const Place place(tree, cut_);
+  if (going != kNone) {
+    path_hac_.table().release(going);
+    path_hac_.table().release(tree.parent(going));
+  }
   if (comes) cut_.trees.push_back(coming);
   gather<Real>(tree, cut_.trees, means_, forest_);
   recall(tree, coming);

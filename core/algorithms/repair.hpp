@@ -72,8 +72,8 @@ class Repair {
   /// HAC of the forest that was cut out, two trees of which come together before all
   /// others, and are linked. There is room to mark. If this throws, the tree is as it was.
   void link(Tree<Real>& tree, NodeId a, NodeId b);
-  /// Overwrite what buffers hold of rows that have been there.
-  void wipe() noexcept {
+  /// Overwrite what buffers hold of rows that have been in this tree, and are not any more.
+  void wipe(const Tree<Real>& tree) noexcept {
     ramify::wipe(mean_);
     ramify::wipe(means_);
     ramify::wipe(scratch_.columns);
@@ -82,6 +82,7 @@ class Repair {
     ramify::wipe(scratch_.linkages);
     long_path_.wipe();
     stable_path_.wipe();
+    if (tree.changes() != remembered_) path_hac_.table().forget();
     path_hac_.wipe();
   }
 

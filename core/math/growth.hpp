@@ -155,8 +155,8 @@ class BigVector {
 /// Overwrite all that a buffer holds or has held where it lies now; it is empty then.
 template <class T>
 void wipe(std::vector<T>& buffer) noexcept {
-  buffer.resize(buffer.capacity());  // which takes no memory
-  std::fill(buffer.begin(), buffer.end(), T{});
+  buffer.clear();
+  buffer.resize(buffer.capacity());  // which takes no memory, and makes all of it zero
   buffer.clear();
 }
 

@@ -334,8 +334,10 @@ def path_in_order(rng, count, d, metric, noise):
     st.sampled_from([np.float32, np.float64]),
     st.sampled_from([0.0, 1e-7, 0.01, 0.1]),
     st.booleans(),
+    st.booleans(),
 )
-def test_a_path_in_order_is_merged_some_at_once(seed, count, d, metric, dtype, noise, comes):
+def test_a_path_in_order_is_merged_some_at_once(seed, count, d, metric, dtype, noise, comes, one):
+    """And what hangs off several paths, which are not given, as well."""
     rng = np.random.default_rng(seed)
     means, ssds, sizes, firsts = path_in_order(rng, count, d, metric, noise)
     near = slice(2, count // 2, 7)  # up to rounding as near as the one before
@@ -343,8 +345,9 @@ def test_a_path_in_order_is_merged_some_at_once(seed, count, d, metric, dtype, n
     forest = (means.astype(dtype), ssds, sizes, firsts)
     expected, _ = parts.forest_hac(*forest, metric, "average", "pairs")
     path_hac = part("PathHac", dtype)(d, metric)
+    path = range(count - 1 - comes) if one else []
     for _ in range(3):
-        merges = path_hac.merge(*forest, range(count), range(count - 1 - comes), comes)
+        merges = path_hac.merge(*forest, range(count), path, comes)
         assert merges is None or merges == expected
     assert merges is not None or noise < 0.01
 

@@ -54,8 +54,9 @@ class PathHac {
 
   PathTable<Real>& table() { return table_; }
 
-  /// Merge the forest that hangs off a path of these nodes, lowest first; if `comes`, a leaf that
-  /// is not below them is last. False if it cannot tell, with nothing changed.
+  /// Merge the forest that hangs off a path of these nodes, lowest first, or off several paths, of
+  /// which none is given; if `comes`, a leaf that is not below them is last. False if it cannot
+  /// tell, with nothing changed.
   bool merge(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
              std::span<const Slot> path, bool comes, std::size_t end_of_ids,
              std::vector<Merge>& merges);

@@ -67,7 +67,8 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   if (outcome == LongPathOutcome::kUnsure &&
       (!comes || !merge_below_the_stable_part(tree.dim(), remade))) {
     remade = cut_.taken.size();
-    if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
+    if (!merge_paths(tree, comes) &&
+        !forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_))
       return false;
   }
   kept_.clear();
@@ -93,8 +94,7 @@ template <class Real>
 bool Repair<Real>::merge_path(Tree<Real>& tree, const Place& place, bool comes, NodeId going,
                               double known) {
   const std::size_t m = forest_.size();
-  if (!cut_.one_path || cut_.taken.empty() || m < path_from_ || !PathHac<Real>::fits(m) ||
-      !PathHac<Real>::fits(tree.dim(), metric_, linkage_) ||
+  if (!cut_.one_path || !suits_table(tree) ||
       !path_hac_.merge(forest_, cut_.trees, cut_.taken, comes, end_of_ids(tree), merges_))
     return false;
   const std::size_t levels = cut_.taken.size();
@@ -118,6 +118,21 @@ bool Repair<Real>::merge_path(Tree<Real>& tree, const Place& place, bool comes, 
   if (memory_.in_use()) memory_.forget();
   remembered_ = tree.changes();
   return true;
+}
+
+/// What hangs off several paths, from the same table; they are written as any forest is. Their
+/// nodes tell nothing about what will be met again: most of the subtrees will.
+template <class Real>
+bool Repair<Real>::merge_paths(const Tree<Real>& tree, bool comes) {
+  return !cut_.one_path && suits_table(tree) &&
+         path_hac_.merge(forest_, cut_.trees, {}, comes, end_of_ids(tree), merges_);
+}
+
+template <class Real>
+bool Repair<Real>::suits_table(const Tree<Real>& tree) const {
+  const std::size_t m = forest_.size();
+  return !cut_.taken.empty() && m >= (cut_.one_path ? path_from_ : paths_from_) &&
+         PathHac<Real>::fits(m) && PathHac<Real>::fits(tree.dim(), metric_, linkage_);
 }
 
 /// A union of all subtrees up to some level is the node of that level, which may have gained x: it

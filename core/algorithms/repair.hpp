@@ -54,6 +54,7 @@ class Repair {
       : metric_(metric),
         linkage_(linkage),
         path_from_(lengths.path_from > 0 ? lengths.path_from : kWorthAPath),
+        paths_from_(lengths.path_from > 0 ? lengths.path_from : kWorthPaths),
         long_path_from_(lengths.long_path_from > 0 ? lengths.long_path_from
                                                    : usual_long_path(dim, metric, linkage)),
         stable_path_(dim),
@@ -105,6 +106,8 @@ class Repair {
  private:
   struct Place;
   bool merge_path(Tree<Real>& tree, const Place& place, bool comes, NodeId going, double known);
+  bool merge_paths(const Tree<Real>& tree, bool comes);
+  bool suits_table(const Tree<Real>& tree) const;
   void release_above(const Tree<Real>& tree, const Place& place);
   void write_path(Tree<Real>& tree, bool comes, double known);
   void put_last(NodeId tree);
@@ -125,8 +128,9 @@ class Repair {
 
   Metric metric_;
   Linkage linkage_;
-  static constexpr std::size_t kWorthAPath = 12;  // shorter ones are merged as quickly
-  std::size_t path_from_, long_path_from_;
+  // Shorter ones are merged as quickly: one path, and several.
+  static constexpr std::size_t kWorthAPath = 12, kWorthPaths = 64;
+  std::size_t path_from_, paths_from_, long_path_from_;
   ForestScratch scratch_;
   StablePath<Real> stable_path_;
   LongPathScratch long_path_;

@@ -175,6 +175,10 @@ def _widths(plan: Plan) -> list[Case]:
     rows = plan.rows("doubles", 10_000, width=64)
     cases.append(Case(WIDTHS, "OHAC 10,000 x 64 float64, long paths", _fit("OHAC", rows),
                       (Goal("each"),), once=True))  # fmt: skip
+    cases.append(Case(WIDTHS, "OHAC 10,000 x 64, long paths, one row at a time",
+                      Job("ours.live_use", plan.rows("gaussian", 10_000, width=64)),
+                      (Goal("marked", most=1.25), Goal("single window", most=4)),
+                      once=True))  # fmt: skip
     deep = (Goal("each", most=1_500),)  # 2,000 of them in three seconds
     for name, rows, options in (
         ("centroid 2,000 x 64", plan.rows("gaussian", 2_000, width=64), {"linkage": "centroid"}),

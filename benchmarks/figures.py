@@ -104,6 +104,8 @@ FIGURES: dict[str, Figure] = {
     "hierarchy": Figure(_own("hierarchy_ms"), "hierarchy() {} ms"),
     "readers": Figure(_own("read_p99_ms"), "p99 of a read {} ms"),
     "window": Figure(_own("window"), "a window {}× plain inserts"),
+    "marked": Figure(_own("marked"), "after a must_link {}× plain inserts"),
+    "single window": Figure(_own("single_window"), "in a window {}×"),
     "budget": Figure(_own("budget_us"), "{} µs an insert"),
     "window memory": Figure(_own("window_memory"), "grows to {}× after the second window"),
     "window revenue": Figure(_own("window_revenue"), "revenue {} beside a fresh tree", "+.4f"),

@@ -239,6 +239,29 @@ def window(X: Rows, share: int = 10) -> Timed:
     return work
 
 
+def live_use(X: Rows) -> Timed:
+    """Rows that come one at a time: as they are, into a marked tree, and into a window."""
+    half = len(X) // 2
+
+    def each(model: Any) -> float:
+        begin = time.process_time()
+        for row in X[half:]:
+            model.insert(row)
+        return time.process_time() - begin
+
+    def work() -> Figures:
+        plain, marked = (_model("OHAC", {}).partial_fit(X[:half]) for _ in range(2))
+        marked.must_link(0, 1)
+        took = each(plain)
+        return {
+            "points": half,
+            "marked": each(marked) / took,
+            "single_window": each(_model("OHAC", {"window": half}).partial_fit(X[:half])) / took,
+        }
+
+    return work
+
+
 def budget(X: Rows, leaves: int = 50_000, share: int = 10, held_out: int = 20_000) -> Timed:
     """A stream through a budget of leaves, beside the first of its rows without one.
 

@@ -584,7 +584,7 @@ double PathChain<Real, Rule>::rounding(double linkage) {
   const auto m = static_cast<double>(forest_.size()), columns = static_cast<double>(means_.dim());
   const double times = 1.2e-15 * (m + columns);
   if constexpr (Rule::kProduct) return 4 * times * table_.longest() + 1e-290;
-  // Three items that are each no farther than so from a fourth: two are no farther apart than...
+  // Means are at most reach() from that of the last item, and variances at most its square.
   const double largest = 6 * reach() * reach();
   // A mean is off by a few ulps of its distance from where it is counted from, for each of up to m
   // merges; a variance by the root of m times as much.

@@ -5,8 +5,8 @@
 // nearest, and Q is its nearest. To find the nearest takes a pass over a row for each of them. To
 // see that it is nearest does not: with Q_0 = Q and Q_j = Q_(j-1) + S_j, what is to be known is
 //
-//   L(Q_(j-1), S_b) > l_j  and  L(S_j, S_b) > l_j  for all others b,  l_j a little above L(Q_(j-1),
-//   S_j)
+//   L(Q_(j-1), S_b) > l_j  and  L(S_j, S_b) > l_j  for all others b,
+//   with l_j a little above L(Q_(j-1), S_j)
 //
 // and the first of these are running sums of the rows of S_1, S_2, ... All rows are read side by
 // side. Where L(Q, S_b) and all L(S_j, S_b) are above every l_j, so are the means of them; that is
@@ -38,8 +38,7 @@ class PathRun {
   std::size_t size() const { return count_; }
   std::uint32_t item(std::size_t j) const { return items_[j]; }
   std::uint32_t place(std::size_t j) const { return places_[j]; }
-  /// How many points item j has, and the union after it.
-  double points(std::size_t j) const { return n_[j]; }
+  /// How many points the union has after item j.
   double points_with(std::size_t j) const { return so_far_[j + 1]; }
 
   explicit PathRun(double points_in_union) { so_far_[0] = points_in_union; }

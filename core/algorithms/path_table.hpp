@@ -149,7 +149,7 @@ class PathTable {
     std::uint32_t item, place;
   };
   std::vector<Fresh> fresh_;
-  std::uint64_t paths_ = 1;  // who was never on one was not on the last one either
+  std::uint64_t paths_ = 1;               // who was never on one was not on the last one either
   std::vector<std::uint32_t> newcomers_;  // items that are kept, and were not on the last path
   std::vector<std::uint32_t> unknown_;
 };

@@ -247,7 +247,7 @@ RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
     for (auto& row : sums)
 #pragma GCC unroll 4
       for (Lanes& sum : row) sum = Lanes{};
-    for (; j + kRun <= end; j += kRun)
+    for (; j + kRun <= end; j += kRun) {
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < kRows; ++i)
 #pragma GCC unroll 4
@@ -262,6 +262,7 @@ RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
             sums[i][k] += there * there;
           }
         }
+    }
 #pragma GCC unroll 4
     for (std::size_t i = 0; i < kRows; ++i)
 #pragma GCC unroll 4

@@ -106,8 +106,8 @@ inline double block_rounding(std::size_t dim) {
 }
 /// And of a tile.
 inline double tile_rounding(std::size_t dim) {
-  const std::size_t turns = std::min(dim, kRunOfTiles) / kLanes;
-  return 6.5e-8 * (26 + static_cast<double>(turns + dim / kRunOfTiles));
+  const double in_a_run = static_cast<double>(std::min(dim, kRunOfTiles)) / kLanes;
+  return 6.5e-8 * (26 + in_a_run + static_cast<double>(dim) / kRunOfTiles);
 }
 
 /// What rounding can have added to a product of RowsKernels, or of double_gram(), of the product of

@@ -21,14 +21,6 @@ bool all_small(const float* values, std::size_t from, std::size_t to, float most
   return large == 0;
 }
 
-/// Overwrite what a buffer held when it was longer.
-template <class T>
-void wipe_behind(std::vector<T>& buffer) noexcept {
-  const std::size_t size = buffer.size();
-  buffer.resize(buffer.capacity());  // which takes no memory, and is all zeros there
-  buffer.resize(size);
-}
-
 }  // namespace
 
 template <class Real>
@@ -42,8 +34,12 @@ void PathTable<Real>::wipe() noexcept {
   for (std::vector<float>* buffer : {&spare_, &foot_weights_, &foot_near_, &foot_far_})
     ramify::wipe(*buffer);
   for (std::vector<Real>* buffer : {&spare_blocks_, &foot_blocks_}) ramify::wipe(*buffer);
-  if (node_at_.empty()) table_.clear();  // nothing was seated, or memory ran out on the way
-  if (node_at_.empty()) blocks_.clear();
+  if (node_at_.empty()) {  // nothing was seated, or memory ran out on the way
+    table_.clear();
+    blocks_.clear();
+    weights_.clear();
+    lengths_.clear();
+  }
   for (std::vector<float>* buffer : {&table_, &weights_}) wipe_behind(*buffer);
   wipe_behind(blocks_);
   wipe_behind(lengths_);

@@ -39,7 +39,7 @@ struct UnionMeansScratch {
 
 /// A mean, counted from another one or from zero.
 template <bool kFromZero, class Real>
-RAMIFY_INLINE void take_off(const Real* mean, const Real* from, std::size_t dim, double* out) {
+RAMIFY_INLINE void count_from(const Real* mean, const Real* from, std::size_t dim, double* out) {
   for (std::size_t j = 0; j < dim; ++j)
     out[j] = static_cast<double>(mean[j]) - (kFromZero ? 0.0 : static_cast<double>(from[j]));
 }
@@ -75,19 +75,10 @@ class UnionMeans {
   bool are_one_row(std::uint32_t a, std::uint32_t b) {
     std::uint32_t first = kNobody;
     s_.pending.assign({a, b});
-    while (!s_.pending.empty()) {
-      const std::uint32_t c = s_.pending.back();
-      s_.pending.pop_back();
-      if (c >= items()) {
-        s_.pending.push_back(merges_[c - items()].a);
-        s_.pending.push_back(merges_[c - items()].b);
-      } else if (first == kNobody) {
-        first = c;
-      } else if (linkage_of<Rule>(forest_[first].summary, forest_[c].summary, dim_) != 0) {
-        return false;
-      }
-    }
-    return true;
+    return all_pending([&](std::uint32_t item) {
+      if (first == kNobody) first = item;
+      return linkage_of<Rule>(forest_[first].summary, forest_[item].summary, dim_) == 0;
+    });
   }
 
  private:
@@ -133,17 +124,26 @@ class UnionMeans {
     known.ssd = 0;
     const double* mean = s_.means[known.mean].data();
     s_.pending.assign(1, of_union);
+    all_pending([&](std::uint32_t c) {
+      const SummaryView<double> item = view(c, s_.room[0]);
+      known.ssd += item.ssd + item.n * squared_distance(item.mean, mean, dim_);
+      return true;
+    });
+  }
+  /// Does `holds` say so of all items of the pending clusters?
+  template <class Holds>
+  bool all_pending(Holds&& holds) {
     while (!s_.pending.empty()) {
       const std::uint32_t c = s_.pending.back();
       s_.pending.pop_back();
       if (c >= items()) {
         s_.pending.push_back(merges_[c - items()].a);
         s_.pending.push_back(merges_[c - items()].b);
-      } else {
-        const SummaryView<double> item = view(c, s_.room[0]);
-        known.ssd += item.ssd + item.n * squared_distance(item.mean, mean, dim_);
+      } else if (!holds(c)) {
+        return false;
       }
     }
+    return true;
   }
   std::uint32_t take_place() {
     if (s_.free_means.empty()) {
@@ -162,8 +162,8 @@ class UnionMeans {
       return {known.n, s_.means[known.mean].data(), known.ssd};
     }
     room.resize(dim_);
-    chosen<take_off<Rule::kProduct, Real>>()(forest_[c].summary.mean, forest_.back().summary.mean,
-                                             dim_, room.data());
+    chosen<count_from<Rule::kProduct, Real>>()(forest_[c].summary.mean, forest_.back().summary.mean,
+                                               dim_, room.data());
     return {forest_[c].summary.n, room.data(), forest_[c].summary.ssd};
   }
 

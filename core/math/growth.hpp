@@ -160,6 +160,14 @@ void wipe(std::vector<T>& buffer) noexcept {
   buffer.clear();
 }
 
+/// Overwrite what a buffer held when it was longer.
+template <class T>
+void wipe_behind(std::vector<T>& buffer) noexcept {
+  const std::size_t size = buffer.size();
+  buffer.resize(buffer.capacity());  // which takes no memory, and is all zeros there
+  buffer.resize(size);
+}
+
 /// Make room for `extra` more entries. A large batch gets exactly its room, so
 /// that bulk loading wastes nothing; single inserts grow by half, so that n of
 /// them copy O(n) entries in all.

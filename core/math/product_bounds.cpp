@@ -237,8 +237,8 @@ template <bool kProduct, std::size_t kRows, class Real>
 RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
   constexpr std::size_t kSide = RowTile<Real>::kSide;
   static_assert(kRows <= kSide);
-  std::size_t j = 0;
 #if defined(__GNUC__) || defined(__clang__)
+  std::size_t j = 0;
   Lanes totals[kRows][kSide] = {};
   while (j + kRun <= dim) {
     const std::size_t end = j + kRunOfTiles < dim ? j + kRunOfTiles : dim;
@@ -276,10 +276,6 @@ RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
         for (std::size_t l = 0; l < width; ++l) lanes[l] += lanes[l + width];
       tile.out[i][k] = lanes[0];
     }
-#else
-  for (auto& row : tile.out)
-    for (float& sum : row) sum = 0;
-#endif
   for (; j < dim; ++j)
     for (std::size_t i = 0; i < kRows; ++i)
       for (std::size_t k = 0; k < kSide; ++k) {
@@ -288,6 +284,17 @@ RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
         tile.out[i][k] +=
             kProduct ? static_cast<float>(here) * static_cast<float>(there) : gap * gap;
       }
+#else
+  for (std::size_t i = 0; i < kRows; ++i)
+    for (std::size_t k = 0; k < kSide; ++k) {
+      double sum = 0;
+      for (std::size_t j = 0; j < dim; ++j) {
+        const double here = tile.rows[i][j], there = tile.others[k][j];
+        sum += kProduct ? here * there : (here - there) * (here - there);
+      }
+      tile.out[i][k] = static_cast<float>(sum);
+    }
+#endif
 }
 
 RAMIFY_INLINE void sum_rows(const WeightedRows& r) {

@@ -258,20 +258,24 @@ def test_equal_linkages_are_never_certain():
 # --- HAC of a path, with what earlier paths have found out ---------------------------------
 
 
+PATH_RULES = [("sqeuclidean", "average"), ("dot", "average"), ("sqeuclidean", "centroid")]
+
+
 @settings(max_examples=examples(200))
-@given(paths(columns=(16, 17, 40)), st.sampled_from(["sqeuclidean", "dot"]), st.booleans())
-def test_a_path_is_merged_as_a_forest_or_not_at_all(forest, metric, comes):
+@given(paths(columns=(16, 17, 40)), st.sampled_from(PATH_RULES), st.booleans())
+def test_a_path_is_merged_as_a_forest_or_not_at_all(forest, rule, comes):
     """Not at all: only where linkages tie. Else the same merges, in the same order."""
     count = len(forest[0])
-    path_hac = part("PathHac", forest[0].dtype.type)(forest[0].shape[1], metric)
-    expected, _ = parts.forest_hac(*forest, metric, "average", "pairs")
+    path_hac = part("PathHac", forest[0].dtype.type)(forest[0].shape[1], *rule)
+    expected, _ = parts.forest_hac(*forest, *rule, "pairs")
     for _ in range(3):  # the third time almost everything is known
         merges = path_hac.merge(*forest, range(count), range(count - 1 - comes), comes)
         assert merges is None or merges == expected
 
 
+@pytest.mark.parametrize("linkage", ["average", "centroid"])
 @pytest.mark.parametrize("offset", [0.0, 1e6, 1e8])
-def test_rows_far_from_zero_are_merged_as_pairs_are(offset):
+def test_rows_far_from_zero_are_merged_as_pairs_are(offset, linkage):
     """Means of whole numbers out there are rounded more than their linkages differ."""
     told = 0
     for seed in range(scaled(300)):
@@ -279,9 +283,10 @@ def test_rows_far_from_zero_are_merged_as_pairs_are(offset):
         rows = offset + rng.integers(0, 3, size=(14, 16)).astype(float)
         sizes = rng.integers(1, 4, size=14).astype(np.uint32)
         forest = (rows, np.zeros(14), sizes, rng.permutation(14).astype(np.uint32))
-        merges = parts.PathHacF64(16, "sqeuclidean").merge(*forest, range(14), range(12), True)
+        path_hac = parts.PathHacF64(16, "sqeuclidean", linkage)
+        merges = path_hac.merge(*forest, range(14), range(12), True)
         told += merges is not None
-        expected, _ = parts.forest_hac(*forest, "sqeuclidean", "average", "pairs")
+        expected, _ = parts.forest_hac(*forest, "sqeuclidean", linkage, "pairs")
         assert merges in (None, expected)
     assert told > 0
 
@@ -296,13 +301,14 @@ def pairs_in_a_row(count, rng):
     return means, np.zeros(count), np.ones(count, np.uint32), firsts
 
 
-def test_a_short_path_comes_after_one_with_many_unions():
+@pytest.mark.parametrize("linkage", ["average", "centroid"])
+def test_a_short_path_comes_after_one_with_many_unions(linkage):
     """What the unions of the long one had is used again, by fewer."""
     rng = np.random.default_rng(1)
-    path_hac = parts.PathHacF64(64, "sqeuclidean")
+    path_hac = parts.PathHacF64(64, "sqeuclidean", linkage)
     for count, times, first in ((400, 1, 0), (272, 3, 1000)):
         forest = pairs_in_a_row(count, rng)
-        expected, _ = parts.forest_hac(*forest, "sqeuclidean", "average", "pairs")
+        expected, _ = parts.forest_hac(*forest, "sqeuclidean", linkage, "pairs")
         for _ in range(times):
             merges = path_hac.merge(*forest, range(first, first + count), range(count - 1), False)
             assert merges == expected
@@ -330,21 +336,21 @@ def path_in_order(rng, count, d, metric, noise):
     seeds(),
     st.integers(12, 130),
     st.sampled_from([16, 40, 200, 600]),
-    st.sampled_from(["sqeuclidean", "dot"]),
+    st.sampled_from(PATH_RULES),
     st.sampled_from([np.float32, np.float64]),
     st.sampled_from([0.0, 1e-7, 0.01, 0.1]),
     st.booleans(),
     st.booleans(),
 )
-def test_a_path_in_order_is_merged_some_at_once(seed, count, d, metric, dtype, noise, comes, one):
+def test_a_path_in_order_is_merged_some_at_once(seed, count, d, rule, dtype, noise, comes, one):
     """And what hangs off several paths, which are not given, as well."""
     rng = np.random.default_rng(seed)
-    means, ssds, sizes, firsts = path_in_order(rng, count, d, metric, noise)
+    means, ssds, sizes, firsts = path_in_order(rng, count, d, rule[0], noise)
     near = slice(2, count // 2, 7)  # up to rounding as near as the one before
     means[near] = means[1 : count // 2 - 1 : 7] * (1 + noise * rng.normal(size=(1, d)))
     forest = (means.astype(dtype), ssds, sizes, firsts)
-    expected, _ = parts.forest_hac(*forest, metric, "average", "pairs")
-    path_hac = part("PathHac", dtype)(d, metric)
+    expected, _ = parts.forest_hac(*forest, *rule, "pairs")
+    path_hac = part("PathHac", dtype)(d, *rule)
     path = range(count - 1 - comes) if one else []
     for _ in range(3):
         merges = path_hac.merge(*forest, range(count), path, comes)
@@ -357,8 +363,9 @@ class PathMachine(RuleBasedStateMachine):
 
     dtype: type
     metric: str
+    linkage: str
 
-    @initialize(seed=seeds(), d=st.sampled_from([16, 24]), spread=st.sampled_from([0.01, 1.0]))
+    @initialize(seed=seeds(), d=st.sampled_from([16, 24, 200]), spread=st.sampled_from([0.01, 1.0]))
     def start(self, seed, d, spread):
         self.rng = np.random.default_rng(seed)
         self.means = self.rng.normal(size=(90, d))
@@ -367,7 +374,7 @@ class PathMachine(RuleBasedStateMachine):
         self.means = (self.means * spread).astype(self.dtype)
         self.sizes = self.rng.integers(1, 30, size=90).astype(np.uint32)
         self.ssds = self.rng.exponential(size=90) * (self.sizes > 1) * spread**2
-        self.path_hac = part("PathHac", self.dtype)(d, self.metric)
+        self.path_hac = part("PathHac", self.dtype)(d, self.metric, self.linkage)
         self.order = self.rng.permutation(90)
 
     @rule(lowest=st.integers(0, 80), comes=st.booleans(), among=st.integers(0, 3))
@@ -385,7 +392,7 @@ class PathMachine(RuleBasedStateMachine):
         )
         path = list(range(len(chosen) - 1 - comes))
         found = self.path_hac.merge(*forest, chosen.tolist(), path[::-1], comes)
-        expected, _ = parts.forest_hac(*forest, self.metric, "average", "pairs")
+        expected, _ = parts.forest_hac(*forest, self.metric, self.linkage, "pairs")
         assert found == expected
 
     @rule(which=st.integers(0, 89))
@@ -405,20 +412,21 @@ class PathMachine(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("metric", ["sqeuclidean", "dot"])
-def test_what_is_known_of_paths_stays_right(metric, dtype):
-    fields = {"metric": metric, "dtype": dtype}
+@pytest.mark.parametrize(("metric", "linkage"), PATH_RULES)
+def test_what_is_known_of_paths_stays_right(metric, linkage, dtype):
+    fields = {"metric": metric, "linkage": linkage, "dtype": dtype}
     run_machine(type("Machine", (PathMachine,), fields), runs=20, steps=40)
 
 
+@pytest.mark.parametrize("linkage", ["average", "centroid"])
 @pytest.mark.parametrize("scale", [1e20, 1e140, 1e-25])
-def test_numbers_beyond_single_precision_are_no_trouble(scale):
+def test_numbers_beyond_single_precision_are_no_trouble(scale, linkage):
     rng = np.random.default_rng(0)
     means = rng.normal(size=(30, 16))
     forest = (means, np.zeros(30), np.ones(30, np.uint32), np.arange(30, dtype=np.uint32))
     far = (means * scale, *forest[1:])
-    expected, _ = parts.forest_hac(*forest, "sqeuclidean", "average", "pairs")
-    path_hac = parts.PathHacF64(16, "sqeuclidean")
+    expected, _ = parts.forest_hac(*forest, "sqeuclidean", linkage, "pairs")
+    path_hac = parts.PathHacF64(16, "sqeuclidean", linkage)
     for _ in range(2):
         merges = path_hac.merge(*far, range(30), range(28), True)
         assert merges == (expected if scale < 1 else None)  # too large: it cannot tell

@@ -190,9 +190,12 @@ def test_any_tree_is_repaired_as_if_all_its_paths_were_long(metric, linkage, dty
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("metric", ["sqeuclidean", "dot"])
-def test_any_tree_is_repaired_with_what_is_known_of_its_paths(metric, dtype):
-    fields = {"metric": metric, "linkage": "average", "dtype": dtype, "lengths": (10**6, 2)}
+@pytest.mark.parametrize(
+    ("metric", "linkage"),
+    [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
+)
+def test_any_tree_is_repaired_with_what_is_known_of_its_paths(metric, linkage, dtype):
+    fields = {"metric": metric, "linkage": linkage, "dtype": dtype, "lengths": (10**6, 2)}
     fields["dims"] = (16, 20, 200)
     run_machine(type("Machine", (RepairMachine,), fields), runs=12, steps=25)
 

@@ -1,53 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// path_hac.hpp: HAC of what hangs off one path, where linkages are means of their parts'.
+// path_hac.hpp: HAC of what hangs off one path, or several, for all linkages but ward.
 //
 // The merges are those of forest_hac() on the same forest, to the bit and in the same order:
-// nearest-neighbour chains from the first item on. But linkages come from a table that is kept from
-// path to path (path_table.hpp), and are only about right. Whoever is nearest by more than they may
-// be off by is nearest. The others, one in some hundred, are compared exactly, and if
-// that does not tell, either, because two are equal up to rounding, forest_hac() has to.
+// nearest-neighbour chains from the first item on, or always the two nearest. But linkages come
+// from a table that is kept from path to path (path_table.hpp), and are only about right. Whoever
+// is nearest by more than they may be off by is nearest. The others, one in some hundred, are
+// compared exactly, and if that does not tell, either, because two are equal up to rounding,
+// forest_hac() has to.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
-#include "algorithms/path_run.hpp"
 #include "algorithms/path_table.hpp"
-#include "algorithms/union_means.hpp"
+#include "algorithms/path_unions.hpp"
 
 namespace ramify {
-
-/// What a chain needs besides the table; kept to spare allocations.
-struct PathScratch {
-  struct Cluster {
-    std::uint32_t place;     // of an item: in the table; of a union: of one of its items
-    bool in_foot, is_union;  // the place is in the foot
-    std::uint32_t row;       // of a union
-    double n;
-  };
-  std::vector<Cluster> clusters;
-  std::vector<Rank> ranks;
-  std::vector<float> foot_shut, kept_shut;          // 0, or kShut where a place is done with
-  std::vector<std::uint32_t> foot_item, kept_item;  // by place
-  std::vector<std::uint32_t> unions, chain;
-  PathRunScratch run;
-  std::vector<float> patched[2];          // of a kept row: what the foot knows
-  std::vector<std::vector<double>> rows;  // of unions: the foot, then the kept
-  std::vector<std::uint32_t> free_rows;
-  UnionMeansScratch means;
-  std::vector<std::uint32_t> near;
-};
 
 template <class Real>
 class PathHac {
  public:
   PathHac(std::size_t dim, Metric metric, Linkage linkage)
-      : dim_(dim), metric_(metric), linkage_(linkage), table_(dim, metric == Metric::kDot) {}
+      : dim_(dim), metric_(metric), linkage_(linkage), table_(dim, metric, linkage) {}
 
   /// Is it for such linkages?
   static bool fits(std::size_t dim, Metric metric, Linkage linkage) {
-    return dim >= kLanes && (metric == Metric::kDot || linkage == Linkage::kAverage);
+    return dim >= kLanes && (metric == Metric::kDot || linkage != Linkage::kWard);
   }
   /// And for such a path?
   static bool fits(std::size_t items) { return items <= PathTable<Real>::kMostItems; }

@@ -38,9 +38,10 @@ void PathTable<Real>::wipe() noexcept {
     table_.clear();
     blocks_.clear();
     weights_.clear();
+    least_.clear();
     lengths_.clear();
   }
-  for (std::vector<float>* buffer : {&table_, &weights_}) wipe_behind(*buffer);
+  for (std::vector<float>* buffer : {&table_, &weights_, &least_}) wipe_behind(*buffer);
   wipe_behind(blocks_);
   wipe_behind(lengths_);
   for (std::size_t place = 0; place < node_at_.size(); ++place) wipe_row(place);
@@ -57,6 +58,7 @@ void PathTable<Real>::wipe_row(std::size_t place) noexcept {
   }
   std::fill_n(row, places, 0.0F);
   weights_[place] = 0;
+  if (of_means_) least_[place] = 0;
   if (of_products_) lengths_[place] = 0;
   for (std::size_t j = 0; !are_long() && j < dim_; ++j)
     blocks_[(place / kWidth * dim_ + j) * kWidth + place % kWidth] = 0;
@@ -91,7 +93,7 @@ bool PathTable<Real>::seat_all(std::span<const ForestItem<Real>> forest,
   vacate(trees.subspan(lowest_, above_ - lowest_));
   if (paths_ % kPathsToAnOrder == 0) put_in_order(trees.subspan(lowest_, above_ - lowest_));
   seat_kept(forest, trees);
-  seat_foot(forest, comes);
+  seat_foot(forest, trees, comes);
   last_path_.assign(path.rbegin(), path.rend());
   longest_ = 0;
   for (std::size_t i = 0; of_products_ && i < forest.size(); ++i)
@@ -114,7 +116,7 @@ std::size_t PathTable<Real>::shared_from(std::span<const Slot> path) const {
 }
 
 /// How many of the lowest are the foot: so that little is to be compared. What is new above it
-/// will be kept, which costs more.
+/// will be kept, which costs more, unless it is met again as this one was.
 template <class Real>
 std::size_t PathTable<Real>::choose_foot(std::span<const NodeId> trees, std::size_t most) const {
   constexpr std::size_t kToKeep = 2;
@@ -126,7 +128,7 @@ std::size_t PathTable<Real>::choose_foot(std::span<const NodeId> trees, std::siz
       best_cost = cost;
       any = true;
     }
-    cost += (knows(trees[k - 1]) ? 0 : kToKeep);
+    if (!knows(trees[k - 1]) && !was_in_foot(trees[k - 1])) cost += kToKeep;
     cost -= 1;
   }
   return any && best_cost <= cost ? best : 0;
@@ -143,6 +145,7 @@ void PathTable<Real>::make_room(std::size_t kept) {
   blocks_.assign(are_long() ? 0 : places * dim_, 0);
   weights_.assign(places, 0);
   lengths_.assign(of_products_ ? places : 0, 0);
+  least_.assign(of_means_ ? places : 0, 0);
   last_seen_.assign(places, 0);
   idle_.reserve(places);
   free_.reserve(places);
@@ -244,7 +247,18 @@ void PathTable<Real>::move_all(std::span<const Move> moves) {
     node_at_[to] = nodes[from];
     place_of_[node_at_[to].raw()] = to;
   }
+  for (const Move& one : moves)
+    if (of_means_) find_least(one.to);
   find_free_places();
+}
+
+template <class Real>
+void PathTable<Real>::find_least(std::size_t place) {
+  const float* row = kept_row(place);
+  float least = kShut;
+  for (std::size_t i = place + 1; i < node_at_.size(); ++i)
+    least = node_at_[i] != kNone && row[i] < least ? row[i] : least;
+  least_[place] = least;
 }
 
 template <class Real>
@@ -282,6 +296,7 @@ void PathTable<Real>::seat_kept(std::span<const ForestItem<Real>> forest,
       last_seen_[place] = paths_;
       fresh_.push_back({i, place});
       if (of_products_) lengths_[place] = squared_length(forest[i]);
+      if (of_means_) least_[place] = kShut;
       put_in_block(forest[i], place, blocks_, weights_);
     }
     places_[i] = near = place_of_[v.raw()];
@@ -293,13 +308,16 @@ void PathTable<Real>::seat_kept(std::span<const ForestItem<Real>> forest,
 }
 
 template <class Real>
-void PathTable<Real>::seat_foot(std::span<const ForestItem<Real>> forest, bool comes) {
+void PathTable<Real>::seat_foot(std::span<const ForestItem<Real>> forest,
+                                std::span<const NodeId> trees, bool comes) {
   foot_width_ = whole(foot_, kWidth);
   foot_blocks_.resize(are_long() ? 0 : foot_width_ * dim_);
   foot_weights_.assign(foot_width_, 0);
   foot_near_.resize(foot_ * foot_width_);
   foot_far_.resize(foot_ * node_at_.size());
   for (std::uint32_t i = 0; i < lowest_; ++i) places_[i] = i;
+  for (std::uint32_t i = 0; i < lowest_; ++i)
+    if (!knows(trees[i])) place_of_[trees[i].raw()] = foot_of(paths_);
   if (comes) places_[above_] = static_cast<std::uint32_t>(lowest_);
   for (std::size_t i = 0; i < lowest_; ++i) put_in_block(forest[i], i, foot_blocks_, foot_weights_);
   if (comes) put_in_block(forest[above_], lowest_, foot_blocks_, foot_weights_);
@@ -348,8 +366,11 @@ bool PathTable<Real>::compare_kept(std::span<const ForestItem<Real>> forest) {
     float* row = &table_[one.place * places];
     row[one.place] = kShut;
     for (std::size_t i = 0; i < used; ++i) table_[i * places + one.place] = row[i];
-    for (std::size_t i = 0; i < used; ++i)
-      if (node_at_[i] != kNone && i != one.place && !(std::fabs(row[i]) < kMostSeen)) return false;
+    for (std::size_t i = 0; i < used; ++i) {
+      if (node_at_[i] == kNone || i == one.place) continue;
+      if (!(std::fabs(row[i]) < kMostSeen)) return false;
+      note_least(one.place, i, row[i]);
+    }
   }
   return true;
 }
@@ -431,6 +452,7 @@ bool PathTable<Real>::compare_kept_pairs(std::span<const ForestItem<Real>> fores
                                     [&](std::uint32_t a, std::uint32_t b, float linkage) {
                                       table_[places_[a] * places + places_[b]] = linkage;
                                       table_[places_[b] * places + places_[a]] = linkage;
+                                      note_least(places_[a], places_[b], linkage);
                                     });
     if (!fits) return false;
   }

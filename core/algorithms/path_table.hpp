@@ -15,6 +15,7 @@
 // of two kept ones is found out when both of them are on a path.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -33,7 +34,10 @@ class PathTable {
   static constexpr float kShut = 1e38F;      // of a subtree to itself
   static constexpr float kMostSeen = 1e36F;  // larger linkages are left to others
 
-  PathTable(std::size_t dim, bool of_products) : dim_(dim), of_products_(of_products) {}
+  PathTable(std::size_t dim, Metric metric, Linkage linkage)
+      : dim_(dim),
+        of_products_(metric == Metric::kDot),
+        of_means_(!of_products_ && linkage == Linkage::kCentroid) {}
 
   /// From now on nothing is known.
   void forget();
@@ -69,6 +73,10 @@ class PathTable {
     return foot_far_.data() + place * node_at_.size();
   }
 
+  /// Of a kept place: at most its linkage to any that is behind it, if linkages are distances of
+  /// means. Who is higher on the path is behind, mostly.
+  float least(std::size_t place) const { return least_[place]; }
+
   /// What a linkage, or a mean of some, may be off by.
   double doubt(double linkage) const { return relative_ * linkage + absolute_; }
   /// The largest squared length of a mean, if linkages are inner products.
@@ -79,6 +87,11 @@ class PathTable {
     if (v == kNone || v.raw() >= place_of_.size()) return false;
     const std::uint32_t place = place_of_[v.raw()];
     return place < node_at_.size() && node_at_[place] == v;
+  }
+  /// Was it in the foot of the last path?
+  bool was_in_foot(NodeId v) const { return place_of_[v.raw()] == foot_of(paths_); }
+  static std::uint32_t foot_of(std::uint64_t path) {
+    return static_cast<std::uint32_t>(path) | 0x8000'0000U;  // which is no place
   }
   bool seat_all(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
                 std::span<const Slot> path, bool comes, std::size_t end);
@@ -97,11 +110,18 @@ class PathTable {
   void put_in_block(const ForestItem<Real>& item, std::size_t place, std::vector<Real>& blocks,
                     std::vector<float>& weights);
   void seat_kept(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees);
-  void seat_foot(std::span<const ForestItem<Real>> forest, bool comes);
+  void seat_foot(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
+                 bool comes);
   bool compare_kept(std::span<const ForestItem<Real>> forest);
   bool compare_foot(std::span<const ForestItem<Real>> forest);
   bool compare_kept_pairs(std::span<const ForestItem<Real>> forest);
   bool compare_foot_pairs(std::span<const ForestItem<Real>> forest);
+  void find_least(std::size_t place);
+  void note_least(std::size_t place, std::size_t other, float linkage) {
+    if (!of_means_) return;
+    float& least = least_[std::min(place, other)];
+    least = std::min(least, linkage);
+  }
   bool are_long() const { return dim_ >= kLong; }
   template <class Use>
   bool compare_pairs(std::span<const ForestItem<Real>> forest, std::span<const std::uint32_t> items,
@@ -110,7 +130,7 @@ class PathTable {
     return dot(item.summary.mean, item.summary.mean, dim_);
   }
   float weight_of(const ForestItem<Real>& item) const {
-    return of_products_ ? 0.0F : static_cast<float>(item.summary.variance());
+    return of_products_ || of_means_ ? 0.0F : static_cast<float>(item.summary.variance());
   }
   template <class RowOf, class OutOf>
   void compare(std::size_t count, RowOf&& item, OutOf&& out, const std::vector<Real>& blocks,
@@ -125,6 +145,7 @@ class PathTable {
 
   std::size_t dim_;
   bool of_products_;
+  bool of_means_;  // that is, of their distances alone
   double relative_ = 0, absolute_ = 0, longest_ = 0;
 
   // This path.
@@ -140,8 +161,9 @@ class PathTable {
   std::vector<NodeId> node_at_;       // by place; kNone if it is empty
   std::vector<Real> blocks_, spare_blocks_;
   std::vector<float> weights_;
+  std::vector<float> least_;              // see least()
   std::vector<double> lengths_;           // of means, squared, if linkages are inner products
-  std::vector<std::uint32_t> place_of_;   // by raw id; right if node_at_ says so
+  std::vector<std::uint32_t> place_of_;   // by raw id; right if node_at_ says so. Or foot_of()
   std::vector<std::uint32_t> free_;       // places, ascending
   std::vector<std::uint64_t> last_seen_;  // by place: the last path
   std::vector<std::pair<std::uint64_t, std::uint32_t>> idle_;  // the same, and the place

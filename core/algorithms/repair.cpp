@@ -41,8 +41,7 @@ struct Repair<Real>::Place {
 /// (path_hac.hpp). Products of all means at once are quick where linkages can be had from them
 /// (matrix_space.hpp); below kLanes dimensions so are all ways, and ward's paths are short.
 std::size_t usual_long_path(std::size_t dim, Metric metric, Linkage linkage) {
-  if (dim < kLanes || !fits_long_path(metric, linkage)) return ~std::size_t{0};
-  return metric != Metric::kDot && linkage == Linkage::kCentroid ? 64 : 1000;
+  return dim < kLanes || !fits_long_path(metric, linkage) ? ~std::size_t{0} : 1000;
 }
 
 template <class Real>
@@ -88,8 +87,8 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   return true;
 }
 
-/// Where linkages are means of their parts', and there are many columns: only what has changed
-/// of the path is written, and summaries are left for later.
+/// Where there are many columns: only what has changed of the path is written, and summaries are
+/// left for later.
 template <class Real>
 bool Repair<Real>::merge_path(Tree<Real>& tree, const Place& place, bool comes, NodeId going,
                               double known) {
@@ -113,10 +112,8 @@ bool Repair<Real>::merge_path(Tree<Real>& tree, const Place& place, bool comes, 
   place.fill(tree, cut_.trees.back());
   summarise_up(tree, place.above);
   if (going != kNone) tree.freshen(tree.root());  // nothing is left of who has gone
-  for (std::size_t t = m; t < cut_.trees.size(); ++t) path_hac_.table().release(cut_.trees[t]);
-  release_above(tree, place);
-  if (memory_.in_use()) memory_.forget();
-  remembered_ = tree.changes();
+  kept_.clear();
+  note_merges(tree, comes, place, false);
   return true;
 }
 

@@ -65,7 +65,7 @@ class UnionMeans {
       return linkage_of<Rule>(forest_[a].summary, forest_[b].summary, dim_);
     know(a);
     know(b);
-    if (!Rule::kProduct && b >= items()) know_ssd(b);
+    if (Rule::kWeighted && b >= items()) know_ssd(b);
     SummaryView<double> of_a = view(a, s_.room[0]);
     if (a >= items()) of_a.ssd = 0;
     return linkage_of<Rule>(of_a, view(b, s_.room[1]), dim_);

@@ -37,6 +37,9 @@ inline Lanes operator-(const Lanes& a, const Lanes& b) {
 inline Lanes operator-(double a, const Lanes& b) {
   return each([&](std::size_t k) { return a - b[k]; });
 }
+inline Lanes operator-(const Lanes& a, double b) {
+  return each([&](std::size_t k) { return a[k] - b; });
+}
 inline Lanes operator*(const Lanes& a, const Lanes& b) {
   return each([&](std::size_t k) { return a[k] * b[k]; });
 }

@@ -69,8 +69,8 @@ void bind_path_hac(nb::module_& m) {
   using Self = PathHac<Real>;
   nb::class_<Self>(m, with_type<Real>("PathHac").c_str())
       .def("__init__",
-           [](Self* self, std::size_t dim, const std::string& metric) {
-             new (self) Self(dim, metric_of(metric), Linkage::kAverage);
+           [](Self* self, std::size_t dim, const std::string& metric, const std::string& linkage) {
+             new (self) Self(dim, metric_of(metric), linkage_of_name(linkage));
            })
       .def("release",
            [](Self& self, std::uint32_t leaf) { self.table().release(NodeId::leaf(leaf)); })

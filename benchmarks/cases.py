@@ -186,6 +186,10 @@ def _widths(plan: Plan) -> list[Case]:
     ):
         cases.append(Case(WIDTHS, f"OHAC {name}, chains", _fit("OHAC", rows, **options), deep,
                           once=True))  # fmt: skip
+    rows = plan.rows("features", 4_000, width=384)
+    cases.append(Case(WIDTHS, "OHAC centroid 4,000 x 384 features",
+                      _fit("OHAC", rows, linkage="centroid"), (Goal("each"),),
+                      once=True))  # fmt: skip
     for n in (100_000, 500_000):
         rows = plan.rows("records", n)
         cases.append(Case(WIDTHS, f"OHAC {n:,} x 38, 71 % repeats", _fit("OHAC", rows),

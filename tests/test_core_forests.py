@@ -291,6 +291,22 @@ def test_rows_far_from_zero_are_merged_as_pairs_are(offset, linkage):
     assert told > 0
 
 
+@settings(max_examples=examples(60))
+@given(seeds(), st.integers(3, 12), st.sampled_from(PATH_RULES), st.booleans())
+def test_unions_that_mirror_each_other_are_merged_as_pairs_are(seed, half, rule, comes):
+    """They tie up to rounding, which is another in every way to compute them."""
+    rng = np.random.default_rng(seed)
+    means = np.abs(rng.normal(size=(half, 16)))
+    sizes = rng.integers(1, 4, size=half).astype(np.uint32)
+    means, sizes = np.concatenate([means, means[:, ::-1]]), np.concatenate([sizes, sizes])
+    order, count = rng.permutation(2 * half), 2 * half
+    forest = (means[order], np.zeros(count), sizes[order], np.arange(count, dtype=np.uint32))
+    path_hac = parts.PathHacF64(16, *rule)
+    merges = path_hac.merge(*forest, range(count), range(count - 1 - comes), comes)
+    expected, _ = parts.forest_hac(*forest, *rule, "pairs")
+    assert merges in (None, expected)
+
+
 def pairs_in_a_row(count, rng):
     """Two near each other, and the next two a little nearer to them than the two before."""
     gaps = np.repeat(1e5 * 0.99 ** np.arange(count // 2), 2)

@@ -143,14 +143,10 @@ class PathGreedy : PathUnions<Real, Rule> {
   RAMIFY_INLINE void merge(std::uint32_t a, std::uint32_t b) {
     PathNearest nearest;
     const std::uint32_t c = Base::merge(a, b, nearest);
-    const Cluster& made = s_.clusters[c];
+    // The pair of c and another union is known to c: that is enough.
     for (const std::uint32_t other : s_.unions) {
-      if (other == c) continue;
       PathNearest& known = known_of(other);
-      if (known.cluster == a || known.cluster == b)
-        known = {};
-      else if (known.cluster != kNobody)
-        known.offer(c, this->at(made.row, s_.clusters[other]));
+      if (known.cluster == a || known.cluster == b) known = {};
     }
     if (nearest.cluster != kNobody) this->offer_unions(nearest, c);
     known_of(c) = nearest;

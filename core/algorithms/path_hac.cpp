@@ -38,8 +38,10 @@ void PathHac<Real>::wipe() noexcept {
   table_.wipe();
   scratch_.means.wipe();
   for (std::vector<float>* buffer :
-       {&scratch_.patched[0], &scratch_.patched[1], &scratch_.run.sums, &scratch_.run.least})
+       {&scratch_.patched[0], &scratch_.patched[1], &scratch_.run.sums, &scratch_.run.least,
+        &scratch_.foot_bounds, &scratch_.kept_bounds})
     ramify::wipe(*buffer);
+  ramify::wipe(scratch_.nearest);
   for (std::vector<double>& row : scratch_.rows) ramify::wipe(row);
 }
 

@@ -267,6 +267,7 @@ class PathUnions {
   /// The only union takes in an item.
   RAMIFY_INLINE std::uint32_t take_in(std::uint32_t into, std::uint32_t item,
                                       PathNearest& nearest) {
+    static_assert(Rule::kMeanOfParts);
     const std::uint32_t c = note_merge(into, item);
     Cluster& made = s_.clusters[c];
     const Cluster& of_item = s_.clusters[item];

@@ -61,16 +61,14 @@ class PathRun {
   /// How far the union's parts are from its mean by then, it being one part before the run.
   double spread() const { return spreads_[count_]; }
 
-  explicit PathRun(double points_in_union) {
-    so_far_[0] = points_in_union;
-    std::fill_n(sums_, kWindow, kInfinite);
-  }
+  explicit PathRun(double points_in_union) { so_far_[0] = points_in_union; }
   RAMIFY_INLINE bool is_full() const { return in_window_ == kWindow; }
   /// An item with n points; `row` has its linkages by place, and `linkage` is that to the union.
   RAMIFY_INLINE void add(std::uint32_t item, std::uint32_t place, const float* row, double n,
                          double linkage) {
 #if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(row + place);  // whoever else is in the window is near this place
+    // Whoever else is in the window is near this place.
+    if constexpr (!Rule::kMeanOfParts) __builtin_prefetch(row + place);
 #endif
     window_[in_window_] = {item, row, n, linkage};
     places_[in_window_] = place;
@@ -257,7 +255,7 @@ class PathRun {
     double linkage;  // to the union before the run
   };
   Item window_[kWindow];
-  std::uint32_t places_[kWindow] = {};
+  std::uint32_t places_[kWindow];
   // Of those not picked: points in the union, times its linkage to an item, as it is by then.
   double sums_[kWindow];
   std::size_t in_window_ = 0, count_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "math/growth.hpp"
 #include "math/product_bounds.hpp"
@@ -51,7 +52,7 @@ void PathTable<Real>::wipe() noexcept {
 template <class Real>
 void PathTable<Real>::wipe_row(std::size_t place) noexcept {
   const std::size_t places = node_at_.size();
-  float* row = &table_[place * places];
+  float* row = own_row(place);
   if (node_at_[place] != kNone) {
     for (std::size_t i = 0; i < places; ++i) row[i] = node_at_[i] == kNone ? 0 : row[i];
     return;
@@ -138,10 +139,14 @@ std::size_t PathTable<Real>::choose_foot(std::span<const NodeId> trees, std::siz
 template <class Real>
 void PathTable<Real>::make_room(std::size_t kept) {
   if (kept + kept / 8 <= node_at_.size()) return;
-  const std::size_t places = whole(kept + kept / 2 + kWidth, kWidth);
+  const std::size_t more = kept / (kept < kLarge ? 2 : 4);
+  const std::size_t places = whole(kept + more + kWidth, kWidth);
   node_at_.clear();
   free_.clear();
+  std::vector<float>().swap(table_);  // there need not be room for both
   table_.assign(places * places, 0);
+  row_of_.resize(places);
+  std::iota(row_of_.begin(), row_of_.end(), std::size_t{0});
   blocks_.assign(are_long() ? 0 : places * dim_, 0);
   weights_.assign(places, 0);
   lengths_.assign(of_products_ ? places : 0, 0);
@@ -226,12 +231,14 @@ void PathTable<Real>::move_all(std::span<const Move> moves) {
   const std::vector<double> lengths = lengths_;
   const std::vector<NodeId> nodes = node_at_;
   const std::vector<std::uint64_t> seen = last_seen_;
-  spare_.resize(table_.size());
+  std::vector<std::size_t> rows = row_of_;
+  spare_.resize(places);
   spare_blocks_.resize(blocks_.size());  // from here on nothing may fail
-  for (const Move& row : moves)
-    for (const Move& one : moves)
-      spare_[row.to * places + one.to] = table_[row.from * places + one.from];
-  table_.swap(spare_);
+  for (const Move& row : moves) {
+    float* own = own_row(row.from);
+    for (const Move& one : moves) spare_[one.to] = own[one.from];
+    std::copy_n(spare_.data(), places, own);
+  }
   blocks_.swap(spare_blocks_);
   std::fill(node_at_.begin(), node_at_.end(), kNone);
   const auto column = [&](std::vector<Real>& blocks, std::size_t place, std::size_t j) -> Real& {
@@ -246,7 +253,13 @@ void PathTable<Real>::move_all(std::span<const Move> moves) {
     last_seen_[to] = seen[from];
     node_at_[to] = nodes[from];
     place_of_[node_at_[to].raw()] = to;
+    row_of_[to] = rows[from];
+    rows[from] = places;
   }
+  // The rows of nobody are for the places of nobody.
+  auto left = std::remove(rows.begin(), rows.end(), places) - rows.begin();
+  for (std::size_t place = 0; place < places; ++place)
+    if (node_at_[place] == kNone) row_of_[place] = rows[static_cast<std::size_t>(--left)];
   for (const Move& one : moves)
     if (of_means_) find_least(one.to);
   find_free_places();
@@ -360,12 +373,11 @@ bool PathTable<Real>::compare_kept(std::span<const ForestItem<Real>> forest) {
   used = whole(used, kWidth);
   compare(
       fresh_.size(), [&](std::size_t i) -> const auto& { return forest[fresh_[i].item]; },
-      [&](std::size_t i) { return &table_[fresh_[i].place * places]; }, blocks_, weights_, 0,
-      used / kWidth);
+      [&](std::size_t i) { return own_row(fresh_[i].place); }, blocks_, weights_, 0, used / kWidth);
   for (const Fresh& one : fresh_) {
-    float* row = &table_[one.place * places];
+    float* row = own_row(one.place);
     row[one.place] = kShut;
-    for (std::size_t i = 0; i < used; ++i) table_[i * places + one.place] = row[i];
+    for (std::size_t i = 0; i < used; ++i) own_row(i)[one.place] = row[i];
     for (std::size_t i = 0; i < used; ++i) {
       if (node_at_[i] == kNone || i == one.place) continue;
       if (!(std::fabs(row[i]) < kMostSeen)) return false;
@@ -437,21 +449,21 @@ template <class Real>
 bool PathTable<Real>::compare_kept_pairs(std::span<const ForestItem<Real>> forest) {
   const std::size_t places = node_at_.size();
   for (const Fresh& one : fresh_) {
-    std::fill_n(&table_[one.place * places], places, kUnknown);
-    for (std::size_t i = 0; i < places; ++i) table_[i * places + one.place] = kUnknown;
-    table_[one.place * places + one.place] = kShut;
+    std::fill_n(own_row(one.place), places, kUnknown);
+    for (std::size_t i = 0; i < places; ++i) own_row(i)[one.place] = kUnknown;
+    own_row(one.place)[one.place] = kShut;
   }
   // Those that were on the last path, too, were compared then.
   for (const std::uint32_t i : newcomers_) {
-    const float* row = &table_[places_[i] * places];
+    const float* row = kept_row(places_[i]);
     unknown_.clear();
     for (auto k = static_cast<std::uint32_t>(lowest_); k < above_; ++k)
       if (row[places_[k]] == kUnknown) unknown_.push_back(k);
     if (unknown_.empty()) continue;
     const bool fits = compare_pairs(forest, std::span(&i, 1), unknown_,
                                     [&](std::uint32_t a, std::uint32_t b, float linkage) {
-                                      table_[places_[a] * places + places_[b]] = linkage;
-                                      table_[places_[b] * places + places_[a]] = linkage;
+                                      own_row(places_[a])[places_[b]] = linkage;
+                                      own_row(places_[b])[places_[a]] = linkage;
                                       note_least(places_[a], places_[b], linkage);
                                     });
     if (!fits) return false;

@@ -66,7 +66,9 @@ class PathTable {
   std::size_t kept_width() const { return node_at_.size(); }
 
   /// Linkages of a kept place to kept ones; of empty places they mean nothing.
-  const float* kept_row(std::size_t place) const { return table_.data() + place * node_at_.size(); }
+  const float* kept_row(std::size_t place) const {
+    return table_.data() + row_of_[place] * node_at_.size();
+  }
   /// Linkages of one of the foot to the foot, and to kept ones.
   const float* foot_row(std::size_t place) const { return foot_near_.data() + place * foot_width_; }
   const float* foot_to_kept(std::size_t place) const {
@@ -116,6 +118,7 @@ class PathTable {
   bool compare_foot(std::span<const ForestItem<Real>> forest);
   bool compare_kept_pairs(std::span<const ForestItem<Real>> forest);
   bool compare_foot_pairs(std::span<const ForestItem<Real>> forest);
+  float* own_row(std::size_t place) { return table_.data() + row_of_[place] * node_at_.size(); }
   void find_least(std::size_t place);
   void note_least(std::size_t place, std::size_t other, float linkage) {
     if (!of_means_) return;
@@ -140,8 +143,9 @@ class PathTable {
 
   static constexpr std::uint64_t kPathsToAnOrder = 64;
   static constexpr std::size_t kItemsToAGap = 8;
-  static constexpr std::size_t kLong = 192;  // rows that are compared in pairs
-  static constexpr float kUnknown = 3e38F;   // of two long rows: farther than anybody is
+  static constexpr std::size_t kLarge = 512;  // of such tables less is left empty
+  static constexpr std::size_t kLong = 192;   // rows that are compared in pairs
+  static constexpr float kUnknown = 3e38F;    // of two long rows: farther than anybody is
 
   std::size_t dim_;
   bool of_products_;
@@ -156,9 +160,11 @@ class PathTable {
   std::vector<float> foot_weights_, foot_near_, foot_far_;
 
   // All paths.
-  std::vector<Slot> last_path_;       // topmost first
-  std::vector<float> table_, spare_;  // and room to put it in order
-  std::vector<NodeId> node_at_;       // by place; kNone if it is empty
+  std::vector<Slot> last_path_;  // topmost first
+  std::vector<float> table_;
+  std::vector<std::size_t> row_of_;  // by place: which row of the table is its own
+  std::vector<float> spare_;         // a row
+  std::vector<NodeId> node_at_;      // by place; kNone if it is empty
   std::vector<Real> blocks_, spare_blocks_;
   std::vector<float> weights_;
   std::vector<float> least_;              // see least()

@@ -3,8 +3,9 @@
 // for centroid linkage, where a union can come nearer to others than its parts were.
 //
 // The nearest of a union is known, or looked for in its row. Of an item, a bound is known: what the
-// table says of it and all others. Only if that is not above the least linkage there is, its row
-// is looked at. Mostly all items are farther from each other than the union is from the next one.
+// table says of it and those behind it. Only if that is not above the least linkage there is, its
+// row is looked at. Mostly all items are farther from each other than the union is from the next
+// one.
 #pragma once
 
 #include "algorithms/path_unions.hpp"
@@ -33,6 +34,7 @@ class PathGreedy : PathUnions<Real, Rule> {
   using Base = PathUnions<Real, Rule>;
   using Base::kNobody, Base::s_, Base::means_, Base::limit_of, Base::forest_, Base::table_;
   using typename Base::Cluster;
+  static constexpr std::size_t kMostPairs = 64;  // more ties than that are quicker from all pairs
 
   RAMIFY_INLINE void find_bounds() {
     s_.nearest.clear();
@@ -107,6 +109,7 @@ class PathGreedy : PathUnions<Real, Rule> {
                    s_.pairs.end());
   }
   void add_pairs(std::uint32_t c, const PathNearest& nearest, double limit) {
+    if (s_.pairs.size() > kMostPairs) return;
     if (nearest.cluster != kNobody && nearest.next > limit) {
       s_.near.assign(1, nearest.cluster);
     } else {
@@ -122,6 +125,7 @@ class PathGreedy : PathUnions<Real, Rule> {
       out = s_.pairs.front();
       return true;
     }
+    if (s_.pairs.size() > kMostPairs) return false;
     const std::size_t items = forest_.size();
     double least = std::numeric_limits<double>::infinity(), next = least;
     bool all_items = true;

@@ -34,7 +34,7 @@ class PathGreedy : PathUnions<Real, Rule> {
   using Base = PathUnions<Real, Rule>;
   using Base::kNobody, Base::s_, Base::means_, Base::limit_of, Base::forest_, Base::table_;
   using typename Base::Cluster;
-  static constexpr std::size_t kMostPairs = 64;  // more ties than that are quicker from all pairs
+  static constexpr std::size_t kMostPairs = 1024;  // more ties are quicker from all pairs
 
   RAMIFY_INLINE void find_bounds() {
     s_.nearest.clear();

@@ -31,6 +31,14 @@ POINTS = np.random.default_rng(0).normal(size=(60, 2))
 LINES = [f"{x!r},{y!r}\n" for x, y in POINTS.tolist()]
 
 
+@pytest.fixture(autouse=True)
+def hangups_count():
+    """Under nohup they do not, for the tests and for every command they start."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def tree_of(rows: np.ndarray) -> ramify.Hierarchy:
     return ramify.OHAC().fit(rows).hierarchy()
 

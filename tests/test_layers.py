@@ -106,6 +106,7 @@ ORDER = [
     "algorithms/union_means.hpp",
     "algorithms/path_table.hpp",
     "algorithms/path_table.cpp",
+    "algorithms/path_rows.hpp",
     "algorithms/path_run.hpp",
     "algorithms/path_unions.hpp",
     "algorithms/path_chain.hpp",

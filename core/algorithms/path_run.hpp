@@ -25,6 +25,7 @@
 #include <limits>
 #include <vector>
 
+#include "algorithms/path_rows.hpp"
 #include "math/lanes.hpp"
 #include "math/product_bounds.hpp"
 
@@ -43,9 +44,6 @@ struct OpenRow {
   const std::uint8_t* open;  // by block: how many are not
   std::size_t from, to;      // multiples of kLanes
 };
-
-inline constexpr double kFarRow = 1e200;    // of a place that is done with, in the row of a union
-inline constexpr float kShutPlace = 1e38F;  // and in `shut`, which is 0 elsewhere
 
 template <class Rule>
 class PathRun {

@@ -117,7 +117,8 @@ std::size_t PathTable<Real>::shared_from(std::span<const Slot> path) const {
 }
 
 /// How many of the lowest are the foot: so that little is to be compared. What is new above it
-/// will be kept, which costs more, unless it is met again as this one was.
+/// will be kept, which costs more, unless it was in the foot of the last path: that will be met
+/// again.
 template <class Real>
 std::size_t PathTable<Real>::choose_foot(std::span<const NodeId> trees, std::size_t most) const {
   constexpr std::size_t kToKeep = 2;

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
+#include "algorithms/path_rows.hpp"
 #include "algorithms/path_run.hpp"
 #include "algorithms/path_table.hpp"
 #include "algorithms/union_means.hpp"
 #include "math/dispatch.hpp"
-#include "math/lanes.hpp"
 #include "math/least_two.hpp"
 
 namespace ramify {
@@ -86,7 +86,6 @@ class PathUnions {
   static constexpr std::uint32_t kNobody = PathNearest::kNobody;
   static constexpr float kShut = PathTable<Real>::kShut;
   static_assert(kShut == kShutPlace);
-  static constexpr std::size_t kStep = kLanesWidth;
 
   /// As far off as two linkages can be, one on either side, and a little more. `more`: how far the
   /// union has spread since its cluster was made.
@@ -138,8 +137,8 @@ class PathUnions {
   RAMIFY_INLINE bool any_within(std::uint32_t c, double limit) {
     const Cluster& cluster = s_.clusters[c];
     const float most = in_float(limit);
-    return any_below(foot_of_item(cluster), s_.foot_shut.data(), 0, foot_width(), most) ||
-           any_below(kept_of_item(cluster), s_.kept_shut.data(), begin_, end_, most);
+    return any_open_below(foot_of_item(cluster), s_.foot_shut.data(), 0, foot_width(), most) ||
+           any_open_below(kept_of_item(cluster), s_.kept_shut.data(), begin_, end_, most);
   }
   /// At least as large.
   RAMIFY_INLINE static float in_float(double limit) {
@@ -148,8 +147,8 @@ class PathUnions {
   /// The least that is open, of numbers by place of the foot and of the kept.
   RAMIFY_INLINE float least_open(const float* by_foot, const float* by_kept) const {
     float least = kShut;
-    lower_by(by_foot, s_.foot_shut.data(), 0, foot_width(), least);
-    lower_by(by_kept, s_.kept_shut.data(), begin_, end_, least);
+    lower_by_open(by_foot, s_.foot_shut.data(), 0, foot_width(), least);
+    lower_by_open(by_kept, s_.kept_shut.data(), begin_, end_, least);
     return least;
   }
   /// Of an item to all open ones.
@@ -161,8 +160,9 @@ class PathUnions {
   template <class Limit, class Use>
   RAMIFY_INLINE void for_each_within(const float* by_foot, const float* by_kept, const Limit& limit,
                                      const Use& use) const {
-    each_within(by_foot, s_.foot_shut.data(), s_.foot_item.data(), 0, foot_width(), limit, use);
-    each_within(by_kept, s_.kept_shut.data(), s_.kept_item.data(), begin_, end_, limit, use);
+    each_open_within(by_foot, s_.foot_shut.data(), s_.foot_item.data(), 0, foot_width(), limit,
+                     use);
+    each_open_within(by_kept, s_.kept_shut.data(), s_.kept_item.data(), begin_, end_, limit, use);
   }
   /// The open items.
   RAMIFY_INLINE void offer_items(PathNearest& best, std::uint32_t c) {
@@ -171,8 +171,8 @@ class PathUnions {
     least.begin();
     const float* to_foot = foot_of_item(cluster);
     const float* to_kept = kept_of_item(cluster);
-    read_open(to_foot, s_.foot_shut.data(), 0, foot_width(), least);
-    read_open(to_kept, s_.kept_shut.data(), begin_, end_, least);
+    offer_open(to_foot, s_.foot_shut.data(), 0, foot_width(), least);
+    offer_open(to_kept, s_.kept_shut.data(), begin_, end_, least);
     double first, second;
     least.result(first, second);
     if (!(first < kShut / 2)) return;
@@ -183,14 +183,14 @@ class PathUnions {
     const Cluster& cluster = s_.clusters[c];
     LeastTwo least;
     least.begin();
-    read(foot_of_union(cluster), 0, foot_width(), least);
-    read(kept_of_union(cluster), begin_, end_, least);
+    offer_row(foot_of_union(cluster), 0, foot_width(), least);
+    offer_row(kept_of_union(cluster), begin_, end_, least);
     return found(cluster, least);
   }
-  /// Add to s_.near who is that near to a cluster. How many of them are items.
+  /// Have in s_.near who is that near to a cluster, items first. How many of them are items.
   std::size_t find_near(std::uint32_t c, double limit) {
     const Cluster& cluster = s_.clusters[c];
-    const auto offer_row = [&](const auto* to_foot, const auto* to_kept) {
+    const auto add_row_of = [&](const auto* to_foot, const auto* to_kept) {
       for (std::size_t i = 0; i < foot_width(); ++i)
         if (s_.foot_shut[i] == 0 && to_foot[i] <= limit && s_.foot_item[i] != c)
           s_.near.push_back(s_.foot_item[i]);
@@ -200,9 +200,9 @@ class PathUnions {
     };
     s_.near.clear();
     if (cluster.is_union)
-      offer_row(foot_of_union(cluster), kept_of_union(cluster));
+      add_row_of(foot_of_union(cluster), kept_of_union(cluster));
     else
-      offer_row(foot_of_item(cluster), kept_of_item(cluster));
+      add_row_of(foot_of_item(cluster), kept_of_item(cluster));
     const std::size_t items = s_.near.size();
     for (const std::uint32_t other : s_.unions)
       if (other != c && at(s_.clusters[other].row, cluster) <= limit) s_.near.push_back(other);
@@ -232,7 +232,7 @@ class PathUnions {
     if (!of_b.is_union) shut(of_b);
     narrow();
     prefetch_next();
-    nearest = blend_rows(of_a, foot_a, of_b, foot_b, made, {share, moved});
+    nearest = unite_rows(of_a, foot_a, of_b, foot_b, made, {share, moved});
     for (const std::uint32_t other : s_.unions) {
       const std::uint32_t row = s_.clusters[other].row;
       const double to_a = at(row, of_a), to_b = at(row, of_b);
@@ -282,9 +282,9 @@ class PathUnions {
     least.begin();
     double* foot = row_of_union(made.row);
     double* kept = foot + table_.foot_width();
-    const Shares shares{of_item.n / made.n, 0};
-    if (open_foot_ > 0) blend(foot, to_foot, shares, foot, 0, foot_width(), least);
-    blend(kept, kept_of_item(of_item), shares, kept, begin_, end_, least);
+    const UnionShares shares{of_item.n / made.n, 0};
+    if (open_foot_ > 0) blend_rows(foot, to_foot, shares, foot, 0, foot_width(), least);
+    blend_rows(kept, kept_of_item(of_item), shares, kept, begin_, end_, least);
     nearest = found(made, least);
     return c;
   }
@@ -362,48 +362,10 @@ class PathUnions {
     return out.data();
   }
 
-  RAMIFY_INLINE static bool any_below(const float* row, const float* shut, std::size_t from,
-                                      std::size_t to, float most) {
-    int near = 0;
-    for (std::size_t i = from; i < to; ++i) near |= row[i] + shut[i] <= most ? 1 : 0;
-    return near != 0;
-  }
-  template <class Limit, class Use>
-  RAMIFY_INLINE static void each_within(const float* numbers, const float* shut,
-                                        const std::uint32_t* items, std::size_t from,
-                                        std::size_t to, const Limit& limit, const Use& use) {
-    for (std::size_t block = from; block < to; block += kLanes) {
-      if (!any_below(numbers, shut, block, block + kLanes, limit())) continue;
-      for (std::size_t i = block; i < block + kLanes; ++i)
-        if (numbers[i] + shut[i] <= limit()) use(items[i]);
-    }
-  }
-  RAMIFY_INLINE static void lower_by(const float* row, const float* shut, std::size_t from,
-                                     std::size_t to, float& least) {
-    for (std::size_t i = from; i < to; ++i) {
-      const float value = row[i] + shut[i];
-      least = value < least ? value : least;
-    }
-  }
-  RAMIFY_INLINE static void read_open(const float* row, const float* shut, std::size_t from,
-                                      std::size_t to, LeastTwo& least) {
-    for (std::size_t i = from; i < to; i += kStep) {
-      Lanes value, closed;
-      load(value, row + i);
-      load(closed, shut + i);
-      least.offer(value + closed);
-    }
-  }
-  RAMIFY_INLINE static void read(const double* row, std::size_t from, std::size_t to,
-                                 LeastTwo& least) {
-    for (std::size_t i = from; i < to; i += kStep) {
-      Lanes value;
-      load(value, row + i);
-      least.offer(value);
-    }
-  }
-  /// Which open item has this linkage in a row of items?
-  std::uint32_t item_at(const float* to_foot, const float* to_kept, double linkage) const {
+  /// Which open item has this linkage in a row?
+  template <class Number>
+  RAMIFY_INLINE std::uint32_t item_at(const Number* to_foot, const Number* to_kept,
+                                      double linkage) const {
     for (std::size_t i = 0; i < foot_width(); ++i)
       if (s_.foot_shut[i] == 0 && to_foot[i] == linkage) return s_.foot_item[i];
     for (std::size_t i = begin_; i < end_; ++i)
@@ -425,17 +387,7 @@ class PathUnions {
       best.cluster = next_;
       return best;
     }
-    const double* to_foot = foot_of_union(cluster);
-    for (std::size_t i = 0; i < foot_width(); ++i)
-      if (to_foot[i] == first && s_.foot_shut[i] == 0) {
-        best.cluster = s_.foot_item[i];
-        return best;
-      }
-    for (std::size_t i = begin_; i < end_; ++i)
-      if (to_kept[i] == first && s_.kept_shut[i] == 0) {
-        best.cluster = s_.kept_item[i];
-        return best;
-      }
+    best.cluster = item_at(foot_of_union(cluster), to_kept, first);
     return best;
   }
   RAMIFY_INLINE void pass_by_shut() {
@@ -544,63 +496,32 @@ class PathUnions {
     s_.rows.emplace_back(width());
   }
 
-  /// How much of a union is its second part, and what is taken off the mean of their linkages.
-  struct Shares {
-    double share, less;
-  };
   /// The union's linkages to all that is open, from its parts'. And which is the least.
-  RAMIFY_INLINE PathNearest blend_rows(const Cluster& a, const float* foot_a, const Cluster& b,
+  RAMIFY_INLINE PathNearest unite_rows(const Cluster& a, const float* foot_a, const Cluster& b,
                                        const float* foot_b, const Cluster& made,
-                                       const Shares& shares) {
+                                       const UnionShares& shares) {
     LeastTwo least;
     least.begin();
     double* foot = row_of_union(made.row);
     double* kept = foot + table_.foot_width();
     if (a.is_union && b.is_union) {
-      blend(foot_of_union(a), foot_of_union(b), shares, foot, 0, foot_width(), least);
-      blend(kept_of_union(a), kept_of_union(b), shares, kept, begin_, end_, least);
+      blend_rows(foot_of_union(a), foot_of_union(b), shares, foot, 0, foot_width(), least);
+      blend_rows(kept_of_union(a), kept_of_union(b), shares, kept, begin_, end_, least);
     } else if (a.is_union) {
       at(a.row, b) = kFarRow;
-      blend(foot_of_union(a), foot_b, shares, foot, 0, foot_width(), least);
-      blend(kept_of_union(a), kept_of_item(b), shares, kept, begin_, end_, least);
+      blend_rows(foot_of_union(a), foot_b, shares, foot, 0, foot_width(), least);
+      blend_rows(kept_of_union(a), kept_of_item(b), shares, kept, begin_, end_, least);
     } else if (b.is_union) {
       at(b.row, a) = kFarRow;
-      blend(foot_a, foot_of_union(b), shares, foot, 0, foot_width(), least);
-      blend(kept_of_item(a), kept_of_union(b), shares, kept, begin_, end_, least);
+      blend_rows(foot_a, foot_of_union(b), shares, foot, 0, foot_width(), least);
+      blend_rows(kept_of_item(a), kept_of_union(b), shares, kept, begin_, end_, least);
     } else {
-      blend_items(foot_a, foot_b, s_.foot_shut.data(), shares, foot, 0, foot_width(), least);
-      blend_items(kept_of_item(a), kept_of_item(b), s_.kept_shut.data(), shares, kept, begin_, end_,
-                  least);
+      blend_open_rows(foot_a, foot_b, s_.foot_shut.data(), shares, foot, 0, foot_width(), least);
+      blend_open_rows(kept_of_item(a), kept_of_item(b), s_.kept_shut.data(), shares, kept, begin_,
+                      end_, least);
     }
     return found(made, least);
   }
-  template <class A, class B>
-  RAMIFY_INLINE static void blend(const A* a, const B* b, const Shares& shares, double* out,
-                                  std::size_t from, std::size_t to, LeastTwo& least) {
-    for (std::size_t i = from; i < to; i += kStep) {
-      Lanes of_a, of_b;
-      load(of_a, a + i);
-      load(of_b, b + i);
-      const Lanes value = of_a + shares.share * (of_b - of_a) - shares.less;
-      store(value, out + i);
-      least.offer(value);
-    }
-  }
-  RAMIFY_INLINE static void blend_items(const float* a, const float* b, const float* shut,
-                                        const Shares& shares, double* out, std::size_t from,
-                                        std::size_t to, LeastTwo& least) {
-    for (std::size_t i = from; i < to; i += kStep) {
-      Lanes of_a, of_b, closed;
-      load(of_a, a + i);
-      load(of_b, b + i);
-      load(closed, shut + i);
-      const Lanes value =
-          of_a + shares.share * (of_b - of_a) + ((kFarRow / kShutPlace) * closed - shares.less);
-      store(value, out + i);
-      least.offer(value);
-    }
-  }
-
   /// At least how far any mean is from the last item's, which they are counted from.
   double reach() {
     if (Rule::kProduct || reach_ >= 0) return reach_;

@@ -249,6 +249,9 @@ class PathUnions {
   /// The only union takes in some of those that come next on the path, if that is certain. `pairs`
   /// is at most the least linkage of two open items.
   RAMIFY_INLINE bool take_run(std::uint32_t& into, double pairs) {
+    // Runs are of kept ones; whatever comes next in the foot is nearly always nearer.
+    pass_by_shut();
+    if (next_ == forest_.size() || s_.clusters[next_].in_foot) return false;
     const Cluster& made = s_.clusters[into];
     PathRun<Rule> run(made.n);
     choose_run(made, run, pairs);
@@ -399,7 +402,6 @@ class PathUnions {
     s_.run.may_be_close.assign(table_.kept_width() / kLanes, 0);
     const auto note_close = [&](std::uint32_t place) { s_.run.may_be_close[place / kLanes] = 1; };
     std::size_t close = 0;
-    pass_by_shut();
     for (std::uint32_t i = next_; i < forest_.size() && close < kSoClose; ++i) {
       const Cluster& c = s_.clusters[i];
       if (c.in_foot || is_shut(c)) continue;

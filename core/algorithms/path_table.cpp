@@ -420,16 +420,13 @@ bool PathTable<Real>::compare_pairs(std::span<const ForestItem<Real>> forest,
   const TileKernels<Real>& kernels = tile_kernels<Real>();
   RowTile<Real> tile;
   bool fits = true;
-  for (std::size_t i = 0; i < items.size();) {
-    const std::size_t rows = items.size() - i >= kSide ? kSide : 1;
-    for (std::size_t r = 0; r < rows; ++r) tile.rows[r] = forest[items[i + r]].summary.mean;
-    for (std::size_t k = 0; k < others.size(); k += kSide) {
-      const auto other = [&](std::size_t c) { return others[std::min(k + c, others.size() - 1)]; };
-      for (std::size_t c = 0; c < kSide; ++c) tile.others[c] = forest[other(c)].summary.mean;
-      if (of_products_)
-        (rows == 1 ? kernels.one_products : kernels.products)(tile, dim_);
-      else
-        (rows == 1 ? kernels.one_distances : kernels.distances)(tile, dim_);
+  for (std::size_t k = 0; k < others.size(); k += kSide) {
+    const auto other = [&](std::size_t c) { return others[std::min(k + c, others.size() - 1)]; };
+    for (std::size_t c = 0; c < kSide; ++c) tile.others[c] = forest[other(c)].summary.mean;
+    for (std::size_t i = 0; i < items.size(); i += kSide) {
+      const std::size_t rows = std::min(kSide, items.size() - i);
+      for (std::size_t r = 0; r < rows; ++r) tile.rows[r] = forest[items[i + r]].summary.mean;
+      (of_products_ ? kernels.products : kernels.distances)[rows - 1](tile, dim_);
       for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t c = 0; c < kSide; ++c) {
           const std::uint32_t a = items[i + r], b = other(c);
@@ -440,7 +437,6 @@ bool PathTable<Real>::compare_pairs(std::span<const ForestItem<Real>> forest,
           use(a, b, linkage);
         }
     }
-    i += rows;
   }
   return fits;
 }
@@ -483,18 +479,20 @@ bool PathTable<Real>::compare_foot_pairs(std::span<const ForestItem<Real>> fores
       foot_far_[places_[a] * places + places_[b]] = linkage;
     }
   };
-  // The foot, x and then the kept ones: each group of the foot with all from itself on.
+  // The foot, x and then the kept ones: some at a time with all of the foot that come no later. In
+  // this order each of the kept, who are many, is fetched once.
+  constexpr std::size_t kSide = RowTile<Real>::kSide;
   std::vector<std::uint32_t>& items = unknown_;
   items.clear();
   for (std::uint32_t i = 0; i < lowest_; ++i) items.push_back(i);
   if (foot_ > lowest_) items.push_back(static_cast<std::uint32_t>(above_));
   for (auto i = static_cast<std::uint32_t>(lowest_); i < above_; ++i) items.push_back(i);
   bool fits = true;
-  for (std::size_t i = 0; i < foot_; i += RowTile<Real>::kSide) {
-    const std::span<const std::uint32_t> from = std::span(items).subspan(i);
-    fits =
-        compare_pairs(forest, from.first(std::min(RowTile<Real>::kSide, foot_ - i)), from, use) &&
-        fits;
+  for (std::size_t i = 0; i < items.size(); i += kSide) {
+    const std::size_t end = std::min(i + kSide, items.size());
+    fits = compare_pairs(forest, std::span(items).first(std::min(end, foot_)),
+                         std::span(items).subspan(i, end - i), use) &&
+           fits;
   }
   for (std::size_t i = 0; i < foot_; ++i) foot_near_[i * foot_width_ + i] = kShut;
   return fits;

@@ -66,11 +66,13 @@ class CodeCandidates {
     rest_.emplace_back(-value, static_cast<std::uint32_t>(row));
     return false;
   }
-  /// The others, largest values first, until use(value, row) says that it is enough. soon(row) is
-  /// told a little earlier.
+  /// The others, largest values first, until use(value, row) says that it is enough, which it does
+  /// of values below `least`: most of them, that were not when they came. soon(row) is told a
+  /// little earlier.
   template <class Use, class Soon>
-  void settle(Use&& use, Soon&& soon) {
+  void settle(std::int32_t least, Use&& use, Soon&& soon) {
     constexpr std::size_t kAhead = 2;
+    std::erase_if(rest_, [&](const auto& one) { return -one.first < least; });
     std::sort(rest_.begin(), rest_.end());
     for (std::size_t i = 0; i < rest_.size(); ++i) {
       if (i + kAhead < rest_.size()) soon(rest_[i + kAhead].second);
@@ -239,6 +241,7 @@ class CodeScan {
               Soon&& soon) const {
     std::int32_t least = threshold(query, limit());
     candidates.settle(
+        least,
         [&](std::int32_t value, std::size_t row) {
           if (value < least) return false;
           offer(row);

@@ -8,23 +8,49 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "math/dispatch.hpp"
 #include "tree/row_store.hpp"
 
 namespace ramify {
 
-/// Hash of a row by value: 0 and -0 are equal and hash alike.
+inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t with) {
+  hash = (hash ^ with) * 0xD6E8FEB86659FD93U;
+  return hash ^ (hash >> 32);
+}
+/// Hash of a row by value: 0 and -0 are equal and hash alike. Offline HAC merges equal rows in the
+/// order of their hashes, so this one must stay as it is.
 template <class Real>
 std::uint64_t hash_of(const Real* row, std::size_t dim) {
   std::uint64_t hash = 0x9E3779B97F4A7C15U;
-  for (std::size_t j = 0; j < dim; ++j) {
-    const double value = static_cast<double>(row[j]) + 0.0;
-    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0xD6E8FEB86659FD93U;
-    hash ^= hash >> 32;
-  }
+  for (std::size_t j = 0; j < dim; ++j)
+    hash = mixed(hash, std::bit_cast<std::uint64_t>(static_cast<double>(row[j]) + 0.0));
+  return hash;
+}
+/// Another one, for long rows: sixteen numbers that do not wait for each other.
+template <class Real>
+RAMIFY_INLINE std::uint64_t hash_of_long(const Real* row, std::size_t dim) {
+  constexpr std::size_t kWords = 16, kValues = kWords * sizeof(std::uint32_t) / sizeof(Real);
+  std::uint32_t parts[kWords] = {};
+  const auto take_in = [&](const Real* values, std::size_t count) {
+    Real some[kValues] = {};
+    for (std::size_t k = 0; k < count; ++k) some[k] = values[k] + Real{0};
+    std::uint32_t words[kWords];
+    std::memcpy(words, some, sizeof words);
+    for (std::size_t k = 0; k < kWords; ++k) {
+      parts[k] = (parts[k] ^ words[k]) * 0x9E3779B1U;
+      parts[k] ^= parts[k] >> 15;
+    }
+  };
+  std::size_t j = 0;
+  for (; j + kValues <= dim; j += kValues) take_in(row + j, kValues);
+  if (j < dim) take_in(row + j, dim - j);
+  std::uint64_t hash = dim;
+  for (const std::uint32_t part : parts) hash = mixed(hash, part);
   return hash;
 }
 
@@ -83,7 +109,10 @@ class RowHash {
 
  private:
   std::size_t home(const RowStore<Real>& points, const Real* row) const {
-    return hash_of(row, points.dim()) & (table_.size() - 1);
+    const std::size_t dim = points.dim();
+    const std::uint64_t hash =
+        dim < kLanes ? hash_of(row, dim) : chosen<hash_of_long<Real>>()(row, dim);
+    return hash & (table_.size() - 1);
   }
   std::size_t next(std::size_t at) const { return (at + 1) & (table_.size() - 1); }
   std::size_t free_place(const RowStore<Real>& points, RowSlot row) const {

@@ -233,10 +233,37 @@ RAMIFY_INLINE void gaps_of(const double* a, const double* b, Lanes& out) {
 }
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
+/// The sums of the lanes of four vectors.
+RAMIFY_INLINE void sum_lanes(const Lanes (&vectors)[4], float* out) {
+  typedef float Half __attribute__((vector_size(4 * kRun / 2), aligned(4)));
+  typedef float Quarter __attribute__((vector_size(4 * kRun / 4), aligned(4)));
+  static_assert(kRun == 16);
+  Quarter quarters[4];
+#pragma GCC unroll 4
+  for (std::size_t v = 0; v < 4; ++v) {
+    Half halves[2];
+    std::memcpy(halves, &vectors[v], sizeof halves);
+    const Half half = halves[0] + halves[1];
+    Quarter parts[2];
+    std::memcpy(parts, &half, sizeof parts);
+    quarters[v] = parts[0] + parts[1];
+  }
+  const Quarter& a = quarters[0];
+  const Quarter& b = quarters[1];
+  const Quarter& c = quarters[2];
+  const Quarter& d = quarters[3];
+  const Quarter ab = Quarter{a[0], a[1], b[0], b[1]} + Quarter{a[2], a[3], b[2], b[3]};
+  const Quarter cd = Quarter{c[0], c[1], d[0], d[1]} + Quarter{c[2], c[3], d[2], d[3]};
+  const Quarter sums = Quarter{ab[0], ab[2], cd[0], cd[2]} + Quarter{ab[1], ab[3], cd[1], cd[3]};
+  std::memcpy(out, &sums, sizeof sums);
+}
+#endif
+
 template <bool kProduct, std::size_t kRows, class Real>
 RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
   constexpr std::size_t kSide = RowTile<Real>::kSide;
-  static_assert(kRows <= kSide);
+  static_assert(kRows <= kSide && kSide == 4);
 #if defined(__GNUC__) || defined(__clang__)
   std::size_t j = 0;
   Lanes totals[kRows][kSide] = {};
@@ -268,14 +295,8 @@ RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
 #pragma GCC unroll 4
       for (std::size_t k = 0; k < kSide; ++k) totals[i][k] += sums[i][k];
   }
-  for (std::size_t i = 0; i < kRows; ++i)
-    for (std::size_t k = 0; k < kSide; ++k) {
-      float lanes[kRun];
-      std::memcpy(lanes, &totals[i][k], sizeof lanes);
-      for (std::size_t width = kRun / 2; width > 0; width /= 2)
-        for (std::size_t l = 0; l < width; ++l) lanes[l] += lanes[l + width];
-      tile.out[i][k] = lanes[0];
-    }
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < kRows; ++i) sum_lanes(totals[i], tile.out[i]);
   for (; j < dim; ++j)
     for (std::size_t i = 0; i < kRows; ++i)
       for (std::size_t k = 0; k < kSide; ++k) {
@@ -325,8 +346,11 @@ RAMIFY_INLINE void sum_rows(const WeightedRows& r) {
 
 template <class Real, Level kLevel>
 constexpr TileKernels<Real> kTileKernels{
-    compiled<compare_tile<false, 4, Real>, kLevel>, compiled<compare_tile<true, 4, Real>, kLevel>,
-    compiled<compare_tile<false, 1, Real>, kLevel>, compiled<compare_tile<true, 1, Real>, kLevel>};
+    {compiled<compare_tile<false, 1, Real>, kLevel>, compiled<compare_tile<false, 2, Real>, kLevel>,
+     compiled<compare_tile<false, 3, Real>, kLevel>,
+     compiled<compare_tile<false, 4, Real>, kLevel>},
+    {compiled<compare_tile<true, 1, Real>, kLevel>, compiled<compare_tile<true, 2, Real>, kLevel>,
+     compiled<compare_tile<true, 3, Real>, kLevel>, compiled<compare_tile<true, 4, Real>, kLevel>}};
 
 template <class Real, Level kLevel>
 constexpr BlockKernels<Real> kBlockKernels{compiled<compare_with_blocks<false, 4, Real>, kLevel>,

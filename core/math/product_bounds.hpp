@@ -91,8 +91,8 @@ struct RowTile {
 template <class Real>
 struct TileKernels {
   using Compare = void (*)(RowTile<Real>& tile, std::size_t dim);
-  // Squared distances and inner products of all rows, or of the first one alone.
-  Compare distances, products, one_distances, one_products;
+  // Squared distances and inner products, of the first row alone, of the first two, ...
+  Compare distances[RowTile<Real>::kSide], products[RowTile<Real>::kSide];
 };
 template <class Real>
 const TileKernels<Real>& tile_kernels();
@@ -104,10 +104,10 @@ inline constexpr std::size_t kRunOfBlocks = 8, kRunOfTiles = 256;  // columns ad
 inline double block_rounding(std::size_t dim) {
   return 6.5e-8 * (16 + static_cast<double>(dim) / static_cast<double>(kRunOfBlocks));
 }
-/// And of a tile.
+/// And of a tile: columns that fill no vector are added up at the end, one by one.
 inline double tile_rounding(std::size_t dim) {
-  const double in_a_run = static_cast<double>(std::min(dim, kRunOfTiles)) / kLanes;
-  return 6.5e-8 * (26 + in_a_run + static_cast<double>(dim) / kRunOfTiles);
+  const std::size_t in_a_run = std::min(dim, kRunOfTiles) / kLanes, runs = dim / kRunOfTiles;
+  return 6.5e-8 * static_cast<double>(13 + in_a_run + runs + dim % kLanes);
 }
 
 /// What rounding can have added to a product of RowsKernels, or of double_gram(), of the product of

@@ -186,6 +186,9 @@ def _widths(plan: Plan) -> list[Case]:
     ):
         cases.append(Case(WIDTHS, f"OHAC {name}, chains", _fit("OHAC", rows, **options), deep,
                           once=True))  # fmt: skip
+    cases.append(Case(WIDTHS, "OHAC 10,000 x 128 zeros and ones",
+                      _fit("OHAC", plan.rows("words", 10_000, width=128)), (Goal("each"),),
+                      once=True))  # fmt: skip
     rows = plan.rows("features", 4_000, width=384)
     cases.append(Case(WIDTHS, "OHAC centroid 4,000 x 384 features",
                       _fit("OHAC", rows, linkage="centroid"), (Goal("each"),),

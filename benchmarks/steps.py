@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import ramify
-from benchmarks.streams import Rows, gaussian, latent, records
+from benchmarks.streams import Rows, gaussian, latent, records, words
 
 
 def _clusters(n: int, width: int) -> Rows:
@@ -42,12 +42,20 @@ def _walk(n: int, width: int) -> Rows:
     return np.cumsum(0.1 * gaussian(n, width), axis=0)
 
 
+def _words(n: int, width: int) -> Rows:
+    """No row is without any: cosine would refuse it."""
+    rows = words(n, width)
+    rows[np.arange(n), np.arange(n) % width] = 1
+    return rows
+
+
 KINDS: dict[str, Callable[[int, int], Rows]] = {
     "latent": latent,
     "gaussian": gaussian,
     "repeats": records,
     "clusters": _clusters,
     "walk": _walk,
+    "words": _words,
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "average": {},

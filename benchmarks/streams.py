@@ -83,6 +83,12 @@ def doubles(n: int, width: int) -> Rows:
     return np.random.default_rng(width).standard_normal((n, width))
 
 
+def words(n: int, width: int) -> Rows:
+    """Like short texts by the words in them: zeros, and a few ones. Most linkages tie with others."""
+    rng = np.random.default_rng(width)
+    return (rng.random((n, width)) < 0.05).astype(np.float32)
+
+
 def positive(n: int, width: int) -> Rows:
     """The same without signs: under dot, all alike."""
     return np.abs(gaussian(n, width))

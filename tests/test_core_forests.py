@@ -307,6 +307,45 @@ def test_unions_that_mirror_each_other_are_merged_as_pairs_are(seed, half, rule,
     assert merges in (None, expected)
 
 
+@settings(max_examples=examples(100))
+@given(
+    seeds(),
+    st.integers(12, 120),
+    st.sampled_from([16, 40, 200]),
+    st.sampled_from([0.05, 0.2, 0.5]),
+    st.sampled_from(PATH_RULES[:2]),
+    dtypes(),
+    st.booleans(),
+)
+def test_rows_of_zeros_and_ones_are_merged_as_pairs_are(seed, count, d, ones, rule, dtype, comes):
+    """Unions tie with each other, and rounding decides: the same in both ways."""
+    rng = np.random.default_rng(seed)
+    means = (rng.random((count, d)) < ones).astype(dtype)
+    sizes = rng.integers(1, 4, size=count).astype(np.uint32)
+    ssds = rng.integers(0, 3, size=count) * (sizes > 1) / 2
+    forest = (means, ssds, sizes, rng.permutation(count).astype(np.uint32))
+    path_hac = part("PathHac", dtype)(d, *rule)
+    expected, _ = parts.forest_hac(*forest, *rule, "pairs")
+    for _ in range(2):
+        merges = path_hac.merge(*forest, range(count), range(count - 1 - comes), comes)
+        assert merges in (None, expected)
+
+
+@pytest.mark.parametrize("rule", PATH_RULES[:2])
+def test_ties_of_unions_are_told_apart(rule):
+    """Else every such path would be merged from all pairs."""
+    told = 0
+    for seed in range(scaled(100)):
+        rng = np.random.default_rng(seed)
+        rows = (rng.random((150, 40)) < 0.1).astype(np.float32)
+        forest = (rows, np.zeros(150), np.ones(150, np.uint32), np.arange(150, dtype=np.uint32))
+        merges = parts.PathHacF32(40, *rule).merge(*forest, range(150), range(148), True)
+        expected, _ = parts.forest_hac(*forest, *rule, "pairs")
+        assert merges in (None, expected)
+        told += merges is not None
+    assert told > 0.5 * scaled(100)
+
+
 def pairs_in_a_row(count, rng):
     """Two near each other, and the next two a little nearer to them than the two before."""
     gaps = np.repeat(1e5 * 0.99 ** np.arange(count // 2), 2)

@@ -104,6 +104,7 @@ ORDER = [
     "algorithms/long_path.hpp",
     "algorithms/long_path.cpp",
     "algorithms/union_means.hpp",
+    "algorithms/matrix_linkages.hpp",
     "algorithms/path_table.hpp",
     "algorithms/path_table.cpp",
     "algorithms/path_rows.hpp",

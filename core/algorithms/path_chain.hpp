@@ -3,6 +3,7 @@
 // their parts'.
 #pragma once
 
+#include "algorithms/matrix_linkages.hpp"
 #include "algorithms/path_unions.hpp"
 
 namespace ramify {
@@ -83,7 +84,10 @@ class PathChain : PathUnions<Real, Rule> {
   }
 
   std::uint32_t settle(std::uint32_t c, double limit);
+  std::uint32_t settle_as_matrix(std::uint32_t c, double least);
 
+  MatrixLinkages<Real, Rule> matrix_{this->forest_, means_.dim(), this->merges_, s_.ranks,
+                                     s_.matrix};
   std::uint32_t last_union_ = kNobody;
   PathNearest nearest_of_last_;
   bool nearest_is_known_ = false;
@@ -95,10 +99,13 @@ std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
   const std::vector<std::uint32_t>& near = s_.near;
   const bool all_items = this->find_near(c, limit) == near.size() && !s_.clusters[c].is_union;
   if (near.empty()) return kNobody;
+  std::vector<double>& linkages = s_.near_linkages;
+  linkages.clear();
+  for (const std::uint32_t other : near) linkages.push_back(means_.linkage_from(c, other));
   std::uint32_t best = near.front();
-  double least = means_.linkage_from(c, best), next = std::numeric_limits<double>::infinity();
+  double least = linkages.front(), next = std::numeric_limits<double>::infinity();
   for (std::size_t i = 1; i < near.size(); ++i) {
-    const double linkage = means_.linkage_from(c, near[i]);
+    const double linkage = linkages[i];
     const bool ties = linkage == least && (all_items || (!Rule::kProduct && linkage == 0 &&
                                                          means_.are_one_row(c, best) &&
                                                          means_.are_one_row(c, near[i])));
@@ -113,7 +120,26 @@ std::uint32_t PathChain<Real, Rule>::settle(std::uint32_t c, double limit) {
     }
   }
   if (all_items || next == std::numeric_limits<double>::infinity()) return best;
-  return next - least > this->rounding(next) ? best : kNobody;
+  return next - least > this->rounding(next) ? best : settle_as_matrix(c, least);
+}
+
+/// The nearest of those that are equally near up to rounding: the one that forest_hac() finds.
+template <class Real, class Rule>
+std::uint32_t PathChain<Real, Rule>::settle_as_matrix(std::uint32_t c, double least) {
+  std::uint32_t best = kNobody;
+  double least_in_matrix = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < s_.near.size(); ++i) {
+    const std::uint32_t other = s_.near[i];
+    if (s_.near_linkages[i] - least > this->rounding(s_.near_linkages[i])) continue;
+    if (!matrix_.is_worth_it()) return kNobody;
+    const double linkage = matrix_.linkage(c, other);
+    if (best == kNobody || linkage < least_in_matrix ||
+        (linkage == least_in_matrix && comes_first(s_.ranks[other], s_.ranks[best]))) {
+      least_in_matrix = linkage;
+      best = other;
+    }
+  }
+  return best;
 }
 
 }  // namespace ramify

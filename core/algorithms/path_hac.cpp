@@ -42,6 +42,8 @@ void PathHac<Real>::wipe() noexcept {
         &scratch_.foot_bounds, &scratch_.kept_bounds})
     ramify::wipe(*buffer);
   ramify::wipe(scratch_.nearest);
+  ramify::wipe(scratch_.near_linkages);
+  scratch_.matrix.wipe();
   for (std::vector<double>& row : scratch_.rows) ramify::wipe(row);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "algorithms/forest_hac.hpp"
+#include "algorithms/matrix_linkages.hpp"
 #include "algorithms/path_rows.hpp"
 #include "algorithms/path_run.hpp"
 #include "algorithms/path_table.hpp"
@@ -63,7 +64,9 @@ struct PathScratch {
   std::vector<PathNearest> nearest;             // by row
   std::vector<float> foot_bounds, kept_bounds;  // by place: linkages to other items, or less
   UnionMeansScratch means;
+  MatrixLinkagesScratch matrix;
   std::vector<std::uint32_t> near;
+  std::vector<double> near_linkages;
   std::vector<Merge> pairs;
 };
 

@@ -207,9 +207,12 @@ void Repair<Real>::recall(const Tree<Real>& tree, NodeId coming) {
   if (is_long() || memory_.in_use()) memory_.make_room(end_of_ids(tree), forest_.size());
 }
 
-/// What is above a held node has other points now, though it was not on the path.
+/// These have other points now; what is above a held node too, though it was not on the path.
 template <class Real>
-void Repair<Real>::release_above(const Tree<Real>& tree, const Place& place) {
+void Repair<Real>::release_remade(const Tree<Real>& tree, const Place& place) {
+  for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
+    path_hac_.table().release(cut_.trees[t]);
+  for (const Slot slot : kept_) path_hac_.table().release(NodeId::inner(slot));
   for (NodeId v = place.above; v != kNone; v = tree.parent(v)) path_hac_.table().release(v);
 }
 
@@ -222,10 +225,7 @@ std::size_t Repair<Real>::end_of_ids(const Tree<Real>& tree) {
 template <class Real>
 void Repair<Real>::note_merges(const Tree<Real>& tree, bool comes, const Place& place,
                                bool compared) {
-  for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
-    path_hac_.table().release(cut_.trees[t]);
-  for (const Slot slot : kept_) path_hac_.table().release(NodeId::inner(slot));
-  release_above(tree, place);
+  if (path_hac_.table().in_use()) release_remade(tree, place);
   remembered_ = tree.changes();
   if (!memory_.in_use()) return;
   if (!cut_.one_path || place.above != kNone) {

@@ -316,11 +316,16 @@ bool Repair<Real>::merge_stepwise(std::size_t dim, std::size_t& remade) {
 /// HAC of the lowest `count` trees of the path and x.
 template <class Real>
 void Repair<Real>::merge_lowest(std::size_t dim, std::size_t count) {
-  if (count == 1) {  // y and x; every second insert asks for just that
+  if (count == 1) {  // y and x; every fourth insert asks for just that
     merges_.assign(1, {0, 1});
-    scratch_.linkages.assign(
-        1, linkage_of<AverageSquared>(forest_.front().summary, forest_.back().summary, dim));
+    scratch_.linkages.assign(1, stable_path_.foot(0).last_row[0]);
     return;
+  }
+  if (count < kFew) {
+    FewClusters few = stable_path_.foot(count - 1);
+    for (std::size_t i = 0; i < count; ++i) few.ranks[i] = forest_[i].rank;
+    few.ranks[count] = forest_.back().rank;
+    if (merge_few(few, merges_, scratch_.linkages)) return;
   }
   low_forest_.assign(forest_.begin(), forest_.begin() + static_cast<std::ptrdiff_t>(count));
   low_forest_.push_back(forest_.back());

@@ -221,6 +221,34 @@ def hac_of_all(forest):
     return clusters_of(merges, range(len(forest[0])))
 
 
+def merge_foot(level, forest):
+    """What hangs lowest and x: merged from the linkages that the path's stable part has, and by
+    forest_hac."""
+    means = forest[0]
+    chosen = [*range(level + 1), len(means) - 1]
+    stable = part("StablePath", means.dtype.type)(means.shape[1])
+    lowest = (np.ascontiguousarray(array[chosen]) for array in forest)
+    return (
+        stable.merge_foot(level, *forest),
+        parts.forest_hac(*lowest, "sqeuclidean", "average", "matrix"),
+    )
+
+
+@settings(max_examples=examples(300))
+@given(paths(), st.data())
+def test_a_few_are_merged_as_any_forest_is(forest, data):
+    level = data.draw(st.integers(0, min(len(forest[0]) - 3, 14)), label="level")
+    ours, those_of_any = merge_foot(level, forest)
+    assert ours == those_of_any  # linkages too, to the bit
+
+
+def test_a_few_that_are_too_far_apart_are_left_to_others():
+    means = np.array([[0.0], [1e80], [3e80], [9e80]])
+    ones = np.ones(4, dtype=np.uint32)
+    ours, _ = merge_foot(1, (means, np.zeros(4), ones, np.arange(4, dtype=np.uint32)))
+    assert ours is None
+
+
 @settings(max_examples=examples(300))
 @given(paths())
 def test_the_stable_part_really_is_stable(forest):

@@ -98,6 +98,8 @@ ORDER = [
     "algorithms/gather.hpp",
     "algorithms/summary_tree.hpp",
     "algorithms/summary_tree.cpp",
+    "algorithms/few_hac.hpp",
+    "algorithms/few_hac.cpp",
     "algorithms/stable_path.hpp",
     "algorithms/stable_path.cpp",
     "algorithms/pair_memory.hpp",

@@ -39,6 +39,8 @@ class PathTable {
         of_products_(metric == Metric::kDot),
         of_means_(!of_products_ && linkage == Linkage::kCentroid) {}
 
+  /// Has anything ever been seated?
+  bool in_use() const { return !node_at_.empty(); }
   /// From now on nothing is known.
   void forget();
   /// v has other points from now on, or is gone.

@@ -207,9 +207,12 @@ void Repair<Real>::recall(const Tree<Real>& tree, NodeId coming) {
   if (is_long() || memory_.in_use()) memory_.make_room(end_of_ids(tree), forest_.size());
 }
 
-/// What is above a held node has other points now, though it was not on the path.
+/// These have other points now; what is above a held node too, though it was not on the path.
 template <class Real>
-void Repair<Real>::release_above(const Tree<Real>& tree, const Place& place) {
+void Repair<Real>::release_remade(const Tree<Real>& tree, const Place& place) {
+  for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
+    path_hac_.table().release(cut_.trees[t]);
+  for (const Slot slot : kept_) path_hac_.table().release(NodeId::inner(slot));
   for (NodeId v = place.above; v != kNone; v = tree.parent(v)) path_hac_.table().release(v);
 }
 
@@ -222,10 +225,7 @@ std::size_t Repair<Real>::end_of_ids(const Tree<Real>& tree) {
 template <class Real>
 void Repair<Real>::note_merges(const Tree<Real>& tree, bool comes, const Place& place,
                                bool compared) {
-  for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
-    path_hac_.table().release(cut_.trees[t]);
-  for (const Slot slot : kept_) path_hac_.table().release(NodeId::inner(slot));
-  release_above(tree, place);
+  if (path_hac_.table().in_use()) release_remade(tree, place);
   remembered_ = tree.changes();
   if (!memory_.in_use()) return;
   if (!cut_.one_path || place.above != kNone) {
@@ -316,11 +316,16 @@ bool Repair<Real>::merge_stepwise(std::size_t dim, std::size_t& remade) {
 /// HAC of the lowest `count` trees of the path and x.
 template <class Real>
 void Repair<Real>::merge_lowest(std::size_t dim, std::size_t count) {
-  if (count == 1) {  // y and x; every second insert asks for just that
+  if (count == 1) {  // y and x; every fourth insert asks for just that
     merges_.assign(1, {0, 1});
-    scratch_.linkages.assign(
-        1, linkage_of<AverageSquared>(forest_.front().summary, forest_.back().summary, dim));
+    scratch_.linkages.assign(1, stable_path_.foot(0).last_row[0]);
     return;
+  }
+  if (count < kFew) {
+    FewClusters few = stable_path_.foot(count - 1);
+    for (std::size_t i = 0; i < count; ++i) few.ranks[i] = forest_[i].rank;
+    few.ranks[count] = forest_.back().rank;
+    if (merge_few(few, merges_, scratch_.linkages)) return;
   }
   low_forest_.assign(forest_.begin(), forest_.begin() + static_cast<std::ptrdiff_t>(count));
   low_forest_.push_back(forest_.back());

@@ -108,7 +108,7 @@ class Repair {
   bool merge_path(Tree<Real>& tree, const Place& place, bool comes, NodeId going, double known);
   bool merge_paths(const Tree<Real>& tree, bool comes);
   bool suits_table(const Tree<Real>& tree) const;
-  void release_above(const Tree<Real>& tree, const Place& place);
+  void release_remade(const Tree<Real>& tree, const Place& place);
   void write_path(Tree<Real>& tree, bool comes, double known);
   void put_last(NodeId tree);
   void merge_last_two_first(const Tree<Real>& tree);

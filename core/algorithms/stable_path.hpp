@@ -21,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "algorithms/few_hac.hpp"
 #include "algorithms/forest_hac.hpp"
 #include "math/growth.hpp"
 
@@ -36,6 +37,17 @@ class StablePath {
   /// loops.
   std::size_t unstable_level(std::span<const ForestItem<Real>> forest);
 
+  /// S_0 .. S_level and x, but for their ranks, to be merged; after unstable_level().
+  /// level + 2 is at most kFew, and less than the forest has.
+  FewClusters foot(std::size_t level) const {
+    FewClusters few;
+    few.count = level + 2;
+    few.stride = stride_;
+    few.rows = rows_.data();
+    few.last_row = rows_.data() + items_ * stride_;
+    return few;
+  }
+
   /// After unstable_level() has found K, and S_0 .. S_level, x have been merged (forest_hac's
   /// numbering) with these linkages, level >= K: level itself if that was not
   /// disturbed from above, else a higher one to try. O(level l).
@@ -44,21 +56,22 @@ class StablePath {
 
   /// Overwrite what buffers hold of points that have been there.
   void wipe() noexcept {
-    for (std::vector<double>* buffer : {&columns_, &x_, &rows_, &sums_, &above_})
+    for (std::vector<double>* buffer : {&columns_, &x_, &rows_, &sums_, &unions_})
       ramify::wipe(*buffer);
   }
 
  private:
+  void make_room();
   void gather(std::span<const ForestItem<Real>> forest);
 
   std::size_t dim_;
   std::size_t items_ = 0;   // S_0 .. S_l
   std::size_t stride_ = 0;  // items_ in whole vectors
   double reach_ = 1;        // 1 + what rounding can do to a linkage
-  std::vector<double> columns_, x_, sizes_, variances_, open_variances_, sums_;
-  std::vector<double> rows_;   // L(S_i, S_b) for b > i, row by row; x's row is the last
-  std::vector<double> above_;  // for each cluster: its linkage to each S_b above K
-  std::vector<double> weight_;
+  std::vector<double> columns_, x_, sizes_, variances_, sums_;
+  std::vector<double> rows_;    // L(S_i, S_b) for b > i, row by row; x's row is the last
+  std::vector<double> unions_;  // for each merge below K: linkages to each S_b above
+  std::vector<double> weights_;
 };
 
 }  // namespace ramify

@@ -56,6 +56,22 @@ void bind_stable_path(nb::module_& m) {
               const Vector<std::uint32_t>& sizes, const Vector<std::uint32_t>& first_leaves) {
              return self.unstable_level(forest_of(means, ssds, sizes, first_leaves));
            })
+      .def("merge_foot",
+           [](Self& self, std::size_t level, const Rows<Real>& means, const Vector<double>& ssds,
+              const Vector<std::uint32_t>& sizes, const Vector<std::uint32_t>& first_leaves) {
+             const auto forest = forest_of(means, ssds, sizes, first_leaves);
+             self.unstable_level(forest);
+             FewClusters few = self.foot(level);
+             for (std::size_t i = 0; i <= level; ++i) few.ranks[i] = forest[i].rank;
+             few.ranks[level + 1] = forest.back().rank;
+             std::vector<Merge> merges;
+             std::vector<double> linkages;
+             const bool done = merge_few(few, merges, linkages);
+             Merges out;
+             for (const auto [a, b] : merges) out.emplace_back(a, b);
+             return done ? std::optional(std::pair{std::move(out), std::move(linkages)})
+                         : std::nullopt;
+           })
       .def("unstable_after", [](Self& self, std::size_t level, const Merges& merges,
                                 const std::vector<double>& linkages) {
         std::vector<Merge> plain;

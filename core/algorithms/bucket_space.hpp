@@ -23,7 +23,7 @@ class BucketSpace {
         buckets_(dim, true),
         mean_a_(dim),
         mean_b_(dim),
-        one_in_(dim < 5 ? 2 : 16) {
+        one_in_(dim < 5 ? 2 : 4) {
     BigVector<std::uint32_t> items(forest.size());
     BigVector<Real> rows(forest.size() * dim);
     BigVector<double> weights(forest.size());
@@ -40,7 +40,7 @@ class BucketSpace {
   Found nearest(std::uint32_t c) {
     NearestCluster best(c, ranks_);
     buckets_.row_of(c, mean_a_.data());
-    buckets_.search(mean_a_.data(), weights_.template weight<Rule>(c), best, stack_);
+    buckets_.search_around(c, mean_a_.data(), weights_.template weight<Rule>(c), best, stack_);
     return best.found();
   }
 

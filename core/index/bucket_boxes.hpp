@@ -76,6 +76,12 @@ class BucketBoxes {
     return {Rule::bound(gaps[0], weight, least[0]), Rule::bound(gaps[1], weight, least[1])};
   }
 
+  /// The same for one of the two.
+  RAMIFY_INLINE double bound(std::uint32_t v, const Real* x, double weight) const {
+    const auto [even, odd] = bounds(v & ~1U, x, weight);
+    return v % 2 == 0 ? even : odd;
+  }
+
  private:
   std::size_t place(std::uint32_t v, std::size_t j) const {
     return std::size_t{v / 2} * 4 * dim_ + 4 * j + v % 2;

@@ -43,6 +43,13 @@ class BucketBoxes {
     if constexpr (Rule::kWeighted) least_weight_[v] = std::min(least_weight_[v], weight);
   }
 
+  void include_box(std::uint32_t v, std::uint32_t other) {
+    for (std::size_t j = 0; j < dim_; ++j)
+      set_side(v, j, std::min(low(v, j), low(other, j)), std::max(high(v, j), high(other, j)));
+    if constexpr (Rule::kWeighted)
+      least_weight_[v] = std::min(least_weight_[v], least_weight_[other]);
+  }
+
   bool is_flat(std::uint32_t v) const {
     for (std::size_t j = 0; j < dim_; ++j)
       if (low(v, j) != high(v, j)) return false;

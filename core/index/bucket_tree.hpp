@@ -5,7 +5,7 @@
 // Items (points, or clusters by their mean and a weight) lie in leaves of one
 // block of kBlock, column by column, so that a leaf is scanned by a handful of
 // vector instructions. A full leaf splits at the median of its widest side.
-// Every node keeps a box of all it ever held since it was built; boxes bound the
+// Every node keeps a box of all it held since it was built or tightened; boxes bound the
 // rule's score (linkage.hpp) from below, rounding included: a bound is summed in
 // the order of the score itself, and every step of it is monotone.
 //
@@ -126,6 +126,9 @@ class BucketTree {
 
   /// Build the whole tree anew from the items it holds. O(n log n * dim).
   void rebuild(const Pulse& pulse) { rebuild(0, 0, pulse); }
+
+  /// Fit every box to the items that are left in it, and join leaves that fit into one. O(n * dim).
+  void tighten(const Pulse& pulse);
 
   /// Copy the coordinates of an item of a removable tree.
   void row_of(Item item, Real* out) const {
@@ -293,6 +296,9 @@ class BucketTree {
     return child;
   }
 
+  void tighten_leaf(std::uint32_t v);
+  void tighten_above(std::uint32_t v);
+  void join_leaves(std::uint32_t v);
   void rebuild(std::uint32_t v, std::size_t level, const Pulse& pulse);
   void rebuild_with(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight,
                     const Pulse& pulse);

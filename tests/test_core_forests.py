@@ -106,6 +106,40 @@ def test_buckets_and_scan_merge_the_same_to_the_last_tie(metric, linkage):
 
 
 @pytest.mark.parametrize(("metric", "linkage"), [o for o in OFFERED if o[0] != "cosine"])
+def test_buckets_that_are_emptied_and_joined_merge_as_a_scan_does(metric, linkage):
+    """Forests large enough for many leaves; in clumps some of these are used up long before
+    others, on a grid most linkages are tied, and far away rounding makes them so."""
+
+    @settings(max_examples=examples(8))
+    @given(
+        st.integers(300, 900),
+        st.sampled_from([1, 2, 3, 5, 7]),
+        st.sampled_from(["clumps", "grid", "far", "doubling"]),
+        seeds(),
+        dtypes(),
+    )
+    def check(m, d, kind, seed, dtype):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(m, d))
+        if kind == "clumps":
+            X = X * 0.01 + 10 * rng.integers(0, 7, size=(m, 1))
+        elif kind == "grid":
+            X = rng.integers(0, 5, size=(m, d))
+        elif kind == "far":
+            X += 1e6
+        else:
+            X *= 2.0 ** rng.integers(0, 60, size=(m, 1))
+        forest = Forest(X.astype(dtype), [[i] for i in range(m)])
+        one, other = (
+            parts.forest_hac(*forest.arrays(), metric, linkage, space)[0]
+            for space in ("buckets", "scan")
+        )
+        assert one == other
+
+    check()
+
+
+@pytest.mark.parametrize(("metric", "linkage"), [o for o in OFFERED if o[0] != "cosine"])
 def test_the_matrix_merges_what_the_others_do(metric, linkage):
     """Where nothing is nearly tied: a matrix rounds otherwise."""
 

@@ -22,8 +22,7 @@ class BucketSpace {
         pulse_(pulse),
         buckets_(dim, true),
         mean_a_(dim),
-        mean_b_(dim),
-        one_in_(dim < 5 ? 2 : 16) {
+        mean_b_(dim) {
     BigVector<std::uint32_t> items(forest.size());
     BigVector<Real> rows(forest.size() * dim);
     BigVector<double> weights(forest.size());
@@ -34,13 +33,13 @@ class BucketSpace {
       std::copy_n(forest[i].summary.mean, dim, rows.begin() + static_cast<std::ptrdiff_t>(i * dim));
     }
     buckets_.load(std::move(items), std::move(rows), std::move(weights), pulse);
-    built_ = buckets_.size();
+    built_ = tight_ = buckets_.size();
   }
 
   Found nearest(std::uint32_t c) {
     NearestCluster best(c, ranks_);
     buckets_.row_of(c, mean_a_.data());
-    buckets_.search(mean_a_.data(), weights_.template weight<Rule>(c), best, stack_);
+    buckets_.search_around(c, mean_a_.data(), weights_.template weight<Rule>(c), best, stack_);
     return best.found();
   }
 
@@ -51,13 +50,21 @@ class BucketSpace {
     buckets_.remove(a);
     buckets_.remove(b);
     buckets_.insert(c, mean_a_.data(), weights_.template weight<Rule>(c), pulse_);
-    if (buckets_.size() < built_ - built_ / one_in_) {
-      buckets_.rebuild(pulse_);
-      built_ = buckets_.size();
-    }
+    if (buckets_.size() < tight_ - tight_ / kOneIn) make_tight();
   }
 
  private:
+  // Boxes stay as they are when clusters go. Fitting them again is cheap, and worth it once one
+  // in so many is gone; building anew is not, until there are so many times fewer than then.
+  static constexpr std::size_t kOneIn = 8, kFewer = 16;
+
+  void make_tight() {
+    tight_ = buckets_.size();
+    if (tight_ > built_ / kFewer) return buckets_.tighten(pulse_);
+    buckets_.rebuild(pulse_);
+    built_ = tight_;
+  }
+
   std::size_t dim_;
   const std::vector<Rank>& ranks_;
   Weights weights_;
@@ -65,10 +72,7 @@ class BucketSpace {
   BucketTree<Real, Rule> buckets_;
   PendingNodes stack_;
   std::vector<Real> mean_a_, mean_b_;
-  std::size_t built_ = 0;
-  // Boxes never shrink; once one in so many clusters is gone, tight ones pay. Loose
-  // ones cost the more, the more directions there are to be loose in.
-  std::size_t one_in_;
+  std::size_t built_ = 0, tight_ = 0;  // how many there were then
 };
 
 }  // namespace ramify

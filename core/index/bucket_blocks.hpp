@@ -92,6 +92,8 @@ class BucketBlocks {
     give_back(block);
     return last;
   }
+  /// From now on the only block of another leaf.
+  void hand_over(std::uint32_t block, std::uint32_t leaf) { leaf_[block] = leaf; }
   void make_room_to_give_back() { make_room(free_, 1); }
   void reserve(std::size_t blocks) {
     columns_.reserve(blocks * kBlock * dim_);

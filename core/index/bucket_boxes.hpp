@@ -43,6 +43,13 @@ class BucketBoxes {
     if constexpr (Rule::kWeighted) least_weight_[v] = std::min(least_weight_[v], weight);
   }
 
+  void include_box(std::uint32_t v, std::uint32_t other) {
+    for (std::size_t j = 0; j < dim_; ++j)
+      set_side(v, j, std::min(low(v, j), low(other, j)), std::max(high(v, j), high(other, j)));
+    if constexpr (Rule::kWeighted)
+      least_weight_[v] = std::min(least_weight_[v], least_weight_[other]);
+  }
+
   bool is_flat(std::uint32_t v) const {
     for (std::size_t j = 0; j < dim_; ++j)
       if (low(v, j) != high(v, j)) return false;
@@ -74,6 +81,12 @@ class BucketBoxes {
     constexpr double kNothing[2] = {0, 0};
     const double* least = Rule::kWeighted ? &least_weight_[child] : kNothing;
     return {Rule::bound(gaps[0], weight, least[0]), Rule::bound(gaps[1], weight, least[1])};
+  }
+
+  /// The same for one of the two.
+  RAMIFY_INLINE double bound(std::uint32_t v, const Real* x, double weight) const {
+    const auto [even, odd] = bounds(v & ~1U, x, weight);
+    return v % 2 == 0 ? even : odd;
   }
 
  private:

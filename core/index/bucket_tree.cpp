@@ -118,6 +118,65 @@ void BucketTree<Real, Rule>::remove(Item item) {
 }
 
 template <class Real, class Rule>
+void BucketTree<Real, Rule>::tighten(const Pulse& pulse) {
+  std::uint32_t v = 0;
+  for (std::size_t leaves = 1;; ++leaves) {
+    while (nodes_[v].child != kNil) v = nodes_[v].child;
+    tighten_leaf(v);
+    while (v % 2 == 1) {  // a right child: its parent has both
+      v = nodes_[v].parent;
+      tighten_above(v);
+    }
+    if (v == 0) return;
+    ++v;
+    if (leaves % (kLarge / kBlock) == 0) pulse.check();
+  }
+}
+
+/// A leaf without items keeps the box it had: nobody minds, and insert() begins it anew.
+template <class Real, class Rule>
+void BucketTree<Real, Rule>::tighten_leaf(std::uint32_t v) {
+  Node& leaf = nodes_[v];
+  leaf.built = leaf.count;
+  leaf.first = kNil;
+  if (leaf.count == 0) return;
+  boxes_.make_empty(v);
+  Real row[kLanes];
+  std::uint32_t at = leaf.head * kBlock;
+  for (std::uint32_t i = 0; i < leaf.count; ++i, at = blocks_.after(at)) {
+    for (std::size_t j = 0; j < dim_; ++j) row[j] = blocks_.coordinate(at, j);
+    boxes_.include(v, row, blocks_.weight(at));
+    leaf.first = std::min(leaf.first, blocks_.item(at));
+  }
+}
+
+template <class Real, class Rule>
+void BucketTree<Real, Rule>::tighten_above(std::uint32_t v) {
+  Node& node = nodes_[v];
+  const Node &left = nodes_[node.child], &right = nodes_[node.child + 1];
+  node.count = node.built = left.count + right.count;
+  node.first = std::min(left.first, right.first);
+  if (node.count > 0) boxes_.make_empty(v);
+  if (left.count > 0) boxes_.include_box(v, node.child);
+  if (right.count > 0) boxes_.include_box(v, node.child + 1);
+  if (left.child == kNil && right.child == kNil && node.count <= kFilled) join_leaves(v);
+}
+
+/// Two leaves of a block each become one, in the left one's block.
+template <class Real, class Rule>
+void BucketTree<Real, Rule>::join_leaves(std::uint32_t v) {
+  Node& node = nodes_[v];
+  const Node &left = nodes_[node.child], &right = nodes_[node.child + 1];
+  for (std::uint32_t i = 0; i < right.count; ++i)
+    blocks_.copy(right.head * kBlock + i, left.head * kBlock + left.count + i);
+  blocks_.give_back(right.head);
+  blocks_.hand_over(left.head, v);
+  node.head = node.tail = left.head;
+  free_pairs_.push_back(node.child);
+  node.child = kNil;
+}
+
+template <class Real, class Rule>
 void BucketTree<Real, Rule>::rebuild(std::uint32_t v, std::size_t level, const Pulse& pulse) {
   Load load{{}, {}, {}, dim_};
   collect(v, load);

@@ -5,7 +5,7 @@
 // Items (points, or clusters by their mean and a weight) lie in leaves of one
 // block of kBlock, column by column, so that a leaf is scanned by a handful of
 // vector instructions. A full leaf splits at the median of its widest side.
-// Every node keeps a box of all it ever held since it was built; boxes bound the
+// Every node keeps a box of all it held since it was built or tightened; boxes bound the
 // rule's score (linkage.hpp) from below, rounding included: a bound is summed in
 // the order of the score itself, and every step of it is monotone.
 //
@@ -127,6 +127,9 @@ class BucketTree {
   /// Build the whole tree anew from the items it holds. O(n log n * dim).
   void rebuild(const Pulse& pulse) { rebuild(0, 0, pulse); }
 
+  /// Fit every box to the items that are left in it, and join leaves that fit into one. O(n * dim).
+  void tighten(const Pulse& pulse);
+
   /// Copy the coordinates of an item of a removable tree.
   void row_of(Item item, Real* out) const {
     const std::uint32_t at = blocks_.place_of(item);
@@ -142,33 +145,20 @@ class BucketTree {
   template <class Best>
   void search(const Real* x, double weight, Best& best, PendingNodes& stack,
               Item end = kNil) const {
-    if (size_ == 0) return;
-    stack.clear();
-    std::uint32_t v = 0;
-    for (;;) {
-      while (nodes_[v].child != kNil) {
-        std::uint32_t near = nodes_[v].child, far = near + 1;
-        auto [near_bound, far_bound] = boxes_.bounds(near, x, weight);
-        if (nodes_[near].first >= end) near_bound = kNever;
-        if (nodes_[far].first >= end) far_bound = kNever;
-        if (far_bound < near_bound) {
-          std::swap(near, far);
-          std::swap(near_bound, far_bound);
-        }
-        if (far_bound <= best.limit() && far_bound < kNever) stack.push_back({far, far_bound});
-        if (near_bound > best.limit() || near_bound == kNever) {
-          v = kNil;
-          break;
-        }
-        v = near;
-      }
-      if (v != kNil) scan(nodes_[v], x, weight, best, end);
-      do {
-        if (stack.empty()) return;
-        v = stack.back().node;
-        if (stack.back().bound > best.limit()) v = kNil;
-        stack.pop_back();
-      } while (v == kNil);
+    if (size_ > 0) search_below(0, x, weight, best, stack, end);
+  }
+
+  /// The same for an item of a removable tree, which is offered, too. Its own leaf comes first:
+  /// what is found there leaves little to be looked into on the way up.
+  template <class Best>
+  void search_around(Item item, const Real* x, double weight, Best& best,
+                     PendingNodes& stack) const {
+    std::uint32_t v = blocks_.leaf_at(blocks_.place_of(item));
+    scan(nodes_[v], x, weight, best, kNil);
+    for (; v != 0; v = nodes_[v].parent) {
+      const std::uint32_t twin = v ^ 1U;  // children lie at (even, odd)
+      const double bound = boxes_.bound(twin, x, weight);
+      if (bound <= best.limit() && bound < kNever) search_below(twin, x, weight, best, stack, kNil);
     }
   }
 
@@ -212,6 +202,37 @@ class BucketTree {
       while (v != 0 && v % 2 == 1) v = nodes_[v].parent;  // children lie at (even, odd)
       if (v == 0) return;
       ++v;
+    }
+  }
+
+  template <class Best>
+  void search_below(std::uint32_t v, const Real* x, double weight, Best& best, PendingNodes& stack,
+                    Item end) const {
+    stack.clear();
+    for (;;) {
+      while (nodes_[v].child != kNil) {
+        std::uint32_t near = nodes_[v].child, far = near + 1;
+        auto [near_bound, far_bound] = boxes_.bounds(near, x, weight);
+        if (nodes_[near].first >= end) near_bound = kNever;
+        if (nodes_[far].first >= end) far_bound = kNever;
+        if (far_bound < near_bound) {
+          std::swap(near, far);
+          std::swap(near_bound, far_bound);
+        }
+        if (far_bound <= best.limit() && far_bound < kNever) stack.push_back({far, far_bound});
+        if (near_bound > best.limit() || near_bound == kNever) {
+          v = kNil;
+          break;
+        }
+        v = near;
+      }
+      if (v != kNil) scan(nodes_[v], x, weight, best, end);
+      do {
+        if (stack.empty()) return;
+        v = stack.back().node;
+        if (stack.back().bound > best.limit()) v = kNil;
+        stack.pop_back();
+      } while (v == kNil);
     }
   }
 
@@ -275,6 +296,9 @@ class BucketTree {
     return child;
   }
 
+  void tighten_leaf(std::uint32_t v);
+  void tighten_above(std::uint32_t v);
+  void join_leaves(std::uint32_t v);
   void rebuild(std::uint32_t v, std::size_t level, const Pulse& pulse);
   void rebuild_with(std::uint32_t v, std::size_t level, Item item, const Real* row, double weight,
                     const Pulse& pulse);

@@ -408,6 +408,14 @@ def test_ties_of_unions_are_told_apart(rule):
     assert told > 0.5 * scaled(100)
 
 
+def test_ties_of_a_forest_too_large_for_a_matrix_are_told_as_pairs_are():
+    rows = (np.random.default_rng(1).random((1100, 64)) < 0.1).astype(np.float32)
+    forest = (rows, np.zeros(1100), np.ones(1100, np.uint32), np.arange(1100, dtype=np.uint32))
+    path_hac = parts.PathHacF32(64, "sqeuclidean", "average")
+    expected, _ = parts.forest_hac(*forest, "sqeuclidean", "average", "pairs")
+    assert path_hac.merge(*forest, range(1100), range(1098), True) == expected
+
+
 def pairs_in_a_row(count, rng):
     """Two near each other, and the next two a little nearer to them than the two before."""
     gaps = np.repeat(1e5 * 0.99 ** np.arange(count // 2), 2)

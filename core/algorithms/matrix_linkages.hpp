@@ -53,11 +53,11 @@ class MatrixLinkages {
     static_assert(Rule::kMeanOfParts);
   }
 
-  /// Does forest_hac() have such a matrix, and is it more work to fill than what has been done
-  /// here so far?
+  /// Is it more work to fill a matrix than what has been done here so far? Of a forest that is too
+  /// large for one, every other way is more work.
   bool is_worth_it() const {
-    const std::size_t m = forest_.size();
-    return m <= matrix_limit(dim_) && compared_ <= m * m / 8;
+    const std::size_t pairs = forest_.size() * forest_.size() / 2;
+    return compared_ <= (forest_.size() <= matrix_limit(dim_) ? pairs / 4 : pairs);
   }
 
   double linkage(std::uint32_t a, std::uint32_t b) {

@@ -4,6 +4,8 @@
 // of each target without changing the order of any sum.
 #include "math/kernels.hpp"
 
+#include <cstdint>
+
 namespace ramify {
 namespace {
 
@@ -22,6 +24,18 @@ struct Product {
   }
 };
 
+/// Less than kLanes terms. Zeros behind them change no sum, and make it one step for all lanes,
+/// with loads that are masked where there are such.
+template <class Term, class Real>
+RAMIFY_INLINE void add_rest(const Real* a, const Real* b, std::int32_t count, const Term& term,
+                            double* lanes) {
+  constexpr std::int32_t kAll = kLanes;
+  Real rest_a[kLanes], rest_b[kLanes];
+  for (std::int32_t j = 0; j < kAll; ++j) rest_a[j] = j < count ? a[j] : Real{0};
+  for (std::int32_t j = 0; j < kAll; ++j) rest_b[j] = j < count ? b[j] : Real{0};
+  for (std::size_t j = 0; j < kLanes; ++j) lanes[j] += term(rest_a[j], rest_b[j]);
+}
+
 template <class Term, class Real>
 RAMIFY_INLINE double pair_sum(const Real* a, const Real* b, std::size_t dim) {
   const Term term;
@@ -34,7 +48,7 @@ RAMIFY_INLINE double pair_sum(const Real* a, const Real* b, std::size_t dim) {
   std::size_t i = 0;
   for (; i + kLanes <= dim; i += kLanes)
     for (std::size_t j = 0; j < kLanes; ++j) lanes[j] += term(a[i + j], b[i + j]);
-  for (std::size_t j = 0; i + j < dim; ++j) lanes[j] += term(a[i + j], b[i + j]);
+  if (i < dim) add_rest(a + i, b + i, static_cast<std::int32_t>(dim - i), term, lanes);
   for (std::size_t width = kLanes / 2; width > 0; width /= 2)
     for (std::size_t j = 0; j < width; ++j) lanes[j] += lanes[j + width];
   return lanes[0];

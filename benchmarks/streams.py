@@ -84,7 +84,7 @@ def doubles(n: int, width: int) -> Rows:
 
 
 def words(n: int, width: int) -> Rows:
-    """Like short texts by the words in them: zeros, and a few ones. Most linkages tie with others."""
+    """Like short texts by the words in them: zeros, and a few ones. Many linkages tie."""
     rng = np.random.default_rng(width)
     return (rng.random((n, width)) < 0.05).astype(np.float32)
 

@@ -122,10 +122,10 @@ class FewHac {
     lane_of_[made] = a;
   }
 
+  Lanes rows_[kLanesHere][kVectors];  // all kClosed if the cluster has gone
+  Lanes gone_[kVectors];              // kClosed if it has, else 0
   std::size_t count_;
   Rank* ranks_;
-  Lanes rows_[kLanesHere][kVectors];       // all kClosed if the cluster has gone
-  Lanes gone_[kVectors];                   // kClosed if it has, else 0
   std::uint64_t nearest_[kLanesHere];      // for each lane a bit for each that is nearest
   std::uint32_t at_lane_[kLanesHere];      // the cluster
   std::uint32_t lane_of_[2 * kLanesHere];  // by cluster; is_there() says whether it has gone

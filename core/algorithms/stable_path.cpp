@@ -90,7 +90,7 @@ RAMIFY_INLINE std::size_t highest_unstable(const Pairs& given) {
       lower(least_sum, sums);
     }
     const bool near = least_lane(least) <= row_limit, near_q = least_lane(least_sum) <= sum_limit;
-    unstable = near | near_q ? i : unstable;
+    unstable = (near | near_q) ? i : unstable;
     points += n;
   }
   return unstable;

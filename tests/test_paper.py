@@ -182,13 +182,13 @@ def work(folder, *runs, limit=60.0, **options):
 
 
 def test_a_cell_that_takes_too_long_is_stopped_and_says_where(tmp_path):
-    run = Run("gmm-100", 1_000_000, "OHAC", "seed 0")
+    run = Run("gmm-100", 4_000_000, "OHAC", "seed 0")
     small = Run("iris", 150, "HAC", "file")
     with CellRunner(Store(tmp_path), data=None, limit=4.0) as runner:
         (result,) = runner.work(Cell((run,)))
         assert runner.work(Cell((small,)))[0].reason in ("", "stopped after 4 s")  # a fresh worker
     assert result.status == "stopped"
-    assert re.fullmatch(r"stopped after 4 s( at [\d,]+ of 1,000,000 points)?", result.reason)
+    assert re.fullmatch(r"stopped after 4 s( at [\d,]+ of 4,000,000 points)?", result.reason)
     start = time.monotonic()
     assert work(tmp_path, run, limit=4.0) == [result]
     assert time.monotonic() - start < 0.5  # not tried again with the same limit

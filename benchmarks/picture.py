@@ -31,7 +31,8 @@ def draw(results: Results, path: Path) -> None:
     for record in results.records:
         found = record["ours"]
         if "curve" in found:
-            label = f"{record['name'].rpartition(' ')[2]}-d: n$^{{{found['exponent']:.2f}}}$"
+            width = record["name"].rpartition(" x ")[2].partition(",")[0]
+            label = f"{width} columns: n$^{{{found['exponent']:.2f}}}$"
             inserts.plot(*zip(*found["curve"], strict=True), marker="o", ms=4, label=label)
     _finish(streams, "points, uniform in the square", "seconds for all of them")
     _finish(inserts, "points in the tree", "µs for one insert of OHAC")

@@ -12,7 +12,7 @@ CPP_FILES := $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp
 PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
 	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
-.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos fuzz docs wheel clean
+.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos fuzz engines docs map wheel clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -94,6 +94,14 @@ chaos: $(VENV)/.installed $(VENV)/.test ## kill -9, full disks and failing syncs
 FUZZ_SECONDS ?= 300
 fuzz: $(VENV)/.installed $(VENV)/.test ## new examples and damaged files, for FUZZ_SECONDS
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+map: $(VENV)/bin/python ## docs/map.md, out of the first words of every file
+	$(BIN)/python tools/map.py
+
+engines: $(VENV)/.bench ## which engine merges the forests of each benchmark stream
+	$(PIP) install --no-build-isolation --no-deps --target build/tally --upgrade . \
+		-C build-dir=build/tally-objects -C cmake.define.RAMIFY_TALLY=ON
+	PYTHONPATH=build/tally $(BIN)/python -m benchmarks.engines
 
 docs: $(VENV)/.installed $(VENV)/.docs ## build the site into build/docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs

@@ -68,7 +68,7 @@ def _fit(rows: Any, algorithm: str, **options: Any) -> float | None:
         return None
 
 
-def _cases(plan: Plan, full: bool) -> dict[str, Case]:
+def cases(plan: Plan, full: bool) -> dict[str, Case]:
     """By job: those that fit, each once."""
     found: dict[str, Case] = {}
     for case in all_cases(plan):
@@ -90,7 +90,7 @@ def main() -> None:
     options = parser.parse_args()
     other, ours = Build(options.folder), Build(None)
     print(f"{'seconds, least of ' + str(options.repeats):60}{'other':>9}{'ours':>9}{'ratio':>8}")
-    for job, case in _cases(Plan(options.data), options.full).items():
+    for job, case in cases(Plan(options.data), options.full).items():
         if options.only not in case.name:
             continue
         times = [(other.seconds(job), ours.seconds(job)) for _ in range(options.repeats)]

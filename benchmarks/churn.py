@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long cluster ids last on a stream of news: ``python -m benchmarks.churn --data FOLDER``.
+"""How long cluster ids last on a stream of news: ``python -m benchmarks.churn --data FOLDER``;
+and names that people gave, when a tenth more points come: ``python -m benchmarks.churn --names``.
 
 Rows stream in, and after every 500 of them somebody reads the id of every point's cluster.
 Of two readings in a row, with n points at the first:
@@ -20,14 +21,14 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import Birch
 
 from benchmarks.streams import Rows, news
-from ramify import OHAC
+from ramify import OHAC, datasets
 
 Ids = npt.NDArray[np.int64]
 
@@ -81,7 +82,7 @@ def _most_at_home(pairs: Ids, shared: Ids) -> int:
 Reading = Callable[[Rows, int, int], Iterator[Ids]]
 
 
-def _ours(linkage: str, stable: bool) -> Reading:
+def _ours(linkage: Literal["average", "ward"], stable: bool) -> Reading:
     def readings(X: Rows, k: int, step: int) -> Iterator[Ids]:
         model = OHAC(n_clusters=k, metric="cosine", linkage=linkage)
         for start in range(0, len(X), step):
@@ -106,6 +107,38 @@ def _birch(threshold: float) -> Reading:
     return readings
 
 
+def names() -> None:
+    """Name all clusters of a cut, let a tenth more come, and see where the names are."""
+    print(f"{'':24}{'node gone':>12}{'moved':>12}{'lost':>12}{'not shown':>12}")
+    intents = datasets.intents().points
+    cities = datasets.cities().points[:20_000]
+    streams: list[tuple[str, Any, Literal["cosine", "sqeuclidean"]]] = [
+        ("intents", intents, "cosine"),
+        ("cities", cities, "sqeuclidean"),
+    ]
+    for what, rows, metric in streams:
+        X = np.asarray(rows)[np.random.default_rng(0).permutation(len(rows))]
+        begin = int(len(X) / 1.1)
+        for k in 8, 30, 100, 1_000:
+            model: Any = OHAC(metric=metric).fit(X[:begin])
+            given = model.clusters(n_clusters=k)
+            for cluster in given:
+                model.rename(cluster, f"{cluster.label}")
+            model.partial_fit(X[begin:])
+            tree, now = model.hierarchy(), model.clusters(n_clusters=k)
+            there = np.concatenate([tree.node_ids, -1 - tree.leaf_numbers])
+            shown = {name for name in now.names or [] if name is not None}
+            shares = [
+                (~np.isin(given.node_ids, there)).mean(),
+                (~np.isin(given.node_ids, now.node_ids)).mean(),
+                len(model.edits().lost_names) / k,
+                1 - len(shown) / k,
+            ]
+            print(
+                f"{f'{what}, {k} clusters':24}" + "".join(f"{s:12.1%}" for s in shares), flush=True
+            )
+
+
 def main() -> None:
     """Print one line for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -114,7 +147,11 @@ def main() -> None:
     parser.add_argument("--clusters", type=int, default=1_000)
     parser.add_argument("--every", type=int, default=500, help="rows between two readings")
     parser.add_argument("--threshold", type=float, default=0.85, help="Birch's")
+    parser.add_argument("--names", action="store_true", help="names at a tenth more points")
     options = parser.parse_args()
+    if options.names:
+        names()
+        return
     X = news(options.data, options.rows)
     print(f"{len(X):,} rows, {options.clusters:,} clusters, read every {options.every} rows")
     print(f"{'':32}{'churn':>11}{'merged':>11}{'changed':>11}{'floor':>11}{'seconds':>10}")

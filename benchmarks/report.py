@@ -8,7 +8,6 @@ people write.
 from pathlib import Path
 
 from benchmarks import picture
-from benchmarks.cases import GOALS
 from benchmarks.results import Results
 from benchmarks.tables import Table, tables
 
@@ -36,9 +35,10 @@ def write(results: Results, page: Path) -> None:
 
 def markdown(results: Results, image: str) -> str:
     """The page as text."""
-    parts = [_INTRO, _facts(results), _verdict(results)]
+    shown = tables(results)
+    parts = [_INTRO, _facts(results), _verdict(shown)]
     said: set[str] = set()  # notes that tables share are said once
-    for table in tables(results):
+    for table in shown:
         parts.append(_section(table, results, said))
         said.update(table.notes)
         if table.title == "Scaling":
@@ -62,21 +62,12 @@ def _facts(results: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _verdict(results: Results) -> str:
-    """How many goals are met, and which are not."""
-    judged = [
-        (record["name"], found)
-        for record in results.of(GOALS)
-        for found in record["figures"]
-        if found["met"] is not None
-    ]
-    if not judged or results.facts["scale"] != 1:
+def _verdict(shown: list[Table]) -> str:
+    """How many goals are met, and which are not: the very rows that the tables show."""
+    judged = [row for table in shown for row in table.judged()]
+    if not judged:
         return ""
-    missed = [
-        f"- {name}: {found['words']}, goal {found['goal']}"
-        for name, found in judged
-        if not found["met"]
-    ]
+    missed = [f"- {name}: {found}, goal {goal}" for name, found, goal, met in judged if not met]
     words = f"{len(judged) - len(missed)} of {len(judged)} goals are met"
     return "\n".join([f"{words}; missed:\n", *missed, ""] if missed else [f"{words}.", ""])
 

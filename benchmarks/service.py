@@ -5,6 +5,8 @@
              folder, and over HTTP into the same on a server in a process of its own
     single   one row a request, while readers ask where rows belong, each so many times a second
     start    opening a folder with a tree of 1M x 3
+    bodies   the same rows as Arrow, which a process of its own reads, and as .npy
+    followed what followers of the changes cost who inserts: some that read, and some that never do
 
 Latencies are those that a client sees, with HTTP and a kept connection. What else the machine does
 at the same time is in them; processor time of the server for each request is told beside.
@@ -63,6 +65,14 @@ class Server:
         except OSError:
             return float("nan")
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> float:
+        """Megabytes that it holds; NaN where the system does not say."""
+        try:
+            lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
+        except OSError:
+            return float("nan")
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
     def stop(self) -> None:
         """Let it finish."""
@@ -189,6 +199,109 @@ def single(n: int, seconds: float, readers: int, rate: float, folder: Path) -> N
         print(f"assign, {readers} readers of {rate:g} a second: {percentiles(every)}")
 
 
+def arrow(rows: Rows) -> bytes:
+    """Rows as an Arrow stream."""
+    import pyarrow as pa
+
+    column = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), rows.shape[1])
+    table = pa.table({"vector": column})
+    room = io.BytesIO()
+    with pa.ipc.new_stream(room, table.schema) as out:
+        out.write_table(table)
+    return room.getvalue()
+
+
+def bodies(folder: Path) -> None:
+    """Requests of few rows and of many, in turns."""
+    server = Server(folder / "bodies")
+    line, rng = server.connect(), np.random.default_rng(0)
+    kinds = {
+        "Arrow": (arrow, "application/vnd.apache.arrow.stream"),
+        ".npy": (npy, "application/x-npy"),
+    }
+    for count, width, rounds in ((1, 3, 400), (20_000, 3, 3), (5_000, 128, 3)):
+        times: dict[str, list[float]] = {name: [] for name in kinds}
+        for turn in range(rounds):
+            rows = rng.normal(size=(count, width)).astype(np.float32)
+            for name, (write, kind) in kinds.items():
+                tree = f"/trees/{count}-{turn if count > 1 else 0}-{name.strip('.').lower()}"
+                server.ask("PUT", tree, b"{}", "application/json")
+                begin = time.perf_counter()
+                status, told = call(line, "POST", f"{tree}/points", write(rows), kind)
+                assert status == 200, told
+                times[name].append(time.perf_counter() - begin)
+        said = {name: np.median(some) for name, some in times.items()}
+        print(
+            f"{count:,} x {width}: Arrow {1000 * said['Arrow']:.1f} ms, .npy "
+            f"{1000 * said['.npy']:.1f} ms: {said['Arrow'] / said['.npy']:.2f} times"
+        )
+    server.stop()
+
+
+#: A process of its own that follows, and throws away what it is told.
+READER = """
+import selectors, socket, sys
+host, port, count, reads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "read"
+ask = f"GET /trees/a/changes/stream HTTP/1.1\\r\\nHost: {host}:{port}\\r\\n\\r\\n".encode()
+chosen = selectors.DefaultSelector()
+held = []
+for _ in range(count):
+    one = socket.create_connection((host, port))
+    one.sendall(ask)
+    held.append(one)
+    one.recv(1 << 16)
+    if reads:
+        chosen.register(one, selectors.EVENT_READ)
+print("ready", flush=True)
+while True:
+    for key, _ in chosen.select(None if reads else 3600):
+        if not key.fileobj.recv(1 << 20):
+            chosen.unregister(key.fileobj)
+"""
+
+
+def inserts(server: Server, count: int, seed: int) -> list[float]:
+    """Seconds of requests of 20 rows each, one after the other."""
+    rng, line, times = np.random.default_rng(seed), server.connect(), []
+    for _ in range(count):
+        body = json.dumps({"vectors": rng.normal(size=(20, 3)).tolist()}).encode()
+        begin = time.perf_counter()
+        status, told = call(line, "POST", "/trees/a/points", body, "application/json")
+        assert status == 200, told
+        times.append(time.perf_counter() - begin)
+    return times
+
+
+def followed(count: int, rounds: int, folder: Path) -> None:
+    """Requests of 20 rows into a tree of 5,000, with followers and without, in turns."""
+    for kind in ("read", "never read"):
+        server = Server(folder / kind)
+        server.ask("PUT", "/trees/a", b'{"dimension": 3}', "application/json")
+        rows = np.random.default_rng(0).normal(size=(5000, 3)).astype(np.float32)
+        server.ask("POST", "/trees/a/points", npy(rows), "application/x-npy")
+        alone_times: list[float] = []
+        times: list[float] = []
+        for turn in range(rounds):
+            alone_times += inserts(server, 1000, 2 * turn)
+            host, port = urlsplit(server.address).netloc.split(":")
+            words = [sys.executable, "-c", READER, host, port, str(count), kind]
+            readers = subprocess.Popen(words, stdout=subprocess.PIPE)
+            assert readers.stdout is not None
+            readers.stdout.readline()
+            before = server.memory()
+            times += inserts(server, 1000, 2 * turn + 1)
+            after = server.memory()
+            readers.kill()
+            readers.communicate()
+        ratios = [what(times) / what(alone_times) for what in (np.median, np.mean)]
+        print(
+            f"20 rows a request: {percentiles(alone_times)}; {count} followers that {kind}: "
+            f"{percentiles(times)}, {ratios[0]:.2f} times, means {ratios[1]:.2f}; "
+            f"memory {before:.0f} to {after:.0f} MB"
+        )
+        server.stop()
+
+
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description="Speed of trees in folders and on a server.")
@@ -197,12 +310,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--readers", type=int, default=8)
     parser.add_argument("--rate", type=float, default=10.0, help="questions of a reader a second")
-    parser.add_argument("--only", choices=["load", "single"], default=None)
+    parser.add_argument("--only", choices=["load", "single", "bodies", "followed"], default=None)
+    parser.add_argument("--followers", type=int, default=100)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        if asked.only != "single":
+        if asked.only in (None, "load"):
             load(asked.rows, Path(name))
-        if asked.only != "load":
+        if asked.only in (None, "bodies"):
+            bodies(Path(name))
+        if asked.only in (None, "followed"):
+            followed(asked.followers, 3, Path(name))
+        if asked.only in (None, "single"):
             single(asked.points, asked.seconds, asked.readers, asked.rate, Path(name))
 
 

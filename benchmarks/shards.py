@@ -122,9 +122,9 @@ def quality(case: Case, shards: tuple[int, ...]) -> None:
     del plain, tree
     for count in shards:
         with tempfile.TemporaryDirectory() as folder:
-            with ShardedOHAC(count, path=folder, engine="local", **options) as model:
+            with ShardedOHAC(count, folder=folder, engine="local", **options) as model:
                 took = stream(model, rows, time.process_time)
-                tree, figures, top = model.hierarchy(), model.figures(), model.top()
+                tree, figures, top = model.hierarchy(), model.statistics(), model.top()
             sizes = np.array(figures["sizes"])
             found = revenue(tree, points, whole.gamma)
             print(
@@ -147,12 +147,12 @@ def memory(n: int, shards: tuple[int, ...]) -> None:
     for count in shards:
         with (
             tempfile.TemporaryDirectory() as folder,
-            ShardedOHAC(count, path=Path(folder, "tree"), max_shards=count) as model,
+            ShardedOHAC(count, folder=Path(folder, "tree"), max_shards=count) as model,
         ):
-            model.figures()
-            empty = [one["memory"] for one in model.figures()["shards"]]
+            model.statistics()
+            empty = [one["memory"] for one in model.statistics()["shards"]]
             seconds = stream(model, rows)
-            figures = model.figures()
+            figures = model.statistics()
             held = [
                 (one["memory"] - before) / 2**20
                 for one, before in zip(figures["shards"], empty, strict=True)
@@ -176,7 +176,7 @@ def steady(n: int, count: int, report: int = 1_000_000) -> None:
     centres = rng.random((100, 3))
     with (
         tempfile.TemporaryDirectory() as folder,
-        ShardedOHAC(count, path=Path(folder, "tree")) as model,
+        ShardedOHAC(count, folder=Path(folder, "tree")) as model,
     ):
         print(f"steady, {n:,} x 3 rows in {count} shards on Ray")
         done, begin = 0, time.perf_counter()
@@ -188,7 +188,7 @@ def steady(n: int, count: int, report: int = 1_000_000) -> None:
             done += _BATCH
             if done % report < _BATCH:
                 now = time.perf_counter()
-                figures = model.figures()
+                figures = model.statistics()
                 held = " ".join(f"{one['memory'] / 2**20:.0f}" for one in figures["shards"])
                 sizes = " ".join(f"{size / 1000:.0f}K" for size in figures["sizes"])
                 rate = report / (now - begin)

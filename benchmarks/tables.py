@@ -28,6 +28,16 @@ class Table:
     only: str  # the words for --only that print it
     notes: list[str] = field(default_factory=list)
 
+    def judged(self) -> list[tuple[str, str, str, bool]]:
+        """Of each row with a verdict: the case, what was found, the goal, and whether it is met."""
+        said, name = {word: met for met, word in _VERDICTS.items() if word}, ""
+        found = []
+        for row in self.rows:
+            name = row[0] or name
+            if row[-1] in said:
+                found.append((name, row[-3], row[-2], bool(said[row[-1]])))
+        return found
+
 
 def tables(results: Results) -> list[Table]:
     """Those that have rows."""

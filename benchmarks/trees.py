@@ -170,7 +170,7 @@ def main() -> None:
     if not options.page:
         warnings.simplefilter("ignore")  # depths of centroid trees, and the like
         measure(options)
-    trees_page.write(TABLE)
+    trees_page.write(TABLE, TABLE.with_name("polishing.csv"))
 
 
 def measure(options: argparse.Namespace) -> None:

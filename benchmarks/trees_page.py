@@ -25,8 +25,10 @@ three or one. Up to 5,000 points MW is exact, above from a million pairs, the sa
 
 **Which one to take.** `OHAC` for a stream; call `polish()` before the tree is used, where its top
 matters: the mean is then that of offline HAC or above on every set here, on some by no more than
-its error, for about a tenth more time at most. `polishing="auto"` does it on the way, and is at
-worst two parts in a thousand below. `OHAC(update="nni")` where time is short.
+its error, for about a tenth more time at most. Under ward and centroid linkage it looks at the sum
+of squares of cuts instead ([what that does](#what-polish-does-to-flat-clusters)).
+`polishing="auto"` polishes on the way, and is at worst two parts in a thousand below.
+`OHAC(update="nni")` where time is short.
 `OTD(rule="split", rotate=True)` where it is very short and rows have few dimensions or clear
 groups; in many dimensions without clear groups it is no better than the paper's `OTD`. For flat
 clusters cut average linkage by variance, or take `linkage="ward"`; by stability only where groups
@@ -42,11 +44,13 @@ MNIST and news, which are not shipped.
 Line = dict[str, str]
 
 
-def write(table: Path) -> None:
-    """The page and the picture, from the table."""
+def write(table: Path, polishing: Path) -> None:
+    """The page and the picture, from the tables."""
+    from benchmarks import polishing as flat
+
     first, *rest = table.read_text(encoding="utf-8").splitlines()
     lines = list(csv.DictReader(rest))
-    parts = [HEAD, *_reading(lines), *_polish(lines)]
+    parts = [HEAD, *_reading(lines), *_polish(lines), *flat.section(polishing)]
     for data in dict.fromkeys(line["data"] for line in lines):
         parts += _section(data, [line for line in lines if line["data"] == data])
     host = first.removeprefix("# ").strip()

@@ -59,7 +59,9 @@ Children tree_of(const Pairs& children);
 
 void bind_points(nb::module_& m);
 void bind_dendrogram(nb::module_& m);
+void bind_graph(nb::module_& m);
 void bind_live(nb::module_& m);
+void bind_live_graph(nb::module_& m);
 void bind_measures(nb::module_& m);
 void bind_shards(nb::module_& m);
 

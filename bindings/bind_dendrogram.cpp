@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// bind_dendrogram.cpp: questions about frozen trees.
 #include <nanobind/stl/tuple.h>
 
 #include <stdexcept>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// bind_live.cpp: the live tree: options by name, inserts, reads, its state as arrays.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -112,20 +113,26 @@ class PyLive {
   }
 
   void adopt(const Rows<Real>& rows, const Pairs& children,
-             const std::optional<Vector<double>>& weights) {
+             const std::optional<Vector<double>>& weights, bool as_stored) {
     require_width(rows.shape(1));
-    const Batch<Real> batch = batch_of(rows, weights, std::nullopt, std::nullopt);
+    Batch<Real> batch = batch_of(rows, weights, std::nullopt, std::nullopt);
+    batch.as_stored = as_stored;
     const Children tree = tree_of(children);
     const WritingTurn turn(*this);
     const nb::gil_scoped_release release;
     live_.adopt(batch, tree);
   }
 
-  bool polish(std::optional<std::size_t> m, nb::object pulse) {
+  using Round = std::tuple<std::size_t, double, double, bool>;
+  std::vector<Round> polish(std::optional<std::size_t> m, nb::object pulse) {
     const WritingTurn turn(*this);
-    return pulsed(std::move(pulse), [&](const Pulse& own) {
-      return m ? live_.polish(*m, own) : live_.polish_in_rounds(own);
-    });
+    const std::vector<PolishRound> rounds =
+        pulsed(std::move(pulse), [&](const Pulse& own) { return live_.polish(m, own); });
+    std::vector<Round> told;
+    told.reserve(rounds.size());
+    for (const auto& [subtrees, before, after, is_better] : rounds)
+      told.emplace_back(subtrees, before, after, is_better);
+    return told;
   }
 
   std::tuple<std::size_t, std::uint64_t, bool> refine(std::size_t sweeps, double slack,
@@ -176,9 +183,31 @@ class PyLive {
     const WritingTurn turn(*this);
     live_.release(node);
   }
-  std::tuple<Out1<std::int64_t>, Out1<std::int64_t>> marked() const {
+  Out1<std::int64_t> held() const {
     const Turn turn(*this);
-    return {to_numpy(live_.marked(Mark::kHeld)), to_numpy(live_.marked(Mark::kLinked))};
+    return to_numpy(live_.held());
+  }
+  /// For each point the first of those that it is linked with, itself included.
+  Out1<std::int64_t> wholes(const Vector<std::int64_t>& numbers) {
+    const WritingTurn turn(*this);
+    std::vector<std::int64_t> out;
+    out.reserve(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      out.push_back(
+          static_cast<std::int64_t>(live_.whole(static_cast<std::uint64_t>(numbers.data()[i]))));
+    return to_numpy(std::move(out));
+  }
+  std::vector<std::uint64_t> together(std::uint64_t number) const {
+    const Turn turn(*this);
+    return live_.together(number);
+  }
+  bool has_node(std::int64_t id) {
+    const WritingTurn turn(*this);
+    return live_.has_node(id);
+  }
+  bool is_held(std::int64_t id) {
+    const WritingTurn turn(*this);
+    return live_.is_held(id);
   }
 
   void record(bool on) {
@@ -250,7 +279,7 @@ class PyLive {
     std::vector<double> distances(rows.shape(0) * k);
     for_each_row(
         rows.shape(0), threads, [&] { require_points(k); }, rows.data(), k,
-        [&](std::size_t i, const std::vector<Neighbour>& found) {
+        [&](std::size_t i, std::span<const Neighbour> found) {
           for (std::size_t j = 0; j < k; ++j) {
             ids[i * k + j] = arrival(found[j].row);
             distances[i * k + j] = found[j].distance;
@@ -279,7 +308,7 @@ class PyLive {
           frontier = &live_.frontier(rule_of(by, value, live_.size()));
         },
         rows.data(), 1,
-        [&](std::size_t i, const std::vector<Neighbour>& found) {
+        [&](std::size_t i, std::span<const Neighbour> found) {
           const NodeId cluster = frontier->cluster_of(NodeId::leaf(found.front().row));
           labels[i] = static_cast<std::int64_t>(frontier->label_of(cluster));
           nodes[i] = public_id(cluster);
@@ -446,12 +475,20 @@ class PyLive {
   }
 
   using Arrays = std::tuple<Out2<std::int64_t>, Out1<double>, Out1<std::int64_t>>;
-  Arrays snapshot() { return std::get<3>(versioned_snapshot()); }
-  /// The version, the numbers of its leaves (none: 0, 1, 2, ...), their weights (none: 1),
-  /// its arrays.
-  std::tuple<std::uint64_t, Out1<std::uint64_t>, Out1<double>, Arrays> versioned_snapshot() {
-    auto [snapshot, version, numbers, weights] = take_snapshot();
-    return {version, to_numpy(std::move(numbers)), to_numpy(std::move(weights)),
+  Arrays snapshot() { return std::get<6>(versioned_snapshot(false)); }
+  /// The version, the numbers of its leaves (none: 0, 1, 2, ...), their weights (none: 1), the
+  /// earliest point in each (none: that of its number); if wanted each point and the leaf that it
+  /// is in (none: itself), and the rows; its arrays.
+  std::tuple<std::uint64_t, Out1<std::uint64_t>, Out1<double>, Out1<std::uint64_t>,
+             Out2<std::int64_t>, Out2<Real>, Arrays>
+  versioned_snapshot(bool with_points) {
+    auto [snapshot, version, numbers, weights, firsts, members, rows] = take_snapshot(with_points);
+    return {version,
+            to_numpy(std::move(numbers)),
+            to_numpy(std::move(weights)),
+            to_numpy(std::move(firsts)),
+            to_numpy(std::move(members), 2),
+            to_numpy(std::move(rows), dim_),
             Arrays{to_numpy(std::move(snapshot.children), 2), to_numpy(std::move(snapshot.heights)),
                    to_numpy(std::move(snapshot.ids))}};
   }
@@ -488,11 +525,13 @@ class PyLive {
     return live_.find(number, row);
   }
 
-  Out1<std::int64_t> leaf_numbers(const Vector<std::int64_t>& numbers) const {
+  /// The numbers of the leaves that points are in, or of the earliest point in each.
+  Out1<std::int64_t> leaf_numbers(const Vector<std::int64_t>& numbers, bool by_first) const {
     const Turn turn(*this);
     std::vector<std::int64_t> out(numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      out[i] = arrival(leaf_of(numbers.data()[i]).row());
+      out[i] = by_first ? arrival(leaf_of(numbers.data()[i]).row())
+                        : -1 - public_id(leaf_of(numbers.data()[i]));
     return to_numpy(std::move(out));
   }
 
@@ -607,7 +646,7 @@ class PyLive {
   template <class Work>
   static auto pulsed(nb::object pulse, const Work& work) {
     PythonPulse python(std::move(pulse));
-    const auto done = [&] {
+    auto done = [&] {
       const nb::gil_scoped_release release;
       return work(Pulse(std::ref(python)));
     }();
@@ -681,10 +720,11 @@ class PyLive {
               std::clamp(block / std::max(threads, std::size_t{1}), kLeastPiece, kPiece);
           const auto piece = [&](std::size_t number, const Pulse&) {
             typename Live<Real>::Reading reading;
-            std::vector<std::vector<Neighbour>> found;
+            std::vector<Neighbour> found;
             const std::size_t first = from + number * size, last = std::min(first + size, to);
             live_.nearest(values + first * dim_, last - first, k, reading, found);
-            for (std::size_t i = first; i < last; ++i) use(i, found[i - first]);
+            for (std::size_t i = first; i < last; ++i)
+              use(i, std::span<const Neighbour>(found.data() + (i - first) * k, k));
           };
           helpers.begin((to - from + size - 1) / size, piece);
           helpers.finish({});
@@ -742,8 +782,11 @@ class PyLive {
     const Real* const mean = tree.mean(v, &out[before]);
     if (mean != &out[before]) std::copy_n(mean, tree.dim(), &out[before]);
   }
+  /// The number of the earliest point in a leaf.
   std::int64_t arrival(RowSlot row) const {
-    return static_cast<std::int64_t>(live_.points().arrival(row));
+    const Arrival leaf = live_.points().arrival(row);
+    const Members* const members = live_.members();
+    return static_cast<std::int64_t>(members == nullptr ? leaf : members->first_in(leaf));
   }
   std::int64_t public_id(NodeId v) const { return live_.frozen().public_id(v); }
   NodeId leaf_of(std::int64_t number) const {
@@ -772,9 +815,12 @@ class PyLive {
     std::uint64_t version = 0;
     std::vector<Arrival> numbers;
     std::vector<double> weights;
+    std::vector<Arrival> firsts;
+    std::vector<std::int64_t> members;
+    std::vector<Real> rows;
   };
   /// The arrays are copied in our turn, and put in order when it has passed.
-  Taken take_snapshot() {
+  Taken take_snapshot(bool with_points) {
     FlatTree flat;
     Taken taken;
     {
@@ -788,6 +834,14 @@ class PyLive {
       for (const Standing& standing : live_.points().standings().first(
                std::min(live_.points().standings().size(), live_.end())))
         taken.weights.push_back(standing.weight);
+      if (live_.members() != nullptr) taken.firsts = live_.members()->firsts();
+      if (live_.members() != nullptr && with_points)
+        live_.members()->for_each([&](Arrival point, Arrival leaf) {
+          for (const Arrival one : {point, leaf})
+            taken.members.push_back(static_cast<std::int64_t>(one));
+        });
+      const auto values = live_.points().values().first(with_points ? live_.end() * dim_ : 0);
+      taken.rows.assign(values.begin(), values.end());
     }
     const nb::gil_scoped_release release;
     taken.snapshot = number(flat);
@@ -882,10 +936,12 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
            nb::arg("threads") = 1,
            "Begin with these rows, merged as offline HAC does; returns how many.")
       .def("adopt", &Self::adopt, nb::arg("rows").noconvert(), nb::arg("children"),
-           nb::arg("weights").noconvert() = nb::none(),
-           "Begin with these rows in a tree of this shape.")
+           nb::arg("weights").noconvert() = nb::none(), nb::arg("as_stored") = false,
+           "Begin with these rows in a tree of this shape; as_stored: scaled already, if they "
+           "have to be.")
       .def("polish", &Self::polish, nb::arg("m").none(), nb::arg("pulse") = nb::none(),
-           "Merge the m subtrees at the top anew, if that earns more; without m, in rounds.")
+           "Merge the m subtrees at the top anew; without m, in rounds. Of each round: how many "
+           "subtrees, what the old top and the new one are worth, and whether it is kept.")
       .def("refine", &Self::refine, nb::arg("sweeps"), nb::arg("slack"),
            nb::arg("pulse") = nb::none(),
            "Local search by interchanges; returns sweeps, interchanges, and whether none is left.")
@@ -903,12 +959,19 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("move", &Self::move, nb::arg("node"), nb::arg("under"),
            "Put a node below another, which is held from now on.")
       .def("release", &Self::release, nb::arg("node"), "A node is held no more.")
-      .def("marked", &Self::marked, "Ids of the held nodes, and of the topmost linked ones.")
+      .def("held", &Self::held, "Ids of the held nodes.")
+      .def("wholes", &Self::wholes, nb::arg("numbers"),
+           "For each point the earliest leaf that it is linked with; its own if with none.")
+      .def("together", &Self::together, nb::arg("number"),
+           "All points that are in one leaf with a point, or linked with it.")
+      .def("has_node", &Self::has_node, nb::arg("id"), "Is there a node with this id?")
+      .def("is_held", &Self::is_held, nb::arg("id"), "Is there such a node, and is it held?")
       .def_prop_ro("n_points", &Self::n_points, "Points, of which a leaf may stand for several.")
       .def_prop_ro("next_arrival", &Self::next_arrival, "The number of the next point.")
       .def("has", &Self::has, nb::arg("number"), "Whether there is such a point.")
       .def("leaf_of", &Self::leaf_numbers, nb::arg("numbers").noconvert(),
-           "The numbers of the leaves that these points are in.")
+           nb::arg("by_first") = false,
+           "The numbers of the leaves that these points are in, or of the earliest point in each.")
       .def("record", &Self::record, nb::arg("on"),
            "Write down what happens from now on; the first change tells all.")
       .def("take_change", &Self::take_change, "What became of the tree since the last call.")
@@ -944,9 +1007,10 @@ void bind_live_of(nb::module_& m, const char* name, const char* doc) {
       .def("weights", &Self::weights, "How much each point counts, in order of arrival.")
       .def("snapshot", &Self::snapshot,
            "Children, heights and stable ids of the inner nodes, in canonical numbering.")
-      .def("versioned_snapshot", &Self::versioned_snapshot,
-           "The version, the leaves' numbers (none: 0, 1, 2, ...) and weights (none: 1), its "
-           "snapshot.")
+      .def("versioned_snapshot", &Self::versioned_snapshot, nb::arg("with_points") = false,
+           "The version, the leaves' numbers (none: 0, 1, 2, ...), weights (none: 1) and earliest "
+           "points (none: of their numbers); if wanted points and the leaves they are in (none: "
+           "themselves), and rows; its snapshot.")
       .def("points", &Self::points, nb::arg("first") = 0,
            "The rows as stored (unit length under cosine), from this one on.")
       .def("summaries", &Self::summaries,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// bind_measures.cpp: measures of frozen trees.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

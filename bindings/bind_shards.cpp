@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/summary_tree.hpp"
 #include "bind.hpp"
+#include "forest/summary_tree.hpp"
 #include "index/earlier.hpp"
 #include "live_options.hpp"
 

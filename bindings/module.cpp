@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// module.cpp: the module `ramify._core`.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "bind.hpp"
+#include "forest/tally.hpp"
 #include "math/dispatch.hpp"
 
 NB_MODULE(_core, m) {
@@ -21,9 +27,24 @@ NB_MODULE(_core, m) {
   m.def(
       "instructions", [] { return std::string(ramify::instructions()); },
       "The set of instructions in use: 'avx512', 'avx2' or 'baseline'.");
+#ifdef RAMIFY_TALLY
+  m.def(
+      "tallies",
+      [] {
+        std::vector<std::array<std::uint64_t, 4>> out;
+        for (ramify::Tally& one : ramify::tallies) {
+          out.push_back({one.forests, one.merges, one.given_up, one.largest});
+          one = {};
+        }
+        return out;
+      },
+      "Of each engine since the last call: forests, merges, how often it gave up, largest forest.");
+#endif
   ramify::bindings::bind_points(m);
   ramify::bindings::bind_dendrogram(m);
+  ramify::bindings::bind_graph(m);
   ramify::bindings::bind_live(m);
+  ramify::bindings::bind_live_graph(m);
   ramify::bindings::bind_measures(m);
   ramify::bindings::bind_shards(m);
 }

@@ -8,9 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "algorithms/edits.hpp"
 #include "algorithms/hac.hpp"
-#include "algorithms/polish.hpp"
 
 namespace ramify {
 namespace {
@@ -52,12 +50,22 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
   end_ = points().slots();
   algorithm_->restore(tree_, memory);
   if (algorithm_->keeps_marks()) tree_.restore_marks(memory.marks);
-  if (tracks_members()) members_.restore(std::move(members));
+  if (tracks_members()) restore_members(std::move(members));
   if (cells_) cells_->restore(CellPlan<Real>::restored(dim, memory.numbers));
   if (!options.count_repeats) return;
   repeats_.make_room(points(), end_);
   for (RowSlot row = 0; row < end_; ++row)
     if (is_counted(row)) repeats_.add(points(), row);
+}
+
+template <class Real>
+void Live<Real>::restore_members(std::vector<Members::Member> members) {
+  members_.restore(std::move(members));
+  std::vector<Arrival> leaves;
+  leaves.reserve(end_);
+  for (RowSlot row = 0; row < end_; ++row) leaves.push_back(points().arrival(row));
+  if (!members_.have_leaves(leaves))
+    throw std::invalid_argument("the points of a stored tree do not fit its leaves");
 }
 
 /// Rows that did not get into the tree are forgotten, however their insert ended.
@@ -258,9 +266,11 @@ bool Live<Real>::joins(NodeId leaf) {
 template <class Real>
 void Live<Real>::find_neighbours(NodeId leaf) {
   found_.clear();
-  if (const std::size_t n = size(); n > 0)
-    index().nearest(points(), points().row(leaf.row()), std::min(algorithm_->neighbours(), n),
-                    leaf.row(), search_, found_);
+  const std::size_t k = std::min(algorithm_->neighbours(), size());
+  if (k == 0) return;
+  found_.resize(k);
+  const Query<Real> query{points().row(leaf.row()), leaf.row()};
+  index().nearest(points(), {&query, 1}, k, found_.data(), search_, {});
 }
 
 template <class Real>
@@ -275,7 +285,7 @@ bool Live<Real>::insert_with_index(NodeId leaf, const Pulse& pulse) {
   }
   if (!hang_up(leaf, pulse)) return false;
   try {
-    neighbours_->add(points());
+    neighbours_->add(points(), leaf.row());
   } catch (...) {  // the point is in the tree; the index is made again when it is needed
     neighbours_.reset();
   }
@@ -476,30 +486,21 @@ void Live<Real>::adopt(const Batch<Real>& batch, std::span<const std::int64_t> c
 }
 
 template <class Real>
-bool Live<Real>::polish(std::size_t m, const Pulse& pulse) {
+std::vector<PolishRound> Live<Real>::polish(std::optional<std::size_t> m, const Pulse& pulse) {
   require_any_shape();
-  return polish_top(m, pulse);
+  std::vector<PolishRound> rounds;
+  for (const std::size_t each : m ? std::vector{*m} : polish_rounds(size()))
+    rounds.push_back(polish_top(each, pulse));
+  return rounds;
 }
 
 template <class Real>
-bool Live<Real>::polish_in_rounds(const Pulse& pulse) {
-  require_any_shape();
-  return polish_each_round(pulse);
-}
-
-template <class Real>
-bool Live<Real>::polish_each_round(const Pulse& pulse) {
-  bool better = false;
-  for (const std::size_t m : polish_rounds(size())) better |= polish_top(m, pulse);
-  return better;
-}
-
-template <class Real>
-bool Live<Real>::polish_top(std::size_t m, const Pulse& pulse) {
-  tree_.refresh(options_.rule.metric, options_.rule.linkage);
-  if (!Polish<Real>(tree_.dim(), options_.rule.metric)(tree_, m, pulse)) return false;
-  ++version_;
-  return true;
+PolishRound Live<Real>::polish_top(std::size_t m, const Pulse& pulse) {
+  const auto& [metric, linkage] = options_.rule;
+  tree_.refresh(metric, linkage);
+  const PolishRound round = Polish<Real>(tree_.dim(), metric, linkage)(tree_, m, pulse);
+  if (round.is_better) ++version_;
+  return round;
 }
 
 /// A point has come. If its number says so, polish the tree; one that cannot be had for
@@ -508,7 +509,7 @@ template <class Real>
 void Live<Real>::polish_if_due(Arrival number) noexcept {
   if (number + 1 < kFirstPolish || !std::has_single_bit(number + 1)) return;
   try {
-    polish_each_round({});
+    for (const std::size_t each : polish_rounds(size())) polish_top(each, {});
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -602,15 +603,8 @@ bool Live<Real>::take_out(Arrival number) {
   RowSlot row = 0;
   if (!points().find(number, row) || row >= end_) return false;
   tree_.make_room_to_erase();
-  const bool indexed = neighbours_ && row < neighbours_->end();
-  try {
-    if (indexed) neighbours_->make_room_to_remove();
-  } catch (...) {
-    neighbours_.reset();
-    throw;
-  }
   algorithm_->erase(tree_, NodeId::leaf(row));
-  if (indexed) neighbours_->remove(points(), row);
+  take_out_of_index(row);
   if (is_counted(row)) repeats_.remove(points(), row);
   gone(number);
   tree_.erase_row(row);
@@ -665,12 +659,6 @@ template <class Real>
 void Live<Real>::merge_closest_leaves() {
   tree_.make_room_to_weigh();
   tree_.make_room_to_erase();
-  try {
-    if (neighbours_) neighbours_->make_room_to_remove();
-  } catch (...) {
-    neighbours_.reset();
-    throw;
-  }
   const NodeId v = pairs_.take_closest(tree_);
   tree_.freshen(v);
   NodeId a = tree_.left(v), b = tree_.right(v);
@@ -681,8 +669,8 @@ void Live<Real>::merge_closest_leaves() {
   for (const NodeId leaf : {a, b})
     if (is_counted(leaf.row()) && (leaf == b || standing.ssd > 0))
       repeats_.remove(points(), leaf.row());
-  if (neighbours_ && b.row() < neighbours_->end()) neighbours_->remove(points(), b.row());
-  if (neighbours_ && moves) neighbours_->remove(points(), a.row());
+  take_out_of_index(b.row());
+  if (moves) take_out_of_index(a.row());
   const Arrival number = points().arrival(b.row());
   if (tracks_members()) members_.merge(number, points().arrival(a.row()));
   note(merged_, Change::Member{number, points().arrival(a.row())});
@@ -695,7 +683,7 @@ void Live<Real>::merge_closest_leaves() {
   tree_.erase_row(b.row());
   if (!neighbours_ || !moves) return;
   try {
-    neighbours_->put_back(points(), a.row());
+    neighbours_->add(points(), a.row());
   } catch (...) {
     neighbours_.reset();
   }
@@ -714,75 +702,6 @@ bool Live<Real>::weigh(Arrival number, double weight) {
   note(weighed_, points().arrival(row));
   ++version_;
   return true;
-}
-
-// --- edits ----------------------------------------------------------------------------
-
-template <class Real>
-NodeId Live<Real>::leaf_of(Arrival number) const {
-  RowSlot row = 0;
-  if (!find(number, row)) throw std::out_of_range("there is no such point");
-  return NodeId::leaf(row);
-}
-
-template <class Real>
-NodeId Live<Real>::node_of(PublicId id) const {
-  if (id < 0) return leaf_of(static_cast<Arrival>(-1 - id));
-  for (Slot slot = 0; slot < tree_.slots(); ++slot)
-    if (!tree_.is_free(slot) && tree_.id(slot) == static_cast<std::uint64_t>(id))
-      return NodeId::inner(slot);
-  throw std::out_of_range("there is no such node");
-}
-
-template <class Real>
-void Live<Real>::make_room_to_edit() {
-  if (!algorithm_->keeps_marks()) throw std::invalid_argument("this algorithm keeps to no edits");
-  tree_.refresh(options_.rule.metric, options_.rule.linkage);
-  tree_.make_room_to_mark();
-}
-
-template <class Real>
-void Live<Real>::link(Arrival one, Arrival other) {
-  make_room_to_edit();
-  const NodeId a = leaf_of(one), b = leaf_of(other);
-  if (a == b) return;
-  algorithm_->link(tree_, a, b);
-  ++version_;
-}
-
-template <class Real>
-void Live<Real>::unlink(Arrival number) {
-  make_room_to_edit();
-  ramify::unlink(tree_, whole_of(tree_, leaf_of(number)));
-  ++version_;
-}
-
-template <class Real>
-void Live<Real>::move(PublicId node, PublicId under) {
-  make_room_to_edit();
-  move_under(tree_, node_of(node), node_of(under));
-  ++version_;
-}
-
-template <class Real>
-void Live<Real>::release(PublicId node) {
-  make_room_to_edit();
-  ramify::release(tree_, node_of(node));
-  ++version_;
-}
-
-template <class Real>
-std::vector<PublicId> Live<Real>::marked(Mark mark) const {
-  std::vector<PublicId> out;
-  if (!tree_.marked()) return out;
-  for (Slot slot = 0; slot < tree_.slots(); ++slot) {
-    const NodeId v = NodeId::inner(slot);
-    if (tree_.is_free(slot) || tree_.mark(v) != mark) continue;
-    if (mark == Mark::kLinked && whole_of(tree_, v) != v) continue;
-    out.push_back(tree_.public_id(v));
-  }
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
 template <class Real>
@@ -869,13 +788,14 @@ RAMIFY_INLINE NodeId Live<Real>::take_row(const Batch<Real>& batch, std::size_t 
   const NodeId leaf = tree_.add_leaf(batch.rows + i * tree_.dim());
   if (batch.weights != nullptr) tree_.weigh(leaf, {batch.weights[i], 0});
   if (!algorithm_->takes({tree_.own_row(leaf), tree_.dim()})) throw std::invalid_argument(kChanged);
-  prepare(tree_.own_row(leaf));
+  prepare(tree_.own_row(leaf), batch.as_stored);
   return leaf;
 }
 
-/// Refuse what no tree can hold, and scale to unit length under cosine.
+/// Refuse what no tree can hold, and scale to unit length under cosine. What has been scaled is
+/// left alone: twice is not the same as once, to the last bit.
 template <class Real>
-RAMIFY_INLINE void Live<Real>::prepare(Real* row) const {
+RAMIFY_INLINE void Live<Real>::prepare(Real* row, bool as_stored) const {
   bool fits = true;
   for (std::size_t j = 0; j < tree_.dim(); ++j)
     fits &= std::fabs(static_cast<double>(row[j])) <= kLargest;  // no NaN is
@@ -883,7 +803,7 @@ RAMIFY_INLINE void Live<Real>::prepare(Real* row) const {
   if (options_.rule.metric != Metric::kCosine) return;
   if (std::all_of(row, row + tree_.dim(), [](Real value) { return value == Real{0}; }))
     throw std::invalid_argument(kChanged);
-  scale_to_unit(row, tree_.dim(), row);
+  if (!as_stored) scale_to_unit(row, tree_.dim(), row);
 }
 
 template <class Real>
@@ -894,13 +814,25 @@ Neighbours<Real>& Live<Real>::index() {
   return *neighbours_;
 }
 
+/// Where memory runs out the index is thrown away: it is made again when it is needed.
+template <class Real>
+void Live<Real>::take_out_of_index(RowSlot row) noexcept {
+  if (!neighbours_ || row >= neighbours_->end()) return;
+  try {
+    neighbours_->remove(points(), row);
+  } catch (...) {
+    neighbours_.reset();
+  }
+}
+
 template <class Real>
 void Live<Real>::index_all_points() {
   if (index().end() < end_ && neighbours_->gains_by_loading(end_ - neighbours_->end())) {
     Alone alone;
     neighbours_->load(points(), end_, alone, {});
   }
-  while (neighbours_->end() < end_) neighbours_->add(points());
+  while (neighbours_->end() < end_)
+    neighbours_->add(points(), static_cast<RowSlot>(neighbours_->end()));
 }
 
 /// Rows have come all at once, without neighbours: divide them into cells now, not when
@@ -931,15 +863,18 @@ void Live<Real>::have_ready() {
 
 template <class Real>
 void Live<Real>::nearest(const Real* rows, std::size_t count, std::size_t k, Reading& reading,
-                         std::vector<std::vector<Neighbour>>& out) const {
+                         std::vector<Neighbour>& out) const {
   const std::size_t dim = tree_.dim();
   reading.queries.assign(rows, rows + count * dim);
   for (std::size_t i = 0; i < count; ++i) prepare(reading.queries.data() + i * dim);
-  neighbours_->nearest_to_each(points(), reading.queries.data(), count, k, end_, reading.search,
-                               out);
+  std::vector<Query<Real>> queries;
+  queries.reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    queries.push_back({reading.queries.data() + i * dim, static_cast<RowSlot>(end_)});
+  out.assign(count * k, Nearest::kNone);
+  neighbours_->nearest(points(), queries, k, out.data(), reading.search, {});
   if (options_.rule.metric == Metric::kCosine)
-    for (std::vector<Neighbour>& found : out)
-      for (Neighbour& neighbour : found) neighbour.distance /= 2;
+    for (Neighbour& neighbour : out) neighbour.distance /= 2;
 }
 
 template <class Real>

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "algorithms/path_prefetch.hpp"
+#include "algorithms/polish.hpp"
 #include "algorithms/refine.hpp"
 #include "algorithms/registry.hpp"
 #include "index/lookahead.hpp"
@@ -58,6 +59,7 @@ struct Batch {
   const Real* rows;
   std::size_t count;
   const double* weights = nullptr;  // one for each row; none: 1
+  bool as_stored = false;           // of length 1 already, under cosine
   std::span<const Arrival> leaving;
   std::span<const std::uint64_t> before;  // for each that leaves: the row it makes way for
 };
@@ -125,11 +127,10 @@ class Live {
   /// Begin with these rows in a tree of this shape (dendrogram.hpp). Only an empty tree that
   /// takes other shapes. If this throws, it is still empty.
   void adopt(const Batch<Real>& batch, std::span<const std::int64_t> children);
-  /// Merge the top of the tree anew (polish.hpp); true if that made it better.
-  bool polish(std::size_t m, const Pulse& pulse);
-  /// The same for a few m that suit the tree's size, few subtrees first. If this throws, or
-  /// the pulse says stop, rounds that are done stay.
-  bool polish_in_rounds(const Pulse& pulse);
+  /// Merge the top of the tree anew (polish.hpp): with m subtrees, or in a few rounds that
+  /// suit the tree's size, few subtrees first. If this throws, or the pulse says stop,
+  /// rounds that are done stay.
+  std::vector<PolishRound> polish(std::optional<std::size_t> m, const Pulse& pulse);
   /// Local search by interchanges (refine.hpp).
   Refinement refine(std::size_t sweeps, double slack, const Pulse& pulse);
 
@@ -149,14 +150,24 @@ class Live {
 
   // --- edits: what people say about the tree (algorithms/edits.hpp) -----------------------
   // All throw std::invalid_argument if it makes no sense, or the algorithm would not keep to
-  // it, and std::out_of_range if there is no such point or node. O(n), to find nodes by id.
+  // it, and std::out_of_range if there is no such point or node. The first node that is
+  // wanted by its id, and one that is not where it was then, take O(n) to be found.
   void link(Arrival one, Arrival other);
   /// The points that are linked with this one are points like others again.
   void unlink(Arrival number);
   void move(PublicId node, PublicId under);
   void release(PublicId node);
-  /// Ids of the held nodes, and of the topmost linked ones.
-  std::vector<PublicId> marked(Mark mark) const;
+  /// Ids of the held nodes. O(n).
+  std::vector<PublicId> held() const;
+  /// The earliest leaf that a point is linked with: its own, if it is linked with none.
+  /// O(log n), and the depth of the linked node.
+  Arrival whole(Arrival number);
+  /// All points that are in one leaf with it, or in one that its leaf is linked with.
+  /// O(how many), and O(n) where leaves are of several points.
+  std::vector<Arrival> together(Arrival number) const;
+  /// Is there such a node; and is it held?
+  bool has_node(PublicId id);
+  bool is_held(PublicId id);
 
   /// Keep to another budget from the next row on; there was one.
   void set_max_leaves(std::size_t most);
@@ -175,7 +186,7 @@ class Live {
   /// The k nearest points of each of `count` rows, which are scaled under cosine like any
   /// others. Distances are squared Euclidean, 1 - cosine, or minus inner products.
   void nearest(const Real* rows, std::size_t count, std::size_t k, Reading& reading,
-               std::vector<std::vector<Neighbour>>& out) const;
+               std::vector<Neighbour>& out) const;
   /// The clusters of a cut, kept until the tree changes. Not by several threads at once.
   const Frontier<Real>& frontier(const CutRule& rule);
   /// The tree opened into m nodes and below, for a tree above it (tree/outline.hpp). Not by
@@ -206,10 +217,10 @@ class Live {
     return options_.count_repeats || (options_.max_leaves > 0 && options_.track_members);
   }
   bool is_counted(RowSlot row) const { return options_.count_repeats && points().ssd(row) == 0; }
+  void restore_members(std::vector<Members::Member> members);
   void require_any_shape() const;
   void require_empty() const;
-  bool polish_each_round(const Pulse& pulse);
-  bool polish_top(std::size_t m, const Pulse& pulse);
+  PolishRound polish_top(std::size_t m, const Pulse& pulse);
   void polish_if_due(Arrival number) noexcept;
   void keep_to_budget();
   void know_pairs();
@@ -234,15 +245,18 @@ class Live {
   void tell_weights(Change& change) const;
   void clear_notes() noexcept;
   NodeId take_row(const Batch<Real>& batch, std::size_t i);
-  void prepare(Real* row) const;
+  void prepare(Real* row, bool as_stored = false) const;
   Neighbours<Real>& index();
   void index_all_points();
+  void take_out_of_index(RowSlot row) noexcept;
   void begin_cells();
   bool take_out(Arrival number);
   bool leave(Arrival number);
   void wipe() noexcept;
   NodeId leaf_of(Arrival number) const;
-  NodeId node_of(PublicId id) const;
+  NodeId node_of(PublicId id);
+  bool find_node(PublicId id, NodeId& node);
+  bool find_slot(std::uint64_t id, Slot& slot) const;
   void make_room_to_edit();
   void close_holes_if_many();
   void compact();
@@ -267,6 +281,8 @@ class Live {
   LeafPairs<Real> pairs_;               // once there are as many leaves as there may be
   bool knows_pairs_ = false;
   std::vector<Slot> rewired_;
+  std::vector<std::pair<std::uint64_t, Slot>> slot_of_id_;  // as it was once; by id
+  std::uint64_t slots_known_at_ = ~std::uint64_t{0};        // in this version
   std::vector<Real> mean_;
   PathPrefetch prefetch_;
   SearchScratch search_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example of the README. Writes cities.png and tree.png into the current folder."""
+"""Eight clusters of the world's cities. Writes cities.png and tree.png into the current folder."""
 
 import numpy as np
 

@@ -33,10 +33,10 @@ def main() -> None:
         days = Path(place, "days")
         days.mkdir()
         write_days(days, days=4, rows=1_500)
-        with ShardedOHAC(2, path=Path(place, "tree"), n_clusters=20, block=2_000) as model:
+        with ShardedOHAC(2, folder=Path(place, "tree"), n_clusters=20, block=2_000) as model:
             # Any number of files: they are read a batch at a time, and never all at once.
             model.partial_fit(ray.data.read_parquet(str(days)), ids="name")
-            print(f"{len(model):,} rows in {len(model.figures()['sizes'])} shards")
+            print(f"{len(model):,} rows in {len(model.statistics()['sizes'])} shards")
             before = model.digests()
 
             victim = ray.get_actor(shard_name(model), namespace="ramify")
@@ -55,7 +55,7 @@ def shard_name(model: ShardedOHAC) -> str:
     """What Ray calls the actor of the first shard."""
     from ramify.ray._actors import name_of
 
-    return name_of(Path(model.path).absolute(), "shard-0")
+    return name_of(Path(model.folder).absolute(), "shard-0")
 
 
 if __name__ == "__main__":

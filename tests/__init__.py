@@ -1,0 +1,1 @@
+"""Tests of Ramify, as a package: they share strategies, oracles and fixtures."""

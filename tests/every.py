@@ -18,7 +18,12 @@ STEADY = [one.estimator for one in ALGORITHMS if one.online and not one.at_once]
 WITH_LINKAGE = [algorithm.estimator for algorithm in ALGORITHMS if algorithm.has("linkage")]
 
 #: Every estimator with every metric that it offers.
-WITH_METRIC = [(one.estimator, metric.name) for one in ALGORITHMS for metric in one.metrics]
+WITH_METRIC = [
+    (one.estimator, metric.name)
+    for one in ALGORITHMS
+    for metric in one.metrics
+    if not metric.rooted  # it is another name, with some linkages
+]
 
 every_estimator = pytest.mark.parametrize("Estimator", ESTIMATORS)
 every_online = pytest.mark.parametrize("Estimator", ONLINE)

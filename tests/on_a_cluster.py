@@ -39,22 +39,22 @@ def _the_example_says_what_it_promises():
 
 def _can_be_asked_from_anywhere(model):
     """By another handle of the same tree, whose mistakes come back as what they are."""
-    other = ShardedOHAC(path=model.path, **SHORT, n_clusters=5)
+    other = ShardedOHAC(folder=model.folder, **SHORT, n_clusters=5)
     n = len(other)
     assert n == len(model)
     tree = model.hierarchy()
     assert other.labels_.tolist() == tree.cut(n_clusters=5).tolist()
     points = model.points()
     assert other.nearest(points[:9])[1].tolist() == [0.0] * 9
-    pids = {one["pid"] for one in model.figures()["shards"]}
-    assert len(pids) == len(model.figures()["sizes"]) > 1
+    pids = {one["pid"] for one in model.statistics()["shards"]}
+    assert len(pids) == len(model.statistics()["sizes"]) > 1
     assert os.getpid() not in pids
     with pytest.raises(ValueError, match="n_clusters"):
         other.cut(n_clusters=n + 1)
     with pytest.raises(KeyError, match="999999"):
         other.forget(999999)
     with pytest.raises(ValueError, match="was asked for"):
-        len(ShardedOHAC(path=model.path, **SHORT, metric="dot"))
+        len(ShardedOHAC(folder=model.folder, **SHORT, metric="dot"))
 
 
 def _is_served(place):
@@ -84,7 +84,7 @@ def _is_served(place):
 
 def _readers_are_answered(folder, before):
     """While a batch is under way, by what the tree is between two blocks of it."""
-    model, reader = ShardedOHAC(2, path=folder), ShardedOHAC(2, path=folder)
+    model, reader = ShardedOHAC(2, folder=folder), ShardedOHAC(2, folder=folder)
     rows = np.random.default_rng(0).normal(size=(4 * model.block, 4))
     ids = [f"L{i}" for i in range(len(rows))]
     writer = threading.Thread(target=lambda: model.partial_fit(rows, ids=ids))

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -345,6 +346,33 @@ def test_goals():
     assert FIGURES["same tree"].write({"digest": "a"}, {"digest": "b"}) == "ANOTHER TREE"
     assert FIGURES["same tree"].write({"digest": "a"}, {"digest": "a"}) == "the same tree"
     assert Goal("time per insert").value(quick, {"wall": 1.0, "points": 1}) == pytest.approx(0.1)
+
+
+def test_the_head_counts_all_rows_that_say_missed():
+    """It counted one table of four: 42 of 47 goals, above 22 rows that said MISSED."""
+    cases_, found = [], {"wall": 2.0, "cpu": 2.0, "points": 9, "peak_bytes": 5, "runs": 1,
+                         "fastest": 2.0, "slowest": 2.0}  # fmt: skip
+    for section in ("goals", "hard streams", "widths", "approximate"):
+        goals = (Goal("time", most=1), Goal("memory", most=2))
+        cases_.append(Case(section, section, job("ours.a"), goals, job("peers.b"), "peer"))
+    records = [
+        runner.record(case, {case.ours.key: found, case.peer.key: found | {"wall": 1.0}})
+        for case in cases_
+    ]
+    run = results.Results(
+        {"scale": 1, "commands": ["c"], "machine": "m", "versions": "v"},
+        [record | {"date": "then", "commit": "abc"} for record in records],
+    )
+    text = report.markdown(run, "p.png")
+    assert text.count("| MISSED |") == len(tables(run)) == 4
+    assert "4 of 8 goals are met; missed:" in text
+
+
+def test_the_committed_page_counts_its_own_rows():
+    text = Path("docs/performance.md").read_text(encoding="utf-8")
+    missed, met = text.count("| MISSED |\n"), text.count("| met |\n")
+    assert f"\n{met} of {met + missed} goals are met; missed:\n" in text
+    assert text.partition("## Goals")[0].count(", goal ") == missed
 
 
 def test_a_missed_goal_is_said_so():

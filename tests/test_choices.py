@@ -2,17 +2,20 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
 import ramify
 from ramify.cli import _choices
-from ramify.estimators._options import LINKAGES
+from ramify.estimators._options import LINKAGES, LINKED
 from ramify.estimators._registry import BY_NAME
+from ramify.estimators._settings import Duplicates
+from ramify.estimators._skipping import ZeroRows
 from ramify.files import FORMATS, TABLES
 from ramify.hierarchy._cuts import WAYS
-from ramify.metric import METRICS
+from ramify.metric import METRICS, names_of
 from tests.commands import done
 from tests.oracles import linkages
 
@@ -23,7 +26,9 @@ CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
     ("choices", "known"),
     [
         (_choices.Algorithm, BY_NAME),
-        (_choices.Metric, METRICS),
+        (_choices.Metric, names_of(LINKED)),
+        (_choices.ZeroRows, get_args(ZeroRows)),
+        (_choices.Duplicates, get_args(Duplicates)),
         (_choices.Linkage, LINKAGES),
         (_choices.Similarity, ["rbf", *METRICS]),
         (_choices.By, WAYS),

@@ -121,7 +121,8 @@ def test_dates_of_other_zones_and_forms(tmp_path):
 def test_weights_and_times_that_make_no_sense_are_bad_rows(tmp_path):
     rows = ["x,n,when"]
     rows += [f"{i},1,2026-01-{i + 1:02}" for i in range(9)]
-    rows += ["9,0,2026-01-10", "9,much,2026-01-10", "9,nan,2026-01-10", "9,1,soon", "9,,2026-01-10"]
+    rows += ["9,-1,2026-01-10", "9,much,2026-01-10", "9,nan,2026-01-10"]
+    rows += ["9,1,soon", "9,,2026-01-10"]
     rows += ["10,2.5,2026-01-11"]
     words = ("--weights", "n", "--time-column", "when", "--max-age", "1w")
     out, bad = tmp_path / "t", tmp_path / "bad.csv"
@@ -129,12 +130,12 @@ def test_weights_and_times_that_make_no_sense_are_bad_rows(tmp_path):
     facts = done("fit", "-", "-o", out, *words, "--bad-rows", bad, "--json", stdin=text).json()
     assert (facts["inserted"], facts["bad_rows"]) == (10, 5)
     reasons = bad.read_text()
-    assert "line 11 has the weight '0': expected a number above 0" in reasons
+    assert "line 11 has the weight '-1': expected a number from 0" in reasons
     assert "line 14 has the time 'soon': expected a date" in reasons
     assert "column 'n': the cell is empty" in reasons
     assert ramify.load(out).hierarchy().weights[-1] == 6 + 2.5
     sentence = fails("fit", "-", "-o", tmp_path / "u", *words, stdin=text)
-    assert "line 11 has the weight '0'" in sentence
+    assert "line 11 has the weight '-1'" in sentence
     assert "9 rows are in" in sentence
     assert "go on from line 11" in sentence
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clusters as things: of a tree and of a live model, against the labels of the same cut."""
+"""Cluster objects: of a tree and of a live model, against the labels of the same cut."""
 
 import math
 import pickle
@@ -254,7 +254,7 @@ def test_points_by_id_wherever_they_go_by_number():
         model.insert(X[i], id=NAMES[i])
         assert model.path(NAMES[i]).tolist() == model.path(i).tolist()  # the latest, too
     tree = model.hierarchy()
-    assert tree.index_of("p7") == model.index_of("p7") == 7
+    assert tree.place_of("p7") == model.number_of("p7") == 7
     assert tree.path("p7").tolist() == tree.path(7).tolist()
     assert tree.path_code("p7") == tree.path_code(7) == model.path_code("p7")
     assert tree.leaves("p7").tolist() == [7]
@@ -269,7 +269,7 @@ def test_points_by_id_wherever_they_go_by_number():
     assert labels.tolist() == model.cluster_of([7, 9], n_clusters=5)[0].tolist()
     assert tree.node_of(model.lca(7, 9)) == tree.lca(7, 9)
     named = tree.with_names([f"q{i}" for i in range(120)])
-    assert named.index_of("q7") == 7
+    assert named.place_of("q7") == 7
     with pytest.raises(KeyError, match="no point has the name 'p7'"):
         named.path("p7")
     for wrong in (model.path, model.leaves, tree.path, lambda name: model.nearest(points=name)):
@@ -280,7 +280,7 @@ def test_points_by_id_wherever_they_go_by_number():
 def test_numbers_stay_numbers_where_ids_are_integers():
     model = OHAC().fit(X, ids=[1000 + i for i in range(120)])
     assert model.path(3)[-1] == -4
-    assert model.hierarchy().index_of(1003) == 3
+    assert model.hierarchy().place_of(1003) == 3
     with pytest.raises(KeyError, match="no point has the id 'a'"):
         model.path("a")
     with pytest.raises(KeyError, match="has no node with the id 100000"):
@@ -331,7 +331,7 @@ def test_wrong_questions():
         model.nearest()
     with pytest.raises(ValueError, match="k=0"):
         model.nearest(X[:1], k=0)
-    with pytest.raises(IndexError, match="up to 119"):
+    with pytest.raises(IndexError, match="no point with the number 120"):
         model.nearest(points=120)
     with pytest.raises(ValueError, match="the only point has no neighbour"):
         OTD().fit([[1.0]]).nearest(points=0)
@@ -343,7 +343,7 @@ def test_wrong_questions():
         model.clusters(n_clusters=2, texts=["a", "b"])
     with pytest.raises(TypeError, match="got one text"):
         tree.clusters(n_clusters=2, texts="a")
-    with pytest.raises(TypeError, match="expected strings, got int at position 1"):
+    with pytest.raises(TypeError, match="expected strings, got int for point 1"):
         tree.clusters(n_clusters=2, texts=["a", 1] * 60)
     with pytest.raises(ValueError, match=r"X: expected 120 rows"):
         tree.clusters(X[:5], n_clusters=2)

@@ -47,7 +47,7 @@ class RepairMachine(RuleBasedStateMachine):
     metric: str
     linkage: str
     dtype: type
-    lengths: tuple[int, int] = (0, 0)  # of paths without all pairs, and that PathHac merges
+    path_from: int = 0  # how many subtrees hang off a path that PathHac merges
 
     dims: tuple[int, ...] = (1, 2, 16)
 
@@ -58,7 +58,7 @@ class RepairMachine(RuleBasedStateMachine):
         X = self.rng.normal(size=(120, dim))
         self.X = (np.round(2 * X) if whole else X).astype(self.dtype)
         self.tree = part("Tree", self.dtype)(dim)
-        self.ohac = part("Ohac", self.dtype)(dim, self.metric, self.linkage, *self.lengths)
+        self.ohac = part("Ohac", self.dtype)(dim, self.metric, self.linkage, self.path_from)
         self.L = Linkage(self.X.astype(np.float64), self.metric, self.linkage)
         self.came = 0
 
@@ -184,28 +184,18 @@ def test_any_tree_is_repaired_as_defined(metric, linkage, dtype):
     ("metric", "linkage"),
     [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
 )
-def test_any_tree_is_repaired_as_if_all_its_paths_were_long(metric, linkage, dtype):
-    fields = {"metric": metric, "linkage": linkage, "dtype": dtype, "lengths": (3, 0)}
-    run_machine(type("Machine", (RepairMachine,), fields), runs=12, steps=25)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(
-    ("metric", "linkage"),
-    [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
-)
 def test_any_tree_is_repaired_with_what_is_known_of_its_paths(metric, linkage, dtype):
-    fields = {"metric": metric, "linkage": linkage, "dtype": dtype, "lengths": (10**6, 2)}
+    fields = {"metric": metric, "linkage": linkage, "dtype": dtype, "path_from": 2}
     fields["dims"] = (16, 20, 200)
     run_machine(type("Machine", (RepairMachine,), fields), runs=12, steps=25)
 
 
-def grown(X, metric, linkage, lengths, disturb):
+def grown(X, metric, linkage, path_from, disturb):
     """OHAC's tree of these rows, each beside its nearest; now and then a leaf goes, which the
     next one takes the place of, or two change places."""
     rows = X.astype(np.float64)
     tree = part("Tree", X.dtype.type)(X.shape[1])
-    ohac = part("Ohac", X.dtype.type)(X.shape[1], metric, linkage, *lengths)
+    ohac = part("Ohac", X.dtype.type)(X.shape[1], metric, linkage, path_from)
     living: list[int] = []
 
     def insert(i):
@@ -246,9 +236,9 @@ def test_all_ways_to_merge_a_path_make_the_same_tree(metric, linkage, disturb):
     for seed, dtype in enumerate([np.float32, np.float64, np.float32]):
         X = np.random.default_rng(seed).normal(size=(n, 24))
         X = (np.abs(X) if metric == "dot" else X + 1e3 * (seed == 2)).astype(dtype)
-        expected = grown(X, metric, linkage, (never, never), disturb)
-        for lengths in ((3, never), (20, never), (never, 2), (60, 20)):
-            assert grown(X, metric, linkage, lengths, disturb) == expected
+        expected = grown(X, metric, linkage, never, disturb)
+        for path_from in (2, 20):
+            assert grown(X, metric, linkage, path_from, disturb) == expected
 
 
 def chain(n):

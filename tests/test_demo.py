@@ -109,9 +109,8 @@ def test_bytes_are_written_for_people(count, text):
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_readme_names_the_example_that_draws_its_pictures():
+def test_the_readme_names_the_example_that_draws_its_picture():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "`examples/cities.py`" in text
-    for name in ("cities.png", "tree.png"):
-        assert f"docs/pictures/{name}" in text
-        assert (ROOT / "docs" / "pictures" / name).exists()
+    assert "`examples/growing.py`" in text
+    for picture in re.findall(r"!\[[^]]*\]\((.*?)\)", text):
+        assert (ROOT / picture).exists()

@@ -42,7 +42,6 @@ class Edited(RuleBasedStateMachine):
         self.living = []
         self.next = 0
         self.apart = set()
-        self.names = {}
         self.insert(4)
 
     def pick(self, data, label):
@@ -168,7 +167,17 @@ class Edited(RuleBasedStateMachine):
         id = data.draw(st.sampled_from(self.model.hierarchy().node_ids.tolist()))
         text = data.draw(st.sampled_from(["refunds", "", "Größe ∞", None]))
         self.model.rename(id, text)
-        self.names.pop(id, None) if text is None else self.names.update({id: text})
+
+    @precondition(lambda self: len(self.model) > 2)
+    @rule(m=st.sampled_from([None, 3, 4, 6, 9]))
+    def polish(self, m):
+        """Linked and held nodes have the points, the marks and the ids that they had."""
+        said = self.model.edits()
+        held = {id: numbers_below(self.model, id) for id in said.held.tolist()}
+        changed = self.model.polish(m)
+        assert {id: numbers_below(self.model, id) for id in held} == held
+        if changed:
+            self.oracle.take_shape(self.model.hierarchy())
 
     @rule(how=st.sampled_from(["file", "pickle"]))
     def save_and_load(self, how):
@@ -192,9 +201,6 @@ class Edited(RuleBasedStateMachine):
         assert {numbers_below(model, id) for id in said.held.tolist()} == oracle.marked("held")
         assert {tuple(group.tolist()) for group in said.linked} == oracle.marked("linked")
         assert {tuple(pair) for pair in said.apart.tolist()} == self.apart
-        there = set(tree.node_ids.tolist())
-        assert said.names == {id: text for id, text in self.names.items() if id in there}
-        assert said.lost_names == {id: text for id, text in self.names.items() if id not in there}
 
     @invariant()
     def is_counted_right(self):
@@ -209,6 +215,14 @@ class Edited(RuleBasedStateMachine):
         for row, height in enumerate(heights.tolist()):
             below = set(tree.point_numbers[tree.leaves(n + row)].tolist())
             assert (height == 0) == any(below <= group for group in linked)
+
+    @invariant()
+    def can_be_saved_and_read_again(self):
+        again = pickle.loads(pickle.dumps(self.model))  # the arrays of a file, checked as there
+        again.check()
+        assert again.hierarchy() == self.model.hierarchy()
+        for one, other in zip(again.edits(), self.model.edits(), strict=True):
+            assert str(one) == str(other)
 
     @invariant()
     def cuts_keep_to_it_where_they_can(self):
@@ -298,6 +312,72 @@ def test_leaves_of_several_points(options):
         assert model.leaf_of(4) in model.leaves(held)
 
 
+def test_polish_gave_the_links_of_some_to_others():
+    """It opened linked and held nodes, and their slots kept the marks."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        model = OHAC(linkage="ward").fit(rng.normal(size=(40, 2)))
+        model.must_link(3, 30)
+        model.must_link(7, 21)
+        held = int(model.clusters(n_clusters=5).node_ids[0])
+        model.move(-1 - 12, under=held)
+        said, below = model.edits(), numbers_below(model, held)
+        model.polish()
+        again = pickle.loads(pickle.dumps(model))
+        again.check()
+        assert str(again.edits()) == str(said)
+        assert numbers_below(model, held) == below
+
+
+def test_polish_splits_a_held_root():
+    """All points are below it, whatever the top is, and it stays held."""
+    model = OHAC(linkage="ward").fit(np.random.default_rng(3).normal(size=(200, 2)))
+    root = int(model.hierarchy().node_ids[-1])
+    model.move(int(model.path(0)[2]), under=root)
+    assert model.edits().held.tolist() == [root]
+    assert model.polish(20)
+    assert model.edits().held.tolist() == [root]
+    assert int(model.hierarchy().node_ids[-1]) == root
+    model.check()
+
+
+@pytest.mark.parametrize("options", [{}, {"duplicates": "count"}, {"max_leaves": 30}])
+def test_what_is_said_of_two_points_looks_at_their_groups_only(options, monkeypatch):
+    """A look at all linked groups, or a snapshot, for each link made k of them quadratic."""
+    model = OHAC(**options).fit(np.random.default_rng(5).normal(size=(200, 2)))
+    name = int(model.clusters(n_clusters=6).node_ids[3])
+
+    def too_much(*_):
+        raise AssertionError("for one edit")
+
+    live = type(model._live)
+    with monkeypatch.context() as patched:
+        for whole in ("hierarchy", "linked", "numbers", "apart"):
+            patched.setattr(live, whole, too_much)
+        model.cannot_link(0, 1)
+        model.must_link(2, 3)
+        model.must_link(2, 4)
+        with pytest.raises(ValueError, match="unlink them first"):
+            model.cannot_link(3, 4)
+        model.cannot_link(4, 5)
+        with pytest.raises(ValueError, match="points 4 and 5 must be apart"):
+            model.must_link(5, 3)
+        model.unlink(5, 4)
+        model.unlink(3, 2)
+        model.move(-1 - int(model.leaf_of(2)), under=name)
+        model.release(name)
+    assert model.edits().apart.tolist() == [[0, 1]]
+
+
+def test_two_of_one_leaf_are_apart_from_whom_one_of_them_is():
+    """A link of the one would have put the other one, in the same leaf, there as well."""
+    model = OHAC(duplicates="count").fit([[0.0], [0.0], [5.0], [9.0]])
+    model.cannot_link(0, 2)
+    with pytest.raises(ValueError, match="points 0 and 2 must be apart"):
+        model.must_link(1, 2)
+    assert model.edits().linked == []
+
+
 def test_two_that_must_be_apart_may_become_one_leaf():
     model = OHAC(max_leaves=2).fit([[0.0], [9.0]])
     model.cannot_link(0, 1)
@@ -351,6 +431,15 @@ def test_other_trees_have_names_and_apart_points_only(Estimator):
     assert labels[0] != labels[1]
 
 
+def test_trees_of_interchanges_keep_to_no_edits():
+    model = OHAC(update="nni").fit(X)
+    for edit in (lambda: model.must_link(0, 1), lambda: model.move(-1, under=-2)):
+        with pytest.raises(ValueError, match="update='hac' does"):
+            edit()
+    model.cannot_link(0, 1)
+    assert model.edits().apart.tolist() == [[0, 1]]
+
+
 def test_mistakes_change_nothing():
     model = OHAC(metric="dot").fit(X, ids=[f"p{i}" for i in range(60)])
     with pytest.raises(ValueError, match="under metric='dot'"):
@@ -386,9 +475,11 @@ def test_names_are_shown_and_lost():
     assert named.to_frame()["name"].dropna().to_dict() == {2: "refunds"}
     assert pickle.loads(pickle.dumps(named)).names == named.names
     assert model.levels(2, 4)[1].names == named.names
-    model.forget(named[2].members[1:])
-    assert model.edits().lost_names == {found[2].node_id: "refunds"}
-    model.rename(found[2].node_id, None)
+    model.forget(named[2].members[1:])  # the name stays with the one that is left
+    assert model.edits().names == {-1 - found[2].first_point: "refunds"}
+    model.forget(found[2].first_point)
+    assert model.edits().lost_names == {-1 - found[2].first_point: "refunds"}
+    model.rename(-1 - found[2].first_point, None)
     assert model.edits().lost_names == {}
     assert model.fit(X).edits().names == {}
 
@@ -405,6 +496,17 @@ def test_a_stranger_cannot_send_impossible_edits(tmp_path):
 
     refused(node_names=[["1", "x"]])
     refused(node_names=[[1, 2]])
+    refused(name_points=[[60, 1]])
+    refused(node_names=[[1, "x"]], name_points=[[60, 1]])
+    points = {"name_points": np.array([3, 7])}
+    for told in ([60, 1], [60, 3], [7, 2], [-1, 2], [60.0, 2], [2**63, 2], [60]):
+        changed = {"node_names": [[1, "x"]], "name_points": [told]}
+        with pytest.raises(ramify.UnreadableFileError):
+            from_saved(OHAC, {**content, **changed}, {**arrays, **points})
+    for wrong in ([7, 3], [3, 3], [-1, 3]):
+        changed = {"node_names": [[1, "x"]], "name_points": [[60, 2]]}
+        with pytest.raises(ramify.UnreadableFileError):
+            from_saved(OHAC, {**content, **changed}, {**arrays, "name_points": np.array(wrong)})
     refused(apart=[[1, 0]])
     refused(apart=[[-1, 0]])
     for marks in ([200], [2, 2], [2 * len(X) - 3, 2], [59, 59 * 2 + 1]):

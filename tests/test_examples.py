@@ -22,6 +22,7 @@ PROMISES = {
     "cities": ([], ["cities.png", "tree.png"]),
     "compare_trees": (["OHAC, online", "SciPy, ward"], []),
     "duplicates": (["200 records, 127 spellings, 13 people", "wrong pairs: 0"], []),
+    "growing": ([], ["growing.gif"]),
     "kafka_feeder": (["give a broker, a topic and a folder"], []),
     "queries": (
         ["hour 8: 4,500 questions", "302 questions about car oil tires", "agreement 0.73"],

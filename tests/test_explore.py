@@ -189,7 +189,7 @@ def test_columns_are_means_and_majorities_of_blocks():
         assert by_name["kind"]["share"][i] == pytest.approx(max(up, 1 - up), abs=1e-3)
         if up != 0.5:
             assert words[by_name["kind"]["values"][i]] == ("up" if up > 0.5 else "down")
-    with pytest.raises(ValueError, match="column 'heat': expected 40 values, one a point"):
+    with pytest.raises(ValueError, match="column 'heat': expected 40, one for each point"):
         explore(tree, columns={"heat": heat[:3]})
     with pytest.raises(ValueError, match="columns: expected at most 20, got 21"):
         explore(tree, columns={str(i): heat for i in range(21)})
@@ -266,8 +266,8 @@ def test_a_page_is_written_whole_and_shown_in_notebooks(tmp_path):
         ({"k": 0}, ValueError, "k=0: expected 1 to 50"),
         ({"k": 51}, ValueError, "k=51: expected 1 to 50"),
         ({"max_blocks": 10}, ValueError, "max_blocks=10: expected at least 399"),
-        ({"names": ["a"]}, ValueError, "names: expected 50, one per point, got 1"),
-        ({"X": np.ones((3, 2))}, ValueError, "50 points, but X has 3 rows"),
+        ({"names": ["a"]}, ValueError, "names: expected 50, one for each point, got 1"),
+        ({"X": np.ones((3, 2))}, ValueError, "X: expected 50 rows, one for each point, got 3"),
         ({"X": [["a"]] * 50}, TypeError, "expected an array of numbers"),
     ],
 )

@@ -45,7 +45,7 @@ def test_who_is_forgotten_is_gone(Estimator):
     assert model.point_numbers_.tolist() == model.hierarchy().point_numbers.tolist() == left
     assert len(model) == model.n_points_ == len(model.labels_) == 54
     np.testing.assert_array_equal(model.points(), X[left])
-    assert model.index_of("p2") == 0
+    assert model.hierarchy().place_of("p2") == 0
     assert model.number_of("p2") == 2
     model.check()
     assert set(model.nearest(X)[0].tolist()) == set(left)
@@ -281,7 +281,7 @@ def test_hac_of_weighted_rows_is_hac_of_copies():
     ("weights", "error", "message"),
     [
         ([1.0], ValueError, "sample_weight: expected 2, one for each row"),
-        ([1.0, 0.0], ValueError, "row 1 is 0; weights are above zero"),
+        ([1.0, -0.5], ValueError, "row 1 is -0.5; expected numbers from 0"),
         ([1.0, np.nan], ValueError, "row 1 is nan"),
         (["a", "b"], TypeError, "sample_weight: expected numbers"),
     ],

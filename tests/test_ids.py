@@ -38,7 +38,7 @@ class Colour(str, enum.Enum):  # noqa: UP042 - a str whose str() is another
 def test_ids_travel_with_the_points(Estimator, ids):
     model = Estimator(n_clusters=3).fit(X, ids=ids)
     assert model.ids_.tolist() == ids
-    assert [model.index_of(one) for one in ids] == list(range(30))
+    assert [model.number_of(one) for one in ids] == list(range(30))
     assert model.hierarchy().names.tolist() == ids
     assert model.hierarchy() == Estimator().fit(X).hierarchy()
     assert Estimator(n_clusters=3).fit_predict(X, ids=ids).tolist() == model.labels_.tolist()
@@ -94,11 +94,11 @@ def test_odd_but_lawful_ids():
     odd = ["", " ", "a\0", "a", "\0", "ä", "\ud800", "1", "x" * 5000, "ä\u0301"]
     model = OTD().fit(X[: len(odd)], ids=odd)
     assert model.ids_.tolist() == odd
-    assert model.index_of("a") == 3
+    assert model.number_of("a") == 3
     whole = [0, -1, 2**63 - 1, -(2**63)]
     model = OTD().fit(X[:4], ids=whole)
     assert model.ids_.tolist() == whole
-    assert model.index_of(np.int64(-1)) == 1
+    assert model.number_of(np.int64(-1)) == 1
     assert OTD().fit(X[:2], ids=list(Colour)).ids_.tolist() == ["red", "blue"]
     assert type(OTD().fit(X[:2], ids=list(Colour)).ids_[0]) is str
 
@@ -173,7 +173,7 @@ def test_bad_single_ids():
         model.insert(np.array([1.0, np.nan, 2.0]), id=5000)
     assert len(model) == 30
     assert model.insert(X[0], id=5000) == 30  # the refused calls did not use it up
-    assert model.index_of(5000) == 30
+    assert model.number_of(5000) == 30
 
 
 def test_first_ids_of_two_kinds():
@@ -197,9 +197,9 @@ def test_all_or_none():
     assert model.hierarchy().names is None
     assert not hasattr(model, "ids_")
     with pytest.raises(AttributeError, match="no ids; give ids= from the first batch on"):
-        model.index_of("a")
+        model.number_of("a")
     model.fit(X[:2], ids=["a", "b"])  # a new stream
-    assert model.index_of("b") == 1
+    assert model.number_of("b") == 1
     model.fit(X)
     assert not hasattr(model, "ids_")
     model.insert(X[0])
@@ -209,14 +209,14 @@ def test_looking_for_an_id():
     model = OHAC().fit(X, ids=NUMBERS)
     for wanted in ("x", 5000, None, [1], 1.5):
         with pytest.raises(KeyError, match="no point has the id"):
-            model.index_of(wanted)
+            model.number_of(wanted)
     model = OHAC().fit(X[:2], ids=[1, 0])
     for wanted in (True, False):
         with pytest.raises(KeyError):
-            model.index_of(wanted)
+            model.number_of(wanted)
     assert not hasattr(OHAC(), "ids_")
     with pytest.raises(ValueError, match="holds no points yet"):
-        OHAC().index_of("a")
+        OHAC().number_of("a")
 
 
 # --- interrupts ---------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def test_settling_twice_is_settling_once():
     ids.settle(2, bool)
     ids.settle(2, bool)
     assert list(ids) == ["a", "b"]
-    assert ids.index_of("c") is None
+    assert ids.number_of("c") is None
     ids.expect(["c"])
     ids.settle(3, bool)
     assert list(ids) == ["a", "b", "c"]

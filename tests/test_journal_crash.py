@@ -57,3 +57,12 @@ def test_a_disk_that_fails_says_so_and_the_tree_goes_on(trouble, disk, tmp_path)
     assert tried >= 9  # of a dozen operations, each with a commit
     assert failures >= tried
     assert refused > 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")
+@pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler")
+@pytest.mark.parametrize("trouble", ["full", "sync"])
+def test_a_full_disk_at_opening_was_called_damage(trouble, disk, tmp_path):
+    words = ("tests.chaos.opening", tmp_path, trouble, 60 if LONG else 12)
+    refused = python(*words, LD_PRELOAD=str(disk), RAMIFY_FAILING_DISK=str(tmp_path))
+    assert int(refused) > 0

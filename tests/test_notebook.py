@@ -64,6 +64,31 @@ def test_the_four_colours_are_the_clusters_of_the_cut_into_four():
     assert len(pairs) == len({color for color, _ in pairs}) == 4
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 24])
+def test_a_model_of_three_clusters_had_four_colours(k):
+    model = ramify.OHAC(n_clusters=k).fit(X)
+    svg = notebook.tree_svg(model.hierarchy(), k)
+    assert svg in model._repr_html_()
+    painted = set(re.findall(r'stroke="(#[0-9a-f]{6})"', svg))
+    assert len(painted) == k
+    top = notebook.Top(model.hierarchy(), 24)
+    colors = notebook._colors(top, k)
+    labels = model.labels_
+    pairs = {(colors[tip], labels[model.hierarchy().leaves(tip)[0]]) for tip in top.tips}
+    assert len(pairs) == k
+
+
+def test_a_model_cut_by_height_has_as_many_colours_as_clusters():
+    model = ramify.OHAC(distance_threshold=4.0).fit(X)
+    assert 1 < model.n_clusters_ < 24
+    painted = set(re.findall(r'stroke="(#[0-9a-f]{6})"', model._repr_html_().split("<svg")[-1]))
+    assert len(painted) == model.n_clusters_
+
+
+def test_more_clusters_than_are_drawn_have_no_colours():
+    assert "#" not in notebook.tree_svg(ramify.OHAC(n_clusters=60).fit(X).hierarchy(), 60)
+
+
 def test_equal_points_and_negative_heights_are_drawn():
     for model in (ramify.OHAC().fit(np.ones((50, 2))), ramify.OHAC(metric="dot").fit(np.abs(X))):
         assert "nan" not in model.hierarchy()._repr_html_()
@@ -77,7 +102,7 @@ def test_a_fitted_model_shows_scikit_learns_diagram_and_its_tree():
     model.fit(X)
     for html in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
         assert "sk-" in html
-        assert html.endswith(notebook.tree_html(model.hierarchy()))
+        assert html.endswith(notebook.tree_html(model.hierarchy(), 3))
     assert model._repr_mimebundle_()["text/plain"] == repr(model)
 
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from ramify import OTD
 from tests.oracles.linkages import METRICS, distance_matrix
-from tests.oracles.otd import assert_otd_step, otd
+from tests.oracles.otd import assert_otd_step, otd, otd_exactly
 from tests.oracles.recount import examine
 from tests.oracles.trees import clusters, from_children, leaf
-from tests.strategies import far_away_rows, few_values, grid_rows, rows_for
+from tests.strategies import examples, far_away_rows, few_values, grid_rows, rows_for, seeds
 
 
 def tree_of(model):
@@ -123,3 +124,69 @@ def test_equal_points_make_a_chain():
     model = OTD().partial_fit(X)
     assert clusters(tree_of(model)) == {tuple(range(k)) for k in range(2, 61)}
     examine(model, X)
+
+
+# --- ties, to the letter --------------------------------------------------------------
+
+
+def tied_rows(rng, kind):
+    """Whole numbers, few of them, and what keeps the ties of such: shifts, halves, tenths."""
+    X = rng.integers(0, rng.choice([3, 4, 6, 10]), (rng.integers(3, 13), rng.integers(1, 4)))
+    X = X.astype(np.float64)
+    moved = {
+        "shifted": X - 3,
+        "halves": X / 2,
+        "far": X + 1000.5,
+        "tenths": X * 0.1,
+        "thirds": X / 3 - 1,
+    }
+    return moved.get(kind, X)
+
+
+KINDS = ("whole", "shifted", "halves", "far", "tenths", "thirds")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_tied_streams_give_the_tree_of_exact_fractions(metric):
+    @settings(max_examples=examples(60), deadline=None)
+    @given(
+        seeds(),
+        st.sampled_from(KINDS),
+        st.sampled_from([np.float64, np.float32]),
+        st.sampled_from([None, [1, 2, 3], [0.5, 1.5, 0.7, 3]]),
+    )
+    def check(seed, kind, dtype, weigh):
+        rng = np.random.default_rng(seed)
+        X = tied_rows(rng, kind).astype(dtype)
+        if metric == "cosine":
+            X[:, 0] += 4  # no zero rows
+        weights = None if weigh is None else rng.choice(weigh, len(X)).tolist()
+        model = OTD(metric=metric).partial_fit(X, sample_weight=weights)
+        stored = model._live._core.points()  # under cosine of length 1, up to rounding
+        try:
+            expected = otd_exactly(stored, metric, weights)
+        except ZeroDivisionError:  # a node of weight 1 has no two points to compare
+            assume(False)
+        assert clusters(tree_of(model)) == clusters(expected)
+
+    check()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_where_the_origin_is_does_not_matter_to_whole_numbers(dtype):
+    X = np.array([[3], [3], [4], [4]], dtype)
+    for shift in (3, 1000):
+        assert clusters(tree_of(OTD().fit(X - shift))) == clusters(tree_of(OTD().fit(X)))
+    for seed in range(20):
+        X = np.random.default_rng(seed).integers(0, 4, (150, 2)).astype(dtype)
+        here, there = (tree_of(OTD().partial_fit(X + shift)) for shift in (0, 512))
+        assert clusters(here) == clusters(there)
+
+
+def test_numbers_that_are_too_small_or_too_large_to_be_exact_still_make_a_tree():
+    rng = np.random.default_rng(0)
+    for scale in (1e-320, 1e-200, 1e-70, 1e70, 1e144):
+        X = rng.integers(-1, 2, (60, 2)) * scale
+        model = OTD().partial_fit(X)
+        model.check()
+        assert len(model) == 60

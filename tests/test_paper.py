@@ -10,13 +10,14 @@ import sys
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ramify
 from ramify import datasets, metrics
-from ramify.paper import Options, figure, protocol, reproduce, tables
+from ramify.paper import Options, figure, protocol, rankings, reproduce, tables
 from ramify.paper.cells import Cell, CellRunner
 from ramify.paper.explanations import explain
 from ramify.paper.report import Report, markdown, page
@@ -427,6 +428,33 @@ def test_large_differences_are_listed_with_a_reason():
     assert found[0].sentence.endswith("0.700 against 0.74: UNEXPLAINED.")
     assert "centroid" in found[1].sentence
     assert tables.unfinished(some_results()) == ["gmm-1, OHAC: stopped after 9 s."]
+
+
+def test_the_head_says_where_a_ranking_flips_and_what_is_a_stand_in():
+    mnist, pictures = protocol.COLUMNS["mnist"], protocol.COLUMNS["ILSVRC12"]
+    results = {
+        ("mnist", "PERCH"): [result(mnist, "PERCH", "file", fraction=0.350, triplet=0.543)],
+        ("mnist", "OHAC"): [result(mnist, "OHAC", "file", fraction=0.370, triplet=0.40)],
+        ("mnist", "HAC"): [result(mnist, "HAC", "file", fraction=0.372)],  # level in the paper
+        ("mnist", "OHAC k=2"): [result(mnist, "OHAC k=2", "file", fraction=0.1)],  # is not there
+        ("ILSVRC12", "OTD"): [result(pictures, "OTD", "seed 0", fraction=0.333)],
+    }
+    methods = ["HAC", "PERCH", "OTD", "OHAC", "OHAC k=2"]
+    found = rankings.sentences([mnist, pictures], methods, results)
+    assert [sentence[:44] for sentence in found] == [
+        "ILSVRC12 is a stand-in: points generated to ",
+        "The ranking flips on mnist, by fraction of m",
+        "The ranking flips on mnist, by triplet dista",
+    ]
+    assert "OHAC (0.370) comes before PERCH (0.350), in the paper PERCH (0.36)" in found[1]
+    own = {("ILSVRC12", "OTD"): [result(pictures, "OTD", "file", fraction=0.333)]}
+    assert rankings.sentences([pictures], methods, own) == []
+
+
+def test_the_committed_page_says_them_in_its_head():
+    head, _, _ = Path("docs/paper.md").read_text(encoding="utf-8").partition("## Protocol")
+    assert "ILSVRC12 is a stand-in" in head
+    assert head.count("The ranking flips on mnist") == 2
 
 
 def test_reasons_know_parts_of_data_sets():

@@ -120,7 +120,7 @@ def test_a_chain_far_deeper_than_the_recursion_limit_can_be_drawn(ax):
         ({"truncate": 3, "colors": []}, "expected 1 to 3, the number of tips, got 0"),
         ({"k": 31}, "k=31: expected 1 to 30, the number of tips"),
         ({"k": 3, "colors": PALETTE[:4]}, "expected 3 colors, one per cluster, got 4"),
-        ({"names": ["a", "b"]}, "names: expected 400, one per point, got 2"),
+        ({"names": ["a", "b"]}, "names: expected 400, one for each point, got 2"),
     ],
 )
 def test_wrong_options_say_what_would_be_right(tree, options, message):
@@ -312,7 +312,7 @@ def test_points_without_directions_can_be_drawn(X, ax):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.ones((3, 2)), "the tree has 400 points, but X has 3 rows"),
+        (np.ones((3, 2)), "X: expected 400 rows, one for each point, got 3"),
         (np.ones(400), r"expected shape \(n, d\), got \(400,\)"),
         (np.full((400, 2), np.nan), "NaN or infinity in row 0"),
     ],

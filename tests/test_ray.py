@@ -38,7 +38,7 @@ def test_a_tree_on_a_cluster_survives_kills_and_is_that_of_one_process():
 def test_without_ray_the_error_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setattr(_actors, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "ramify\[ray\]"'):
-        ShardedOHAC(2, path=tmp_path).partial_fit([[0.0]])
+        ShardedOHAC(2, folder=tmp_path).partial_fit([[0.0]])
 
 
 def test_ray_is_not_loaded_before_it_is_needed(monkeypatch, tmp_path):
@@ -51,6 +51,6 @@ def test_ray_is_not_loaded_before_it_is_needed(monkeypatch, tmp_path):
         return plain(name, *more, **options)
 
     monkeypatch.setattr(builtins, "__import__", watched)
-    with ShardedOHAC(2, path=tmp_path, engine="local") as model:
+    with ShardedOHAC(2, folder=tmp_path, engine="local") as model:
         model.partial_fit([[0.0], [1.0]])
     assert not loaded

@@ -282,23 +282,23 @@ def test_an_interrupted_start_leaves_an_empty_tree():
 # --- polished --------------------------------------------------------------------------
 
 
-@every_metric
-def test_polish_gives_the_tree_of_its_definition(metric):
-    @settings(max_examples=examples(60))
+@pytest.mark.parametrize(("metric", "linkage"), OFFERED)
+def test_polish_gives_the_tree_of_its_definition(metric, linkage):
+    @settings(max_examples=examples(30))
     @given(rows_for(metric, 3, 24), seeds(), st.sampled_from(["chain", "balanced", "random"]))
     def check(rows, seed, kind):
         rng = np.random.default_rng(seed)
         tree = Hierarchy.from_children(shape(kind, len(rows), rng))
         m = int(rng.integers(3, len(rows) + 3))
         gaps = []
-        expected = oracle.polished(from_children(tree.children), rows, metric, m, gaps)
+        expected = oracle.polished(from_children(tree.children), rows, metric, m, gaps, linkage)
         assume(min(gaps, default=1) > 1e-9)
-        found = tree.polish(rows, m, metric=metric)
+        found = tree.polish(rows, m, metric=metric, linkage=linkage)
         found.check()
         assert clusters(from_children(found.children)) == clusters(expected)
-        model = OHAC.from_hierarchy(tree, rows, options={"metric": metric})
+        model = OHAC.from_hierarchy(tree, rows, options={"metric": metric, "linkage": linkage})
         before = model.version
-        assert model.polish(m) == (found is not tree)
+        assert bool(model.polish(m)) == (found is not tree)
         assert (model.version > before) == (found is not tree)
         assert clusters(tree_of(model)) == clusters(expected)
         examine(model, rows)
@@ -323,6 +323,47 @@ def test_revenue_never_falls(metric):
         assert fast[1] >= fast[0] - 1e-9 * (abs(fast[0]) + 1)
 
     check()
+
+
+def test_polish_merges_by_the_linkage_of_the_model():
+    """Average linkage at the top of a ward tree made one large cluster and many crumbs."""
+    rows = ramify.datasets.intents().points[::2]
+    rows = np.random.default_rng(1).permutation(rows)
+    model = OHAC(linkage="ward").fit(rows)
+    largest = np.bincount(model.cut(n_clusters=20)).max()
+    said = model.polish()
+    assert said
+    assert said.by == "squares"
+    assert all(each.after < each.before for each in said.rounds if each.kept)
+    assert all(
+        each.after == each.before and each.gain == 0 for each in said.rounds if not each.kept
+    )
+    assert np.bincount(model.cut(n_clusters=20)).max() < 1.5 * largest
+    assert OHAC().fit(rows).polish(50).by == "revenue"
+    assert OHAC(metric="dot", linkage="centroid").fit(rows).polish(50).by == "revenue"
+
+
+@pytest.mark.parametrize("linkage", ["average", "ward", "centroid"])
+def test_a_snapshot_is_polished_by_the_linkage_of_its_heights(linkage):
+    rows = np.random.default_rng(2).normal(size=(300, 3)).astype(np.float32)
+    model = OHAC(linkage=linkage).fit(rows)
+    model.must_link(3, 200)  # at height 0 under any linkage
+    model.unlink(3, 200)
+    tree = model.hierarchy()
+    assert tree.polish(rows, 30) == tree.polish(rows, 30, linkage=linkage)
+    Z = scipy_linkage(rows, "complete")
+    assert Hierarchy.from_linkage(Z).polish(rows) == Hierarchy.from_linkage(Z).polish(
+        rows, linkage="average"
+    )
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4, 5])
+def test_no_gap_is_suggested_behind_merges_that_an_inversion_lifts(seed):
+    """Nine merges are undone with one below them: nothing ends after the last of them."""
+    heights = np.sort((1 - np.random.default_rng(seed).random(399)) ** -0.5)
+    heights[383] = 1.0001 * heights[391]  # the merge of 17 clusters into 16
+    tree = Hierarchy(chain(400), heights)
+    assert 17 not in [cut.n_clusters for cut in tree.suggest_cuts()]
 
 
 def test_polish_keeps_names_weights_and_ids():
@@ -361,8 +402,8 @@ def test_polish_goes_through_its_rounds(n):
     plain, by_hand = OHAC().fit(rows), OHAC().fit(rows)
     tree = plain.hierarchy()
     before = metrics.revenue(tree, rows, similarity="sqeuclidean")
-    changed = [by_hand.polish(m) for m in rounds(n)]
-    assert plain.polish() == any(changed)
+    changed = [bool(by_hand.polish(m)) for m in rounds(n)]
+    assert [each.kept for each in plain.polish().rounds] == changed
     assert plain.hierarchy() == by_hand.hierarchy()
     assert (tree.polish(rows) is tree) == (not any(changed))
     after = metrics.revenue(plain.hierarchy(), rows, similarity="sqeuclidean")

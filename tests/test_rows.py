@@ -198,7 +198,7 @@ def test_rows_may_be_of_any_kind():
 @pytest.mark.parametrize(
     ("X", "options", "message"),
     [
-        (np.ones((3, 2)), {}, "X: expected 4 rows, one for each point of the tree, got 3"),
+        (np.ones((3, 2)), {}, "X: expected 4 rows, one for each point, got 3"),
         (np.ones(4), {}, r"X: expected a dense array of numbers of shape \(4, d\)"),
         (csr_array(np.eye(4)), {}, "X: expected a dense array"),
         ([["a"], ["b"], ["c"], ["d"]], {}, "X: expected a dense array of numbers"),

@@ -5,6 +5,7 @@ import httpx
 import numpy as np
 import pytest
 
+import ramify
 from ramify.hierarchy import Hierarchy
 from ramify.ray import ShardedOHAC
 from ramify.serve import running
@@ -143,9 +144,28 @@ def test_what_a_sharded_tree_cannot_do_is_said(http):
 def test_a_path_goes_from_the_top_through_the_shard(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 2)) + 9 * rng.integers(4, size=(150, 1))
-    with ShardedOHAC(3, path=tmp_path, engine="local", block=16, frontier=4) as model:
+    with ShardedOHAC(3, folder=tmp_path, engine="local", block=16, frontier=4) as model:
         tree: Hierarchy = model.partial_fit(X).hierarchy()
         for point in (0, 77, 149):
             nodes, code = model._ask("path", point)
             assert nodes.tolist() == tree._public_ids(tree.path(point)).tolist()
             assert code == tree.path_code(point)
+
+
+def test_long_lists_of_shards_come_whole(http):
+    with ramify.Client(str(http.base_url)) as client:
+        tree = client.tree("tickets")
+        texts = ["login trouble" if i % 2 else "no sound" for i in range(90)]
+        rows = [[float(i), i % 7.0] for i in range(90)]
+        tree.add(rows, ids=[f"N{i}" for i in range(90)], payloads=texts)
+        assert len(tree.clusters(max_size=1)) == 150
+        page = http.get("/trees/tickets/clusters?max_size=1&limit=100").json()
+        tree.add([[3.5, 3.5]], ids=["late"])
+        rest = http.get(f"/trees/tickets/clusters?limit=100&cursor={page['next']}").json()
+        assert (page["total"], len(rest["clusters"]), rest["next"]) == (150, 50, None)
+        assert rest["version"] == page["version"]
+        found = tree.search("login", limit=None)
+        assert (len(found), found.about["total"]) == (45, 45)
+        assert tree.search("login").about["total"] == 45
+        root = tree.path("T0")[0]
+        assert len(tree.members(root)) == 151

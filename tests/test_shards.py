@@ -35,7 +35,7 @@ METRICS = ("sqeuclidean", "cosine", "dot")
 
 def sharded(path, n_shards=3, **options):
     options = {"block": 8, "frontier": 3, **options}
-    return ShardedOHAC(n_shards, path=path, engine="local", **options)
+    return ShardedOHAC(n_shards, folder=path, engine="local", **options)
 
 
 def mixture(n, d=3, seed=0):
@@ -104,7 +104,7 @@ def test_the_tree_is_that_of_the_definition(metric, folders, data):
     with sharded(folders(), n_shards, block=block, frontier=m, **options) as model:
         model.partial_fit(X)
         tree = model.hierarchy()
-        sizes = model.figures()["sizes"]
+        sizes = model.statistics()["sizes"]
     tree.check()
     assert sizes == [0 if one is None else len(one) for one in oracle.shards]
     assert clusters(from_children(tree.children)) == clusters(oracle.whole(m))
@@ -148,7 +148,7 @@ def test_shards_that_grow_too_large_are_split_but_not_beyond_the_limit(folder):
     crowd = rng.normal(size=(400, 2)) * 0.01  # all of these go where the first of them went
     with sharded(folder, 3, max_shards=5) as model:
         model.partial_fit(np.concatenate([spread, crowd]))
-        figures = model.figures()
+        figures = model.statistics()
         model.hierarchy().check()
     assert len(figures["sizes"]) == 5
     assert figures["splits"] == 4
@@ -159,7 +159,7 @@ def test_a_split_takes_no_crumbs(folder):
     """Outliers hang from the root one by one; a part that goes is a third at least."""
     X = np.concatenate([mixture(60, 2), 10.0 ** np.arange(3, 15)[:, np.newaxis] * np.ones((1, 2))])
     with sharded(folder, 2, block=72) as model:
-        sizes = model.partial_fit(X).figures()["sizes"]
+        sizes = model.partial_fit(X).statistics()["sizes"]
     assert min(sizes) >= 72 / 3
 
 
@@ -411,7 +411,7 @@ def test_what_is_wrong_is_refused_and_changes_nothing(folder):
         with pytest.raises(ValueError, match="was asked for"):
             len(sharded(folder, **wrong))
     with pytest.raises(ValueError, match="engine"):
-        ShardedOHAC(2, path=folder / "other", engine="spark").partial_fit(X)
+        ShardedOHAC(2, folder=folder / "other", engine="spark").partial_fit(X)
 
 
 def test_a_saved_tree_goes_on_as_a_plain_model(folder):
@@ -429,7 +429,7 @@ def test_figures_have_the_names_of_the_service(folder):
     from ramify.serve._figures import _OF_TREES
 
     with sharded(folder) as model:
-        text = model.partial_fit(mixture(60)).metrics()
+        text = model.partial_fit(mixture(60)).prometheus()
     told = {line.split("{")[0] for line in text.splitlines() if not line.startswith("#")}
     served = {name for name, *_ in _OF_TREES} - {"ramify_refused_total"}
     assert served <= told
@@ -569,13 +569,17 @@ def test_payloads_are_where_their_points_are(folder):
     with sharded(folder) as model:
         for part in (slice(0, 50), slice(50, 120)):
             model.partial_fit(X[part], ids=names[part], payloads=payloads[part])
-        assert model.figures()["splits"] > 1  # parts have moved, and their payloads with them
-        assert model.payloads(names) == payloads
+        assert model.statistics()["splits"] > 1  # parts have moved, and their payloads with them
+        assert model.payloads(names) == {
+            name: one for name, one in zip(names, payloads, strict=True) if one is not None
+        }
         gone = names[::5]
         model.forget(gone)
     with sharded(folder) as model:
         left = [i for i in range(120) if names[i] not in gone]
-        assert model.payloads([names[i] for i in left]) == [payloads[i] for i in left]
+        assert model.payloads([names[i] for i in left]) == {
+            names[i]: payloads[i] for i in left if payloads[i] is not None
+        }
         found = model.search("screen", limit=100)
         expected = [i for i in left if payloads[i] and i % 3 == 1]
         assert sorted(hit.number for hit in found) == expected

@@ -143,7 +143,7 @@ def test_ids_find_their_way_through_a_pipeline(Estimator):
         tree = Estimator(n_clusters=3).set_fit_request(ids=True)
         pipeline = make_pipeline(StandardScaler(), tree).fit(X, ids=IDS)
     assert pipeline[-1].ids_.tolist() == IDS
-    assert pipeline[-1].index_of("p7") == 7
+    assert pipeline[-1].number_of("p7") == 7
     assert pipeline[-1].hierarchy().names.tolist() == IDS
 
 

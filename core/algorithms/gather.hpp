@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/forest_hac.hpp"
+#include "forest/forest_hac.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {

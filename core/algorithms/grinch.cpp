@@ -89,10 +89,11 @@ NodeId Grinch<Real>::closest_allowed(const Tree<Real>& tree, NodeId c,
   if (ruled_out_list_.size() == ruled_out_.size()) return kNone;
   refresh(tree, c);
   // The newest point lies below c, so only those before it can be allowed.
-  Neighbour nearest;
-  const bool found = index.nearest_allowed(tree.points(), view(tree, c).mean, ruled_out_.size() - 1,
-                                           ruled_out_.data(), search_, nearest);
-  return found ? NodeId::leaf(nearest.row) : kNone;
+  Query<Real> query{view(tree, c).mean, static_cast<RowSlot>(ruled_out_.size() - 1)};
+  query.ruled_out = ruled_out_.data();
+  Neighbour found;
+  index.nearest(tree.points(), {&query, 1}, 1, &found, search_, {});
+  return found.row == Nearest::kNone.row ? kNone : NodeId::leaf(found.row);
 }
 
 template <class Real>
@@ -225,10 +226,10 @@ bool Grinch<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbo
 }
 
 template <class Real>
-Memory Grinch<Real>::memory(const Tree<Real>& /*tree*/) const {
+Memory Grinch<Real>::memory(const Tree<Real>& tree) const {
   Memory out;
   out.numbers.reserve(notes_.size() * (3 + dim_));
-  for (std::size_t slot = 0; slot < notes_.size(); ++slot) {
+  for (const Slot slot : tree.stored_slots()) {
     const Note& note = notes_[slot];
     out.marks.push_back(note.count);
     out.marks.push_back((note.stale ? 1U : 0U) | (note.scored ? 2U : 0U));

@@ -9,7 +9,7 @@
 #include <functional>
 #include <queue>
 
-#include "algorithms/forest_hac.hpp"
+#include "forest/forest_hac.hpp"
 #include "index/row_hash.hpp"
 
 namespace ramify {

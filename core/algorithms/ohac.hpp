@@ -2,8 +2,7 @@
 // ohac.hpp: online HAC, the paper's Algorithm 2.
 //
 //   y      the nearest leaf of the new point x
-//   Split  the forest that remains when the nodes on y's root path are taken
-//          out: y, its sibling, its parent's sibling, ...
+//   Split  the forest that hangs off y's root path (cut_forest.hpp)
 //
 // T becomes HAC(Split(T, y) + {x}). With k > 1 neighbours the root paths of all
 // k are taken out: a dial from the paper's algorithm towards offline HAC.
@@ -15,6 +14,7 @@
 #include <span>
 
 #include "algorithms/algorithm.hpp"
+#include "algorithms/cut_forest.hpp"
 #include "algorithms/repair.hpp"
 #include "tree/tree.hpp"
 
@@ -25,7 +25,7 @@ class Ohac;
 
 struct OhacOptions {
   std::size_t n_neighbors = 1;  // k
-  PathLengths lengths{};
+  PathWays ways{};
   template <class Real>
   using Type = Ohac<Real>;
 };
@@ -34,7 +34,7 @@ template <class Real>
 class Ohac final : public Algorithm<Real> {
  public:
   Ohac(std::size_t dim, const Rule& rule, const OhacOptions& options)
-      : k_(options.n_neighbors), repair_(dim, rule.metric, rule.linkage, options.lengths) {}
+      : k_(options.n_neighbors), repair_(dim, rule.metric, rule.linkage, options.ways) {}
 
   std::size_t neighbours() const override { return k_; }
   /// O(l^2 * dim) for l nodes on the paths of the neighbours, of which there may be any
@@ -52,17 +52,11 @@ class Ohac final : public Algorithm<Real> {
   void link(Tree<Real>& tree, NodeId one, NodeId other) override;
 
  private:
-  struct Untake;
-  void split_path(const Tree<Real>& tree, NodeId y, NodeId below);
-  void split_paths(const Tree<Real>& tree, std::span<const Neighbour> neighbours);
-  void split_above(const Tree<Real>& tree, NodeId top);
   void weigh_linked(Tree<Real>& tree, NodeId leaf, Standing standing);
-  void find_above(const Tree<Real>& tree);
 
   std::size_t k_;
   Repair<Real> repair_;
-  std::vector<std::uint8_t> is_taken_;  // by slot, all zero between inserts
-  std::vector<NodeId> starts_;          // of the paths that are split
+  ForestCutter<Real> cutter_{repair_.cut()};
 };
 
 }  // namespace ramify

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "algorithms/interchange.hpp"
+#include "algorithms/otd_ties.hpp"
 #include "math/dispatch.hpp"
 
 namespace ramify {
@@ -14,6 +15,7 @@ namespace {
 struct View {
   double gap;     // |x - mean|^2: the summary needs it when x settles below
   double with_x;  // w(T, x)
+  double spread;  // the gap and the variance
 };
 
 template <class Real>
@@ -24,7 +26,8 @@ struct SquaredSimilarity {
   RAMIFY_INLINE View view(NodeId v) const {
     const SummaryView<Real> node = tree.summary(v, tree.room(0));
     const double gap = squared_distance(node.mean, x, tree.dim());
-    return {gap, -(gap + node.variance())};
+    const double spread = gap + node.variance();
+    return {gap, -spread, spread};
   }
   RAMIFY_INLINE double within(NodeId v) const { return -2 * tree.ssd(v) / (tree.weight(v) - 1.0); }
   double across(NodeId a, NodeId b) const {
@@ -38,8 +41,9 @@ struct DotSimilarity {
   const Real* x;
 
   RAMIFY_INLINE View view(NodeId v) const {
-    const Real* const mean = tree.mean(v, tree.room(0));
-    return {squared_distance(mean, x, tree.dim()), dot(mean, x, tree.dim())};
+    const SummaryView<Real> node = tree.summary(v, tree.room(0));
+    const double gap = squared_distance(node.mean, x, tree.dim());
+    return {gap, dot(node.mean, x, tree.dim()), gap + node.variance()};
   }
   double within(NodeId v) const {
     const double n = tree.weight(v);
@@ -47,6 +51,38 @@ struct DotSimilarity {
     return dot(mean, mean, tree.dim()) - tree.ssd(v) / (n * (n - 1));
   }
   double across(NodeId a, NodeId b) const { return -mean_distance(tree, Metric::kDot, a, b); }
+};
+
+// The two comparisons of a step, and where rounding may have moved them, once more (otd_ties.hpp).
+template <class Similarity, class Real>
+class Comparisons {
+ public:
+  Comparisons(const Tree<Real>& tree, const Similarity& similarity, Metric metric)
+      : tree_(tree), similarity_(similarity), metric_(metric), doubt_(tree, similarity.x, metric) {}
+
+  /// Is w(T) < w(T,x)?
+  RAMIFY_INLINE bool walks_on(NodeId t, const View& of_t) const {
+    const double within = similarity_.within(t), n = tree_.weight(t);
+    double difference = of_t.with_x - within;
+    if (n < 2) difference *= n > 1.0625 ? 2 * (n - 1) / n : 0;  // w(T) divides by n - 1
+    if (doubt_.is_close(difference, {of_t.spread, tree_.count(t)})) [[unlikely]]
+      if (const auto exact = is_nearer_than_within(tree_, t, similarity_.x, metric_)) return *exact;
+    return within < of_t.with_x;
+  }
+  /// Is w(A,x) <= w(B,x)?
+  RAMIFY_INLINE bool turns_to_b(NodeId a, const View& of_a, NodeId b, const View& of_b) const {
+    const std::uint32_t leaves = std::max(tree_.count(a), tree_.count(b));
+    if (doubt_.is_close(of_a.with_x - of_b.with_x, {of_a.spread + of_b.spread, leaves}))
+        [[unlikely]]
+      if (const auto exact = is_no_nearer(tree_, a, b, similarity_.x, metric_)) return *exact;
+    return of_a.with_x <= of_b.with_x;
+  }
+
+ private:
+  const Tree<Real>& tree_;
+  const Similarity& similarity_;
+  Metric metric_;
+  OtdDoubt<Real> doubt_;
 };
 
 // Keeps the books of one walk. Nodes are looked at before x is added to them.
@@ -97,15 +133,17 @@ struct NoLedger {
 };
 
 template <class Similarity, class Books, class Real>
-void walk_and_attach(Tree<Real>& tree, NodeId leaf, const Similarity& similarity, Books books) {
+void walk_and_attach(Tree<Real>& tree, NodeId leaf, const Similarity& similarity, Metric metric,
+                     Books books) {
+  const Comparisons<Similarity, Real> compare(tree, similarity, metric);
   NodeId at = tree.root();
   View here = similarity.view(at);
   books.arrive(at);
-  while (!at.is_leaf() && similarity.within(at) < here.with_x) {
+  while (!at.is_leaf() && compare.walks_on(at, here)) {
     const NodeId a = tree.left(at), b = tree.right(at);
     const View view_a = similarity.view(a), view_b = similarity.view(b);
     tree.absorb(at, leaf, here.gap);
-    const bool to_b = view_a.with_x <= view_b.with_x;
+    const bool to_b = compare.turns_to_b(a, view_a, b, view_b);
     books.turn(to_b ? a : b, to_b ? b : a);
     at = to_b ? b : a;
     here = to_b ? view_b : view_a;
@@ -144,9 +182,9 @@ template <class Books, class Real>
 void insert_with(Tree<Real>& tree, NodeId leaf, Metric metric, const Books& books) {
   const Real* x = tree.points().row(leaf.row());
   if (metric == Metric::kDot)
-    walk_and_attach(tree, leaf, DotSimilarity<Real>{tree, x}, books);
+    walk_and_attach(tree, leaf, DotSimilarity<Real>{tree, x}, metric, books);
   else
-    walk_and_attach(tree, leaf, SquaredSimilarity<Real>{tree, x}, books);
+    walk_and_attach(tree, leaf, SquaredSimilarity<Real>{tree, x}, metric, books);
 }
 
 }  // namespace
@@ -183,6 +221,7 @@ bool Otd<Real>::insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour>
   // The walk has brought every node above up to date.
   if (rotate_ && tree.parent(leaf) != kNone)
     interchange_upwards(tree, metric_, tree.parent(leaf), false);
+  tree.add_up_weights(tree.parent(leaf));
   return true;
 }
 

@@ -403,6 +403,7 @@ Memory Perch<Real>::memory(const Tree<Real>& tree) const {
   std::vector<std::uint32_t> marks = collapsed();
   const std::vector<Slot> place = tree.numbering();
   for (std::uint32_t& slot : marks) slot = place[slot];
+  std::sort(marks.begin(), marks.end());
   return {std::move(marks), {}};
 }
 

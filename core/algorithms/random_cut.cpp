@@ -116,8 +116,7 @@ Memory RandomCut<Real>::memory(const Tree<Real>& tree) const {
   Memory out;
   const std::uint64_t state = chance_.state();
   out.marks = {static_cast<std::uint32_t>(state), static_cast<std::uint32_t>(state >> 32)};
-  for (Slot slot = 0; slot < tree.slots(); ++slot) {
-    if (tree.is_free(slot)) continue;
+  for (const Slot slot : tree.stored_slots()) {
     out.marks.push_back(cuts_[slot].coordinate);
     out.numbers.push_back(cuts_[slot].place);
   }

@@ -2,14 +2,12 @@
 // bucket_rows.hpp: neighbours by boxes around rows (bucket_tree.hpp).
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "index/bucket_tree.hpp"
-#include "index/nearest.hpp"
 #include "index/neighbours.hpp"
 
 namespace ramify {
@@ -19,44 +17,19 @@ template <class Real, class Rule>
 class BucketRows final : public Neighbours<Real> {
  public:
   explicit BucketRows(std::size_t dim) : buckets_(dim) {}
-  std::size_t end() const override { return end_; }
-  void add(const RowStore<Real>& points) override {
-    if (const auto row = static_cast<RowSlot>(end_); !points.is_hole(row))
-      buckets_.insert(row, points.row(row));
-    ++end_;
+
+  void add(const RowStore<Real>& points, RowSlot row) override {
+    if (!points.is_hole(row)) buckets_.insert(row, points.row(row));
+    if (row == end_) ++end_;
   }
-  void make_room_to_remove() override { buckets_.make_removable(); }
-  void remove(const RowStore<Real>&, RowSlot row) override { buckets_.remove(row); }
-  void put_back(const RowStore<Real>& points, RowSlot row) override {
-    buckets_.insert(row, points.row(row));
+  void remove(const RowStore<Real>&, RowSlot row) override {
+    buckets_.make_removable();
+    buckets_.remove(row);
   }
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
     buckets_.renumber(new_slot);
     end_ = end_ < new_slot.size() ? new_slot[end_] : living;
   }
-  void make_room_to_search(SearchScratch& scratch) const override {
-    scratch.pending.reserve(buckets_.levels());
-  }
-
-  void nearest(const RowStore<Real>&, const Real* x, std::size_t k, std::size_t end,
-               SearchScratch& scratch, std::vector<Neighbour>& out) const override {
-    Nearest best(k, out);
-    buckets_.search(x, 0, best, scratch.pending, static_cast<RowSlot>(end));
-  }
-  bool nearest_allowed(const RowStore<Real>&, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, SearchScratch& scratch,
-                       Neighbour& out) const noexcept override {
-    NearestAllowed best(ruled_out, out);
-    buckets_.search(x, 0, best, scratch.pending, static_cast<RowSlot>(end));
-    return best.any();
-  }
-
-  // Loading rebuilds the index, in about a third of the time that searching and
-  // adding point by point takes.
-  bool gains_by_loading(std::size_t count) const override {
-    return count >= kFew && count >= buckets_.size() / 3;
-  }
-  bool minds_the_future() const override { return true; }
   void load(const RowStore<Real>& points, std::size_t end, Helpers&, const Pulse& pulse) override {
     buckets_.clear();
     BigVector<RowSlot> items;
@@ -71,7 +44,23 @@ class BucketRows final : public Neighbours<Real> {
     buckets_.load(std::move(items), std::move(rows), {}, pulse);
     end_ = end;
   }
-  bool has_places() const override { return true; }
+  // Loading rebuilds the index, in about a third of the time that searching and
+  // adding point by point takes.
+  bool gains_by_loading(std::size_t count) const override {
+    return count >= kFew && count >= buckets_.size() / 3;
+  }
+
+  void nearest(const RowStore<Real>&, std::span<const Query<Real>> queries, std::size_t k,
+               Neighbour* out, SearchScratch& scratch, const Pulse& pulse) const override {
+    pulse.check();
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      Nearest best(k, out + q * k, queries[q].ruled_out);
+      buckets_.search(queries[q].row, 0, best, scratch.pending, queries[q].end);
+    }
+  }
+  void make_room_to_search(SearchScratch& scratch) const override {
+    scratch.pending.reserve(buckets_.levels());
+  }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
     BigVector<RowSlot> out;
     out.reserve(end_ - begin);
@@ -79,17 +68,6 @@ class BucketRows final : public Neighbours<Real> {
       if (row >= begin) out.push_back(row);
     });
     return out;
-  }
-  void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
-                      RowSlot* out, const Pulse& pulse) const override {
-    pulse.check();
-    std::vector<Neighbour> found;
-    PendingNodes pending;
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-      Nearest best(k, found);
-      buckets_.search(points.row(queries[q]), 0, best, pending, queries[q]);
-      for (std::size_t i = 0; i < found.size(); ++i) out[q * k + i] = found[i].row;
-    }
   }
 
   /// Rows and boxes that a search for the nearest of a row looks at.
@@ -100,6 +78,7 @@ class BucketRows final : public Neighbours<Real> {
   }
 
  private:
+  using Neighbours<Real>::end_;
   static constexpr std::size_t kFew = 256;
 
   /// Of all rows but one; counts.
@@ -119,7 +98,6 @@ class BucketRows final : public Neighbours<Real> {
   };
 
   BucketTree<Real, Rule> buckets_;
-  std::size_t end_ = 0;
 };
 
 }  // namespace ramify

@@ -35,25 +35,54 @@ class CellRows final : public Neighbours<Real> {
     if (shape()) lists_.begin(shape()->projection(), shape()->cells());
   }
 
-  std::size_t end() const override { return equal_.end(); }
-
-  void add(const RowStore<Real>& points) override {
-    const auto row = static_cast<RowSlot>(end());
-    equal_.extend(row + std::size_t{1});
+  void add(const RowStore<Real>& points, RowSlot row) override {
+    if (row == end_) extend(row + std::size_t{1});
     if (!points.is_hole(row)) take_in(points, row);
   }
-  void make_room_to_remove() override {
+  void remove(const RowStore<Real>& points, RowSlot row) override {
     equal_.make_room_to_remove();
     lists_.make_room_to_remove();
-  }
-  void remove(const RowStore<Real>& points, RowSlot row) override {
     std::uint32_t place = 0;
     if (equal_.remove(points, row, place) && shape()) lists_.remove(place);
     room_.wipe();  // perhaps of this very row
   }
-  void put_back(const RowStore<Real>& points, RowSlot row) override { take_in(points, row); }
   void renumber(std::span<const RowSlot> new_slot, std::size_t living) override {
     equal_.renumber(new_slot, living);
+    end_ = equal_.end();
+  }
+  void load(const RowStore<Real>& points, std::size_t end, Helpers& helpers,
+            const Pulse& pulse) override {
+    const auto begin = static_cast<RowSlot>(end_);
+    extend(end);
+    std::vector<RowSlot> fresh;
+    for (RowSlot row = begin; row < end; ++row) {
+      if (row % kBlock == 0) pulse.check();
+      if (!points.is_hole(row) && equal_.take_in(points, row)) fresh.push_back(row);
+    }
+    if (shape()) put_into_cells(points, fresh, *shape(), lists_, helpers, pulse);
+  }
+  bool gains_by_loading(std::size_t count) const override { return count >= kQueries; }
+
+  void nearest(const RowStore<Real>& points, std::span<const Query<Real>> queries, std::size_t k,
+               Neighbour* out, SearchScratch& scratch, const Pulse& pulse) const override {
+    make_room_to_search(scratch);
+    std::vector<Search> rest;  // of rows that are in the index, and not settled by equal ones
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      const Query<Real>& query = queries[q];
+      Nearest best(k, out + q * k, query.ruled_out);
+      const bool inside = query.self != Query<Real>::kOutside;
+      if (query.ruled_out == nullptr) {
+        const RowSlot first =
+            inside ? equal_.first_at(equal_.place_of(query.self)) : equal_.find(points, query.row);
+        const auto before = static_cast<RowSlot>(std::min<std::size_t>(query.end, end_));
+        if (equal_.find_equal(points, first, k, before, best)) continue;
+      }
+      if (inside)
+        rest.push_back({query.self, best});
+      else
+        search(points, query.row, query.end, scratch, best);
+    }
+    search_many(points, rest, scratch, pulse);
   }
   void make_room_to_search(SearchScratch& scratch) const override {
     if (!shape()) return;
@@ -64,49 +93,10 @@ class CellRows final : public Neighbours<Real> {
     scratch.chosen.reserve(shape()->cells());
     scratch.candidates.make_room(kCandidates);
   }
-
-  void nearest(const RowStore<Real>& points, const Real* x, std::size_t k, std::size_t end,
-               SearchScratch& scratch, std::vector<Neighbour>& out) const override {
-    Nearest best(k, out);
-    const auto before = static_cast<RowSlot>(std::min(end, this->end()));
-    if (equal_.find_equal(points, equal_.find(points, x), k, before, best)) return;
-    make_room_to_search(scratch);
-    search(points, x, before, scratch, best);
-  }
-  bool nearest_allowed(const RowStore<Real>& points, const Real* x, std::size_t end,
-                       const std::uint8_t* ruled_out, SearchScratch& scratch,
-                       Neighbour& out) const noexcept override {
-    NearestAllowed best(ruled_out, out);
-    search(points, x, static_cast<RowSlot>(end), scratch, best);
-    return best.any();
-  }
-
-  std::size_t expect(const RowStore<Real>& points, std::size_t end, Arrival number,
-                     const Pulse& pulse) override {
-    Alone alone;
-    if (this->end() < end) load(points, end, alone, pulse);
-    if (number >= plan().next) advance(points, number, pulse);
-    return static_cast<std::size_t>(plan().next - number);
-  }
-
-  bool gains_by_loading(std::size_t count) const override { return count >= kQueries; }
-  bool minds_the_future() const override { return true; }
-  void load(const RowStore<Real>& points, std::size_t end, Helpers& helpers,
-            const Pulse& pulse) override {
-    const auto begin = static_cast<RowSlot>(this->end());
-    equal_.extend(end);
-    std::vector<RowSlot> fresh;
-    for (RowSlot row = begin; row < end; ++row) {
-      if (row % kBlock == 0) pulse.check();
-      if (!points.is_hole(row) && equal_.take_in(points, row)) fresh.push_back(row);
-    }
-    if (shape()) put_into_cells(points, fresh, *shape(), lists_, helpers, pulse);
-  }
-  bool has_places() const override { return plan().cells() > 1; }
   BigVector<RowSlot> by_place(std::size_t begin) const override {
-    if (!has_places()) return in_order_of_arrival(begin, end());
     BigVector<RowSlot> out;
-    out.reserve(end() - begin);
+    if (plan().cells() == 1) return out;
+    out.reserve(end_ - begin);
     for (std::uint32_t cell = 0; cell < shape()->cells(); ++cell)
       lists_.for_each_block(cell, [&](std::size_t from, std::size_t to) {
         for (; from < to; ++from)
@@ -115,29 +105,20 @@ class CellRows final : public Neighbours<Real> {
       });
     return out;
   }
-  void nearest_before(const RowStore<Real>& points, std::span<const RowSlot> queries, std::size_t k,
-                      RowSlot* out, const Pulse& pulse) const override {
-    std::vector<std::vector<Neighbour>> found(queries.size());
-    std::vector<Nearest> best;
-    std::vector<RowSlot> rest;  // queries that have not come before
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-      Nearest mine(k, found[q]);
-      const RowSlot first = equal_.first_at(equal_.place_of(queries[q]));
-      if (equal_.find_equal(points, first, k, queries[q], mine)) continue;
-      rest.push_back(queries[q]);
-      best.push_back(mine);
-    }
-    SearchScratch scratch;
-    make_room_to_search(scratch);
-    search_many(points, rest, best, scratch, pulse);
-    for (std::size_t q = 0; q < queries.size(); ++q)
-      for (std::size_t i = 0; i < found[q].size(); ++i) out[q * k + i] = found[q][i].row;
+
+  std::size_t expect(const RowStore<Real>& points, std::size_t end, Arrival number,
+                     const Pulse& pulse) override {
+    Alone alone;
+    if (end_ < end) load(points, end, alone, pulse);
+    if (number >= plan().next) advance(points, number, pulse);
+    return static_cast<std::size_t>(plan().next - number);
   }
 
   /// The cell that a row is in, which has come before; for whoever looks closely.
   std::uint32_t cell_of(RowSlot row) const { return lists_.cell_of(equal_.place_of(row)); }
 
  private:
+  using Neighbours<Real>::end_;
   static constexpr std::size_t kCells = 8;     // times the root of the number of rows
   static constexpr std::size_t kChecked = 64;  // rows of an epoch that are searched for exactly
   static constexpr std::size_t kShare = 16;    // an epoch's, of all rows
@@ -147,8 +128,18 @@ class CellRows final : public Neighbours<Real> {
   const CellPlan<Real>& plan() const { return plans_.now(); }
   const CellShape<Real>* shape() const { return plan().shape.get(); }
 
+  /// A row that is in the index, and its nearest so far.
+  struct Search {
+    RowSlot self;
+    Nearest best;
+  };
+
   // --- what is kept -----------------------------------------------------------------
 
+  void extend(std::size_t end) {
+    equal_.extend(end);
+    end_ = end;
+  }
   /// The row has an entry among the equal ones.
   void take_in(const RowStore<Real>& points, RowSlot row) {
     if (!equal_.take_in(points, row) || !shape()) return;
@@ -195,8 +186,7 @@ class CellRows final : public Neighbours<Real> {
 
   // --- searches ---------------------------------------------------------------------
 
-  template <class Best>
-  auto considering(const RowStore<Real>& points, const Real* x, RowSlot end, Best& best) const {
+  auto considering(const RowStore<Real>& points, const Real* x, RowSlot end, Nearest& best) const {
     return [this, &points, x, end, &best](std::uint32_t item) {
       const RowSlot row = equal_.first_at(item);
       if (row >= end) return;  // also if nobody is there
@@ -220,9 +210,8 @@ class CellRows final : public Neighbours<Real> {
     };
   }
 
-  template <class Best>
   void search(const RowStore<Real>& points, const Real* x, RowSlot end, SearchScratch& scratch,
-              Best& best) const {
+              Nearest& best) const {
     const auto consider = considering(points, x, end, best);
     if (!shape()) {
       for (std::uint32_t place = 0; place < equal_.places(); ++place) consider(place);
@@ -236,9 +225,9 @@ class CellRows final : public Neighbours<Real> {
 
   /// Look into the cells that have large enough values, and into others until there are as
   /// many rows as are wanted.
-  template <class Consider, class Best>
+  template <class Consider>
   void search_cells(const RowStore<Real>& points, const Cells& cells, const CodeQuery& query,
-                    const std::int32_t* values, const Consider& consider, Best& best,
+                    const std::int32_t* values, const Consider& consider, const Nearest& best,
                     SearchScratch& scratch) const {
     const std::int32_t least = values[cells.shape.home(values)] - cells.slack;
     const std::size_t count = cells.shape.cells();
@@ -272,36 +261,35 @@ class CellRows final : public Neighbours<Real> {
     std::sort(chosen.begin(), chosen.end());
   }
 
-  /// Searches of many rows that are in the index, each among those before it.
-  void search_many(const RowStore<Real>& points, std::span<const RowSlot> queries,
-                   std::vector<Nearest>& best, SearchScratch& scratch, const Pulse& pulse) const {
+  /// Searches of rows that are in the index, each among those before it.
+  void search_many(const RowStore<Real>& points, std::span<Search> all, SearchScratch& scratch,
+                   const Pulse& pulse) const {
     if (!shape()) {
-      for (std::size_t q = 0; q < queries.size(); ++q) {
+      for (Search& one : all) {
         pulse.check();
-        search(points, points.row(queries[q]), queries[q], scratch, best[q]);
+        search(points, points.row(one.self), one.self, scratch, one.best);
       }
       return;
     }
     std::vector<CodeQuery> coded;
-    coded.reserve(queries.size());
-    for (const RowSlot row : queries) coded.push_back(code_of(points, row, scratch));
-    if (shape()->cells() == 1) return sweep(points, cells(), queries, coded, best, pulse);
-    search_cells_of_many(points, cells(), queries, coded, best, scratch, pulse);
+    coded.reserve(all.size());
+    for (const Search& one : all) coded.push_back(code_of(points, one.self, scratch));
+    if (shape()->cells() == 1) return sweep(points, cells(), all, coded, pulse);
+    search_cells_of_many(points, cells(), all, coded, scratch, pulse);
   }
-  void search_cells_of_many(const RowStore<Real>& points, const Cells& cells,
-                            std::span<const RowSlot> queries, const std::vector<CodeQuery>& coded,
-                            std::vector<Nearest>& best, SearchScratch& scratch,
+  void search_cells_of_many(const RowStore<Real>& points, const Cells& cells, std::span<Search> all,
+                            const std::vector<CodeQuery>& coded, SearchScratch& scratch,
                             const Pulse& pulse) const {
     const std::size_t padded = cells.shape.padded();
     std::vector<std::int32_t> values(kQueries * padded);
-    for (std::size_t i = 0; i < queries.size(); i += kQueries) {
+    for (std::size_t i = 0; i < all.size(); i += kQueries) {
       pulse.check();
-      const std::size_t count = std::min(kQueries, queries.size() - i);
+      const std::size_t count = std::min(kQueries, all.size() - i);
       cells.shape.values(coded.data() + i, count, values.data());
       for (std::size_t q = 0; q < count; ++q) {
-        const RowSlot self = queries[i + q];
+        Search& one = all[i + q];
         search_cells(points, cells, coded[i + q], values.data() + q * padded,
-                     considering(points, points.row(self), self, best[i + q]), best[i + q],
+                     considering(points, points.row(one.self), one.self, one.best), one.best,
                      scratch);
       }
     }
@@ -319,17 +307,17 @@ class CellRows final : public Neighbours<Real> {
     return shape()->query(shortened);
   }
   /// Exact searches of many rows, each among those before it: all codes are swept.
-  void sweep(const RowStore<Real>& points, const Cells& cells, std::span<const RowSlot> queries,
-             const std::vector<CodeQuery>& coded, std::vector<Nearest>& best,
-             const Pulse& pulse) const {
-    if (queries.empty()) return;
-    const std::vector<std::size_t> ends(queries.size(), cells.lists.scan().size());
+  void sweep(const RowStore<Real>& points, const Cells& cells, std::span<Search> all,
+             const std::vector<CodeQuery>& coded, const Pulse& pulse) const {
+    if (all.empty()) return;
+    const std::vector<std::size_t> ends(all.size(), cells.lists.scan().size());
     cells.lists.scan().search_many(
         coded, ends,
         [&](std::size_t q, std::size_t at) {
-          considering(points, points.row(queries[q]), queries[q], best[q])(cells.lists.item_at(at));
+          Search& one = all[q];
+          considering(points, points.row(one.self), one.self, one.best)(cells.lists.item_at(at));
         },
-        [&](std::size_t q) { return best[q].limit(); }, coming(points, cells), pulse);
+        [&](std::size_t q) { return all[q].best.limit(); }, coming(points, cells), pulse);
   }
 
   // --- epochs -----------------------------------------------------------------------
@@ -395,7 +383,7 @@ class CellRows final : public Neighbours<Real> {
     fresh.hits += came;
     if (plan().cells() == 1) return;
     std::size_t living = 0;
-    auto begin = static_cast<RowSlot>(end());
+    auto begin = static_cast<RowSlot>(end_);
     for (; begin > 0 && points.arrival(begin - 1) >= plan().begun; --begin)
       living += points.is_hole(begin - 1) ? 0 : 1;
     const std::vector<RowSlot> rows = first_rows(begin);  // others are found by hash
@@ -413,24 +401,24 @@ class CellRows final : public Neighbours<Real> {
   std::vector<std::int32_t> needed(const RowStore<Real>& points, const Cells& cells,
                                    const std::vector<RowSlot>& rows, const Pulse& pulse) const {
     std::vector<CodeQuery> coded;
-    std::vector<std::vector<Neighbour>> found(rows.size());
-    std::vector<Nearest> best;
+    std::vector<Neighbour> found(rows.size());
+    std::vector<Search> all;
     SearchScratch scratch;
     scratch.candidates.make_room(kCandidates);
     ShortRow shortened;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       cells.shape.projection().apply_broad(points.row(rows[i]), scratch.room, shortened);
       coded.push_back(cells.shape.query(shortened));
-      best.emplace_back(1, found[i]);
+      all.push_back({rows[i], Nearest(1, &found[i])});
     }
-    search_cells_of_many(points, cells, rows, coded, best, scratch,
-                         pulse);  // less is left to look at then
-    sweep(points, cells, rows, coded, best, pulse);
+    // Less is left to look at then.
+    search_cells_of_many(points, cells, all, coded, scratch, pulse);
+    sweep(points, cells, all, coded, pulse);
     std::vector<std::int32_t> out, values(cells.shape.padded());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (found[i].empty()) continue;
+      if (found[i].row == Nearest::kNone.row) continue;
       cells.shape.value(coded[i], values.data());
-      const std::uint32_t there = cells.lists.cell_of(equal_.place_of(found[i].front().row));
+      const std::uint32_t there = cells.lists.cell_of(equal_.place_of(found[i].row));
       out.push_back(values[cells.shape.home(values.data())] - values[there]);
     }
     return out;
@@ -439,7 +427,7 @@ class CellRows final : public Neighbours<Real> {
   /// Rows from `begin` on that are the first of their equals, in order of arrival.
   std::vector<RowSlot> first_rows(RowSlot begin) const {
     std::vector<RowSlot> out;
-    for (RowSlot row = begin; row < end(); ++row)
+    for (RowSlot row = begin; row < end_; ++row)
       if (equal_.is_first(row)) out.push_back(row);
     return out;
   }

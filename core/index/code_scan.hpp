@@ -93,26 +93,19 @@ class CodeScan {
   /// Rows that are never ruled out.
   std::size_t loose() const { return loose_; }
 
-  /// Forget all rows; new ones come from a projection with these traits.
+  /// Forget all rows; new ones come from a projection with these traits. For inner products rows
+  /// are turned whole; limits are minus products then, and gaps mean nothing.
   template <class Real>
-  void begin(const Projection<Real>& projection) {
+  void begin(const Projection<Real>& projection, bool of_products = false) {
     width_ = projection.broad();
     unit_ = projection.scale() / projection.step();
     usual_ = 1.1 * projection.usual_doubt();
     size_ = loose_ = 0;
     worst_ = longest_ = 0;
-    of_products_ = false;
+    of_products_ = of_products;
     codes_.clear();
     offsets_.clear();
   }
-  /// The same for inner products, of rows that are turned whole. Limits are minus products then,
-  /// and gaps mean nothing.
-  template <class Real>
-  void begin_products(const Projection<Real>& projection) {
-    begin(projection);
-    of_products_ = true;
-  }
-
   /// Room for rows up to this one; those that are new are not there until they are set.
   void extend(std::size_t rows) {
     const std::size_t blocks = (rows + kBlock - 1) / kBlock;
@@ -153,8 +146,8 @@ class CodeScan {
     std::swap(offsets_[to], offsets_[from]);
     for (std::size_t j = 0; j < width_; ++j) code(from, j) = kZero;
   }
-  /// Rows have other numbers now, in the same order; so many are left. Who is gone has the number
-  /// of the next who is not.
+  /// Rows have other numbers now, in the same order; so many are left. A removed row has the number
+  /// of the next surviving one.
   void renumber(std::span<const std::uint32_t> new_row, std::size_t left) {
     for (std::size_t i = 0; i < new_row.size(); ++i)
       if (i + 1 == new_row.size() ? new_row[i] < left : new_row[i] < new_row[i + 1])

@@ -20,17 +20,16 @@ std::vector<Neighbour> nearest_earlier(const RowStore<Real>& rows, Metric metric
   const std::unique_ptr<Neighbours<Real>> index = make_neighbours<Real>(rows.dim(), metric);
   Alone alone;
   SearchScratch scratch;
-  std::vector<Neighbour> found;
   // Rows from the future may make searches slower: never more than a fixed share is.
   std::size_t window = 0;
   for (std::size_t i = 1; i < count; ++i) {
     if (i >= window) {
-      window =
-          index->minds_the_future() ? std::min(count, std::max(kGrowth * i, kFirstWindow)) : count;
+      window = std::min(count, std::max(kGrowth * i, kFirstWindow));
       index->load(rows, window, alone, {});
     }
-    index->nearest(rows, rows.row(static_cast<RowSlot>(i)), k, i, scratch, found);
-    std::copy(found.begin(), found.end(), out.begin() + static_cast<std::ptrdiff_t>(i * k));
+    const auto row = static_cast<RowSlot>(i);
+    const Query<Real> query{rows.row(row), row, row};
+    index->nearest(rows, {&query, 1}, k, &out[i * k], scratch, {});
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #include "index/lookahead.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ramify {
 namespace {
@@ -64,23 +65,25 @@ void Lookahead<Real>::load_window(const Pulse& pulse) {
   // more so the more neighbouring places there are.
   const std::size_t growth = points_.dim() < 4 ? 4 : 2;
   window_end_ = std::min(end_, std::max(growth * window_begin_, kFirstWindow));
-  if (end_ - window_end_ < window_end_ / 8 || !index_.minds_the_future()) window_end_ = end_;
+  if (end_ - window_end_ < window_end_ / 8) window_end_ = end_;
   fetch_(window_begin_ + 1);
   const Arrival number = points_.arrival(static_cast<RowSlot>(window_begin_));
   const std::size_t expected = index_.expect(points_, window_begin_, number, pulse);
   window_end_ = window_begin_ + std::min(window_end_ - window_begin_, expected);
   fetch_(window_end_);
   index_.load(points_, window_end_, helpers_, pulse);
+  const BigVector<RowSlot> places = index_.by_place(window_begin_);
   std::size_t most = kShortSlice;
-  if (index_.has_places())
+  if (places.size() > 0)
     most = helpers_.count() > 1 ? std::max(window_end_ / kSlices, kShortSlice) : kLongSlice;
   slice_ = std::clamp(kLongSlice / std::max<std::size_t>(k_, 1), kPiece, most);
   // A stable sort of the window's points by slice, by counting.
   const std::size_t slices = (window_end_ - window_begin_ + slice_ - 1) / slice_;
   std::vector<std::size_t> next(slices);
   for (std::size_t s = 0; s < slices; ++s) next[s] = s * slice_;
-  const BigVector<RowSlot> places = index_.by_place(window_begin_);
-  by_slice_.resize(places.size());
+  by_slice_.resize(window_end_ - window_begin_);
+  if (places.size() == 0)
+    std::iota(by_slice_.begin(), by_slice_.end(), static_cast<RowSlot>(window_begin_));
   for (const RowSlot point : places) by_slice_[next[(point - window_begin_) / slice_]++] = point;
 }
 
@@ -88,13 +91,19 @@ template <class Real>
 void Lookahead<Real>::look_up(std::size_t piece, const Pulse& pulse) {
   const std::size_t from = piece * kPiece;
   const std::size_t count = std::min(kPiece, coming_.queries.size() - from);
-  const std::span<const RowSlot> queries(coming_.queries.data() + from, count);
-  std::vector<RowSlot> found(count * k_);
-  index_.nearest_before(points_, queries, k_, found.data(), pulse);
-  for (std::size_t q = 0; q < count; ++q)
-    std::copy_n(
-        found.begin() + static_cast<std::ptrdiff_t>(q * k_), k_,
-        coming_.found.begin() + static_cast<std::ptrdiff_t>((queries[q] - coming_.begin) * k_));
+  std::vector<Query<Real>> queries;
+  queries.reserve(count);
+  for (std::size_t q = from; q < from + count; ++q) {
+    const RowSlot row = coming_.queries[q];
+    queries.push_back({points_.row(row), row, row});
+  }
+  std::vector<Neighbour> found(count * k_);
+  SearchScratch scratch;
+  index_.nearest(points_, queries, k_, found.data(), scratch, pulse);
+  for (std::size_t q = 0; q < count; ++q) {
+    RowSlot* out = coming_.found.data() + (queries[q].self - coming_.begin) * k_;
+    for (std::size_t i = 0; i < k_; ++i) out[i] = found[q * k_ + i].row;
+  }
 }
 
 template class Lookahead<float>;

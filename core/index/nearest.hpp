@@ -3,69 +3,45 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
-#include <vector>
 
-#include "math/growth.hpp"
 #include "math/order.hpp"
 #include "tree/ids.hpp"
 
 namespace ramify {
 
-inline BigVector<RowSlot> in_order_of_arrival(std::size_t begin, std::size_t end) {
-  BigVector<RowSlot> out(end - begin);
-  std::iota(out.begin(), out.end(), static_cast<RowSlot>(begin));
-  return out;
-}
-
-/// The k smallest neighbours offered so far, in order.
+/// The k smallest neighbours offered so far, in order, at found[0] .. found[k - 1]. What is not
+/// filled is infinitely far. Asks for no memory.
 class Nearest {
  public:
-  Nearest(std::size_t k, std::vector<Neighbour>& found) : k_(k), found_(found) { found_.clear(); }
+  static constexpr Neighbour kNone{std::numeric_limits<double>::infinity(), 0xFFFFFFFFU};
 
-  double limit() const { return limit_; }
-  std::size_t equals() const { return k_; }
-  void offer(double distance, RowSlot point) {
-    const Neighbour candidate{distance, point};
-    if (found_.size() == k_) {
-      if (!(candidate < found_.back())) return;
-      found_.pop_back();
-    }
-    found_.insert(std::upper_bound(found_.begin(), found_.end(), candidate), candidate);
-    if (found_.size() == k_) limit_ = found_.back().distance;
+  /// Rows whose entry in `ruled_out` is not 0 are left out, if it is given.
+  Nearest(std::size_t k, Neighbour* found, const std::uint8_t* ruled_out = nullptr)
+      : k_(k), found_(found), ruled_out_(ruled_out) {
+    std::fill_n(found, k, kNone);
+  }
+
+  double limit() const { return found_[k_ - 1].distance; }
+  /// Of equal rows, how many can matter.
+  std::size_t equals() const {
+    return ruled_out_ == nullptr ? k_ : std::numeric_limits<std::size_t>::max();
+  }
+  void offer(double distance, RowSlot row) {
+    if (ruled_out_ != nullptr && ruled_out_[row] != 0) return;
+    const Neighbour candidate{distance, row};
+    if (!(candidate < found_[k_ - 1])) return;
+    std::size_t i = k_ - 1;
+    for (; i > 0 && candidate < found_[i - 1]; --i) found_[i] = found_[i - 1];
+    found_[i] = candidate;
   }
 
  private:
   std::size_t k_;
-  std::vector<Neighbour>& found_;
-  double limit_ = std::numeric_limits<double>::infinity();
-};
-
-/// The nearest one offered so far that is not ruled out.
-class NearestAllowed {
- public:
-  NearestAllowed(const std::uint8_t* ruled_out, Neighbour& found)
-      : ruled_out_(ruled_out), found_(found) {
-    found_ = {std::numeric_limits<double>::infinity(), 0};
-  }
-
-  double limit() const { return found_.distance; }
-  std::size_t equals() const { return std::numeric_limits<std::size_t>::max(); }
-  bool allows(RowSlot point) const { return ruled_out_[point] == 0; }
-  void offer(double distance, RowSlot point) {
-    if (!allows(point)) return;
-    const Neighbour candidate{distance, point};
-    if (!any_ || candidate < found_) found_ = candidate;
-    any_ = true;
-  }
-  bool any() const { return any_; }
-
- private:
+  Neighbour* found_;
   const std::uint8_t* ruled_out_;
-  Neighbour& found_;
-  bool any_ = false;
 };
 
 }  // namespace ramify

@@ -8,6 +8,8 @@
 // where they have many, the scan is quicker. Which it is cannot be seen from outside: a
 // few searches are made both ways whenever the number of rows has doubled.
 //
+// For inner products there are codes alone, of whole rows: they say what a product is at most.
+//
 // Nothing is ruled out before there are enough rows to fit the projection to (fitting.hpp).
 #pragma once
 
@@ -47,7 +49,7 @@ struct ShortScratch {
   }
 };
 
-enum class SearchBy { kMeasured, kTree, kScan };  // the last two for whoever compares them
+enum class SearchBy { kMeasured, kTree, kScan };  // the last two for tests
 
 /// Items are numbered, and the caller knows their rows. Scores are Rule's.
 template <class Real, class Rule>
@@ -63,54 +65,60 @@ class ShortVectors {
   bool many_by_tree() const { return many_by_tree_; }
 
   /// Is it time to fit, with so many items?
-  bool wants_fit(std::size_t items) const { return fitting_.is_due(items, scan_.loose()); }
+  bool wants_fit(std::size_t items) const {
+    return (kHasTree || projection_.dim() <= kMostColumns) && fitting_.is_due(items, scan_.loose());
+  }
   /// Fit to a sample, and take in all items 0 .. items-1 that has(item) says are there.
   template <class Has, class RowOf, class WeightOf>
   void fit(std::size_t items, Has&& has, RowOf&& row, WeightOf&& weight, Helpers& helpers,
            const Pulse& pulse) {
     const std::vector<Item> there = fitting_.begin(items, has);
     if (there.empty()) return;
-    Fitting::to_sample(
-        there, row, [&](const auto& of, std::size_t count) { projection_.fit(of, count, pulse); });
+    Fitting::to_sample(there, row, [&](const auto& of, std::size_t count) {
+      kHasTree ? projection_.fit(of, count, pulse) : projection_.fit_whole(of, count);
+    });
     projection_.make_room(room_);
-    scan_.begin(projection_);
+    scan_.begin(projection_, Rule::kProduct);
     next_trial_ = 0;
     worst_doubt_ = 0;
     load(there, items, row, weight, helpers, pulse);
   }
 
   void add(Item item, const Real* row, double weight, const Pulse& pulse = {}) {
-    projection_.apply(row, room_, shortened_);
+    kHasTree ? projection_.apply(row, room_, shortened_)
+             : projection_.apply_broad(row, room_, shortened_);
     add(item, shortened_, weight, pulse);
   }
   /// Items in ascending order, the last of all.
   template <class RowOf, class WeightOf>
   void add_many(std::span<const Item> items, RowOf&& row, WeightOf&& weight, Helpers& helpers,
                 const Pulse& pulse) {
-    shorten_each<Shortened::kWhole>(projection_, items, row, helpers, pulse,
-                                    [&](std::size_t i, const ShortRow& shortened) {
-                                      add(items[i], shortened, weight(items[i]), pulse);
-                                    });
+    shorten_each<kWhat>(projection_, items, row, helpers, pulse,
+                        [&](std::size_t i, const ShortRow& shortened) {
+                          add(items[i], shortened, weight(items[i]), pulse);
+                        });
   }
   void make_removable() {
-    if (fitted()) tree().make_removable();
+    if (tree_) tree_->make_removable();
   }
   void remove(Item item) {
     scan_.remove(item);
-    tree().remove(item);
+    if (tree_) tree_->remove(item);
     room_.wipe();  // perhaps of this very row
     shortened_.wipe();
   }
-  /// Items have other numbers now, in the same order; so many are left. Who is gone has the
-  /// number of the next who is not.
+  /// Items have other numbers now, in the same order; so many are left. A removed item has the
+  /// number of the next surviving one.
   void renumber(std::span<const Item> new_item, std::size_t left) {
-    tree().renumber(new_item);
+    if (tree_) tree_->renumber(new_item);
     scan_.renumber(new_item, left);
   }
   static constexpr Item kNobody = 0xFFFFFFFFU;
 
   /// Make boxes tight again.
-  void rebuild(const Pulse& pulse) { tree().rebuild(pulse); }
+  void rebuild(const Pulse& pulse) {
+    if (tree_) tree_->rebuild(pulse);
+  }
 
   template <class Use>
   void for_each_by_place(Use&& use) const {
@@ -119,7 +127,7 @@ class ShortVectors {
 
   void make_room_to_search(ShortScratch& scratch) const {
     if (!fitted()) return;
-    scratch.pending.reserve(tree().levels());
+    if (tree_) scratch.pending.reserve(tree_->levels());
     projection_.make_room(scratch.room);
     projection_.make_room(scratch.mine);
     scratch.query.codes.reserve(projection_.broad());
@@ -132,7 +140,10 @@ class ShortVectors {
   void search(const Real* x, double weight, double least_weight, Item end, Offer&& offer,
               Limit&& limit, WeightOf&& weight_of, ShortScratch& scratch,
               Item self = kNobody) const {
-    if (one_by_tree_) return search_by_tree(x, weight, end, offer, limit, scratch);
+    if (one_by_tree_) {
+      projection_.apply_leading(x, scratch.room, scratch.mine);
+      return search_tree(scratch.mine, weight, end, offer, limit, scratch.pending);
+    }
     shorten(x, self, scratch, scratch.query);
     search_codes(weight, least_weight, end, offer, limit, weight_of, scratch);
   }
@@ -177,15 +188,11 @@ class ShortVectors {
         limit, soon, pulse);
   }
 
-  /// Search by the tree, whatever is quicker.
-  template <class Offer, class Limit>
-  void search_by_tree(const Real* x, double weight, Item end, Offer&& offer, Limit&& limit,
-                      ShortScratch& scratch) const {
-    projection_.apply_leading(x, scratch.room, scratch.mine);
-    search_tree(scratch.mine, weight, end, offer, limit, scratch.pending);
-  }
-
  private:
+  static constexpr bool kHasTree = !Rule::kProduct;
+  static constexpr Shortened kWhat = kHasTree ? Shortened::kWhole : Shortened::kBroad;
+  // 32 bits cannot tell products of longer rows from those of rows that are gone.
+  static constexpr std::size_t kMostColumns = 8192;
   // The tree's scores are lower bounds of Rule's, times scale^2.
   static constexpr bool kWard = std::is_same_v<Rule, WardGrowth>;
   using TreeRule = std::conditional_t<kWard, WardGrowth, AverageSquared>;
@@ -232,11 +239,16 @@ class ShortVectors {
   void add(Item item, const ShortRow& shortened, double weight, const Pulse& pulse) {
     scan_.extend(item + std::size_t{1});
     scan_.set(item, shortened);
+    if (!tree_) return;
     worst_doubt_ = std::max(worst_doubt_, shortened.leading_doubt);
     tree().insert(item, shortened.leading, tree_weight(weight, shortened.leading_doubt), pulse);
   }
   /// Leading entries into scratch.mine, and the codes of x.
   void shorten(const Real* x, Item self, ShortScratch& scratch, CodeQuery& query) const {
+    if constexpr (Rule::kProduct) {
+      query.multiplier = projection_.turn(x, scratch.room, query.codes);
+      return query.sum_up(query.multiplier.doubt);
+    }
     if (self == kNobody || scan_.is_loose(self)) {
       projection_.apply(x, scratch.room, scratch.mine);
       return query.set(scratch.mine);
@@ -266,9 +278,11 @@ class ShortVectors {
         query, from, end,
         [&](std::size_t i, double gap) {
           const auto item = static_cast<Item>(i);
-          if (item != but && Rule::bound(gap, weight, weight_of(item)) <= limit()) offer(item);
+          if (Rule::kProduct ||
+              (item != but && Rule::bound(gap, weight, weight_of(item)) <= limit()))
+            offer(item);
         },
-        [&] { return Rule::most_gap(limit(), weight, least_weight); });
+        [&] { return Rule::kProduct ? limit() : Rule::most_gap(limit(), weight, least_weight); });
   }
 
   /// The nearest by leading vectors in the leaf where x belongs.
@@ -285,17 +299,18 @@ class ShortVectors {
   };
   Item nearest_at_home(const ShortRow& mine, Item end) const {
     AtHome home;
-    tree().search_home(mine.leading, 1, home, end);
+    if (tree_) tree_->search_home(mine.leading, 1, home, end);
     return home.item;
   }
 
   template <class RowOf, class WeightOf>
   void load(const std::vector<Item>& there, std::size_t items, RowOf&& row, WeightOf&& weight,
             Helpers& helpers, const Pulse& pulse) {
+    scan_.extend(items);
+    if (!kHasTree) return add_many(there, row, weight, helpers, pulse);
     const std::size_t width = projection_.leading();
     const bool removable = tree_ && tree().is_removable();
     tree_ = std::make_unique<Tree>(width, removable);
-    scan_.extend(items);
     BigVector<Item> numbers(there.data(), there.data() + there.size());
     BigVector<float> rows(there.size() * width);
     BigVector<double> weights(there.size());
@@ -312,12 +327,13 @@ class ShortVectors {
   }
 
  public:
-  bool wants_trial(std::size_t items) const { return fitted() && items >= next_trial_; }
+  bool wants_trial(std::size_t items) const { return tree_ && items >= next_trial_; }
   /// Search for some items both ways, and remember which was less work.
   ///   score(a, b)  of two items
   template <class Has, class RowOf, class WeightOf, class Score>
   void try_both(std::size_t items, double least_weight, Has&& has, RowOf&& row, WeightOf&& weight,
                 Score&& score, const Pulse& pulse) {
+    if (!tree_) return;
     next_trial_ = 2 * items;
     if (by_ != SearchBy::kMeasured) {
       one_by_tree_ = many_by_tree_ = by_ == SearchBy::kTree;

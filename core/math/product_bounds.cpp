@@ -16,65 +16,6 @@ constexpr std::size_t kRun = 16;  // values looked at together
 typedef float Lanes __attribute__((vector_size(4 * kRun), aligned(4)));
 #endif
 
-constexpr std::size_t kTall = 4;  // vectors whose products stay in registers
-
-#if defined(__GNUC__) || defined(__clang__)
-typedef double DoubleLanes __attribute__((vector_size(8 * kRun / 2), aligned(8)));
-#endif
-
-/// Products of kTall vectors from i on with two registers of them from k on, over some
-/// coordinates.
-RAMIFY_INLINE void gram_tile(const double* columns, std::size_t count, std::size_t from,
-                             std::size_t to, std::size_t i, std::size_t k, double* out) {
-#if defined(__GNUC__) || defined(__clang__)
-  constexpr std::size_t kHalf = kGram / 2;
-  DoubleLanes low[kTall], high[kTall];
-#pragma GCC unroll 4
-  for (std::size_t t = 0; t < kTall; ++t) low[t] = high[t] = DoubleLanes{};
-  for (std::size_t j = from; j < to; ++j) {
-    const double* column = columns + j * column_stride(count);
-    DoubleLanes first, second;
-    std::memcpy(&first, column + k, sizeof first);
-    std::memcpy(&second, column + k + kHalf, sizeof second);
-#pragma GCC unroll 4
-    for (std::size_t t = 0; t < kTall; ++t) {
-      low[t] += column[i + t] * first;
-      high[t] += column[i + t] * second;
-    }
-  }
-#pragma GCC unroll 4
-  for (std::size_t t = 0; t < kTall; ++t) {
-    double* to_row = out + (i + t) * count + k;
-    DoubleLanes old;
-    if (from > 0) {
-      std::memcpy(&old, to_row, sizeof old);
-      low[t] += old;
-      std::memcpy(&old, to_row + kHalf, sizeof old);
-      high[t] += old;
-    }
-    std::memcpy(to_row, &low[t], sizeof low[t]);
-    std::memcpy(to_row + kHalf, &high[t], sizeof high[t]);
-  }
-#else
-  for (std::size_t t = i; t < i + kTall; ++t)
-    for (std::size_t c = k; c < k + kGram; ++c) {
-      double sum = 0;
-      for (std::size_t j = from; j < to; ++j)
-        sum += columns[j * column_stride(count) + t] * columns[j * column_stride(count) + c];
-      out[t * count + c] = from > 0 ? out[t * count + c] + sum : sum;
-    }
-#endif
-}
-
-RAMIFY_INLINE void gram_of(const double* columns, std::size_t count, std::size_t dim, double* out) {
-  for (std::size_t from = 0; from < dim; from += kChain) {
-    const std::size_t to = from + kChain < dim ? from + kChain : dim;
-    for (std::size_t i = 0; i < count; i += kTall)
-      for (std::size_t k = i / kGram * kGram; k < count; k += kGram)
-        gram_tile(columns, count, from, to, i, k, out);
-  }
-}
-
 #if defined(__GNUC__) || defined(__clang__)
 RAMIFY_INLINE void load(Lanes& lanes, const float* from) {
   std::memcpy(&lanes, from, sizeof lanes);
@@ -86,49 +27,6 @@ RAMIFY_INLINE void load(Lanes& lanes, const double* from) {
   lanes = __builtin_convertvector(doubles, Lanes);
 }
 #endif
-
-/// A few rows at a time, whose sums stay in registers.
-template <bool kProduct, std::size_t kRows, class Real>
-RAMIFY_INLINE void compare_few(const float* from, const Real* const* rows, std::size_t dim,
-                               float* out) {
-  std::size_t j = 0;
-  float sums[kRows] = {};
-#if defined(__GNUC__) || defined(__clang__)
-  Lanes lanes[kRows];
-#pragma GCC unroll 4
-  for (std::size_t i = 0; i < kRows; ++i) lanes[i] = Lanes{};
-  for (; j + kRun <= dim; j += kRun) {
-    Lanes here, there;
-    load(here, from + j);
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < kRows; ++i) {
-      load(there, rows[i] + j);
-      lanes[i] += kProduct ? here * there : (here - there) * (here - there);
-    }
-  }
-  for (std::size_t i = 0; i < kRows; ++i) {
-    float folded[kRun];
-    std::memcpy(folded, &lanes[i], sizeof folded);
-    for (std::size_t width = kRun / 2; width > 0; width /= 2)
-      for (std::size_t k = 0; k < width; ++k) folded[k] += folded[k + width];
-    sums[i] = folded[0];
-  }
-#endif
-  for (; j < dim; ++j)
-    for (std::size_t i = 0; i < kRows; ++i) {
-      const auto there = static_cast<float>(rows[i][j]);
-      sums[i] += kProduct ? from[j] * there : (from[j] - there) * (from[j] - there);
-    }
-  for (std::size_t i = 0; i < kRows; ++i) out[i] = sums[i];
-}
-
-template <bool kProduct, class Real>
-RAMIFY_INLINE void compare_rows(const float* from, const Real* const* rows, std::size_t count,
-                                std::size_t dim, float* out) {
-  std::size_t i = 0;
-  for (; i + 4 <= count; i += 4) compare_few<kProduct, 4>(from, rows + i, dim, out + i);
-  for (; i < count; ++i) compare_few<kProduct, 1>(from, rows + i, dim, out + i);
-}
 
 #if defined(__GNUC__) || defined(__clang__)
 /// What a vector is away from kRun others, or the others themselves.
@@ -358,27 +256,16 @@ constexpr BlockKernels<Real> kBlockKernels{compiled<compare_with_blocks<false, 4
                                            compiled<compare_with_blocks<true, 4, Real>, kLevel>,
                                            compiled<compare_with_blocks<true, 1, Real>, kLevel>};
 
-template <class Real, Level kLevel>
-constexpr RowsKernels<Real> kRowsKernels{compiled<compare_rows<false, Real>, kLevel>,
-                                         compiled<compare_rows<true, Real>, kLevel>};
-
 template <Level kLevel>
-constexpr ProductKernels kProductKernels{
-    compiled<gram_of, kLevel>, compiled<project_on_directions<true>, kLevel>,
-    compiled<add_direction_products<true>, kLevel>, compiled<sum_rows, kLevel>};
+constexpr ProductKernels kProductKernels{compiled<project_on_directions<true>, kLevel>,
+                                         compiled<add_direction_products<true>, kLevel>,
+                                         compiled<sum_rows, kLevel>};
 
 }  // namespace
 
 const ProductKernels& product_kernels() {
   return with_level([](auto set) -> const auto& { return kProductKernels<set.value>; });
 }
-
-template <class Real>
-const RowsKernels<Real>& rows_kernels() {
-  return with_level([](auto set) -> const auto& { return kRowsKernels<Real, set.value>; });
-}
-template const RowsKernels<float>& rows_kernels();
-template const RowsKernels<double>& rows_kernels();
 
 template <class Real>
 const BlockKernels<Real>& block_kernels() {

@@ -41,7 +41,7 @@ inline constexpr std::size_t kMostBroad = 192;   // unless it has all directions
 
 /// The short vectors of one row.
 struct ShortRow {
-  float leading[kMostLeading];  // a hair shorter than life: see leading_slack()
+  float leading[kMostLeading];  // scaled down a little, so that rounding cannot make it too long
   double leading_doubt;         // infinite where float cannot tell
   std::vector<std::int8_t> broad;
   double broad_doubt;  // in steps of a byte; infinite where float cannot tell

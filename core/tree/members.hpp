@@ -3,11 +3,13 @@
 //
 // Kept only where leaves may stand for several points. Points come in order of arrival,
 // so a list that is sorted by nature is all there is to it. A leaf has the number of the
-// point that it began with, and keeps it when that point leaves before the others.
+// point that it began with, and keeps it when that point leaves before the others: that is
+// its id and its place among the leaves. It stands for the earliest point that is still in it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -23,8 +25,9 @@ class Members {
     Arrival point;
     Arrival leaf;
     double weight;
-    std::uint32_t count;  // of the points in its leaf, if the leaf has or had this number
-    bool here;            // it has not left
+    std::uint32_t count;    // of the points in the leaf that it began, also if that was merged
+    bool here;              // it has not left
+    Arrival first = point;  // the earliest point in its leaf, if the leaf has this number
   };
   static constexpr Arrival kNobody = ~Arrival{0};
 
@@ -44,19 +47,30 @@ class Members {
     return found != nullptr && found->here ? root(found->leaf) : kNobody;
   }
   double weight_of(Arrival point) const { return find(point)->weight; }
+  /// The earliest point that is in a leaf, one that has not become part of another.
+  Arrival first_in(Arrival leaf) const { return find(leaf)->first; }
   /// How many points are in a leaf.
   std::uint32_t count(Arrival leaf) const { return find(leaf)->count; }
   /// A leaf becomes part of an earlier one.
   void merge(Arrival leaf, Arrival into) {
     Member* const member = find(leaf);
     member->leaf = into;
-    find(into)->count += member->count;
+    Member* const other = find(into);
+    other->count += member->count;
+    other->first = std::min(other->first, member->first);
   }
-  /// A point that is here leaves; it is in a leaf that nobody was merged into.
+  /// A point that is here leaves; it is in a leaf that nobody was merged into. The next one in
+  /// the leaf is looked for among all that came later: O(n) at worst.
   void leave(Arrival point) {
     Member* const member = find(point);
     member->here = false;
-    --find(member->leaf)->count;
+    Member* leaf = member;
+    if (leaf->count > 0) --leaf->count;
+    while (leaf->leaf != leaf->point) {
+      leaf = find(leaf->leaf);
+      --leaf->count;
+    }
+    if (leaf->count > 0 && leaf->first == point) leaf->first = next_in(*leaf, member);
     if (--here_ < all_.size() / 2) forget_the_gone();
   }
   template <class Use>
@@ -78,6 +92,23 @@ class Members {
     for (auto member = from; member != all_.end(); ++member)
       if (member->here) use(member->point, root(member->leaf));
   }
+  /// The earliest point in each leaf, in order of the leaves.
+  std::vector<Arrival> firsts() const {
+    std::vector<Arrival> out;
+    for (const Member& member : all_)
+      if (member.leaf == member.point && member.count > 0) out.push_back(member.first);
+    return out;
+  }
+  /// Are these leaves, ascending, all that points are in?
+  bool have_leaves(std::span<const Arrival> leaves) const {
+    std::size_t found = 0;
+    for (const Member& member : all_) {
+      if (member.leaf != member.point || member.count == 0) continue;
+      if (found == leaves.size() || leaves[found] != member.point) return false;
+      ++found;
+    }
+    return found == leaves.size();
+  }
   /// Of all that are here and of the leaves they are in, for storage.
   std::vector<Member> stored() const {
     std::vector<Member> out;
@@ -89,6 +120,10 @@ class Members {
   void restore(std::vector<Member> members) {
     all_ = std::move(members);
     here_ = 0;
+    // Files once had leaves that were merged and left by all, after what they were merged into.
+    for (Member& member : all_)
+      if (!member.here && find(member.leaf) == nullptr) member.leaf = kNobody;
+    std::erase_if(all_, [](const Member& member) { return member.leaf == kNobody; });
     const auto later = [](const Member& a, const Member& b) { return a.point >= b.point; };
     bool fits = std::adjacent_find(all_.begin(), all_.end(), later) == all_.end();
     for (Member& member : all_) {
@@ -96,13 +131,17 @@ class Members {
       fits = fits && member.leaf <= member.point && find(member.leaf) != nullptr;
     }
     if (!fits) throw std::invalid_argument("the points of a stored tree do not fit its leaves");
-    // From the last one on: whoever is in a leaf that was merged counts there, and above.
+    // From the last one on: who is in a leaf that was merged counts there, and above.
     for (auto member = all_.rbegin(); member != all_.rend(); ++member) {
-      here_ += member->here ? 1 : 0;
-      if (member->leaf == member->point)
-        member->count += member->here ? 1 : 0;
-      else
-        find(member->leaf)->count += member->count > 0 ? member->count : (member->here ? 1 : 0);
+      if (!member->here) continue;
+      ++here_;
+      Member* leaf = &*member;
+      if (leaf->count > 0 || leaf->leaf == leaf->point) ++leaf->count;
+      while (leaf->leaf != leaf->point) {
+        leaf = find(leaf->leaf);
+        ++leaf->count;
+      }
+      leaf->first = member->point;
     }
   }
 
@@ -114,6 +153,14 @@ class Members {
       if (above == leaf) return leaf;
       leaf = above;
     }
+  }
+  /// Who is in a leaf and came after one who was the first of it: another is in it.
+  Arrival next_in(const Member& leaf, const Member* after) const {
+    const Member* const end = all_.data() + all_.size();
+    const auto joined = [&](const Member& one) { return one.here && one.leaf == leaf.point; };
+    const auto is_in = [&](const Member& one) { return one.here && root(one.leaf) == leaf.point; };
+    const Member* next = std::find_if(after, end, joined);
+    return next != end ? next->point : std::find_if(after, end, is_in)->point;
   }
   const Member* find(Arrival point) const {
     const auto at = std::lower_bound(

@@ -506,6 +506,12 @@ void Tree<Real>::absorb(NodeId v, NodeId leaf, double gap) {
 }
 
 template <class Real>
+void Tree<Real>::add_up_weights(NodeId v) {
+  if (!points_.weighted()) return;
+  for (; v != kNone; v = parent(v)) weights_[v.slot()] = weight(left(v)) + weight(right(v));
+}
+
+template <class Real>
 Tree<Real>::Remake::Remake(Tree& tree)
     : tree_(tree),
       free_mean_(tree.free_mean_),

@@ -20,7 +20,8 @@
 //   5  id is unique, and below next_id
 //   6  the parent of a stale node is stale; heights of others are right
 //   7  inner nodes below a linked one are linked
-//   8  every long mean is kept for one node or free; who has none has two leaves, or is stale
+//   8  every long mean is kept for one node or free; a node without one has two leaf children,
+//      or is stale
 //   (3 and 4: of nodes whose summary is not stale)
 #pragma once
 
@@ -177,7 +178,8 @@ class Tree {
   /// stale now. If this throws, it can be asked for again.
   Change take_change();
 
-  /// Write down from now on, or no more, which inner nodes get other children.
+  /// Write down from now on, or no more, which inner nodes get other children, or a leaf that
+  /// stands for something else.
   void watch(bool on) {
     watching_ = on;
     missed_ = false;
@@ -202,7 +204,9 @@ class Tree {
   }
   /// Say what a leaf stands for. What is above it is the caller's affair.
   void weigh(NodeId leaf, Standing standing) {
-    if (leaf == root_ || parent(leaf) != kNone) ++changes_;
+    const NodeId above = parent(leaf);
+    if (leaf == root_ || above != kNone) ++changes_;
+    if (above != kNone) note_rewired(above.slot());
     points_.weigh(leaf.row(), standing);
   }
   /// The row of a leaf that is not yet attached, to be changed.
@@ -287,6 +291,9 @@ class Tree {
   void recount(NodeId v);
   /// Add a leaf to the summary of an inner node, given |x - mean|^2. O(dim).
   void absorb(NodeId v, NodeId leaf, double gap);
+  /// A leaf has been absorbed by all nodes above v: their weights are again, to the bit, the sums
+  /// of their children's, as in a tree that is read from a file. O(depth), if there are weights.
+  void add_up_weights(NodeId v);
   /// Put a tree in the place of a child.
   void replace_child(NodeId parent, NodeId old_child, NodeId new_child);
   /// Compute the summary of a slot from its children's; its heights are stale. O(dim).
@@ -334,7 +341,9 @@ class Tree {
     Arrival next_arrival = 0;
     std::span<const double> standings;  // weight and ssd of each row; empty: points
   };
-  // The arrays are of the slots in use; numbering() is the place of each slot in them.
+  // The arrays are of the slots in use, by id: which slot a node got, on which way, is not seen in
+  // a file. numbering() is the place of each slot in them.
+  std::vector<Slot> stored_slots() const;
   std::vector<Slot> numbering() const;
   std::vector<std::uint32_t> link_array() const;
   std::vector<std::uint64_t> ids() const;

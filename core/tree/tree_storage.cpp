@@ -12,10 +12,20 @@
 namespace ramify {
 
 template <class Real>
+std::vector<Slot> Tree<Real>::stored_slots() const {
+  std::vector<Slot> out;
+  out.reserve(slots_ - free_.size());
+  for_each_slot([&](Slot slot) { out.push_back(slot); });
+  const auto earlier = [&](Slot a, Slot b) { return inner(a).id < inner(b).id; };
+  if (!std::is_sorted(out.begin(), out.end(), earlier)) std::sort(out.begin(), out.end(), earlier);
+  return out;
+}
+
+template <class Real>
 std::vector<Slot> Tree<Real>::numbering() const {
   std::vector<Slot> out(slots_);
   Slot next = 0;
-  for_each_slot([&](Slot slot) { out[slot] = next++; });
+  for (const Slot slot : stored_slots()) out[slot] = next++;
   return out;
 }
 
@@ -24,11 +34,11 @@ std::vector<std::uint32_t> Tree<Real>::link_array() const {
   const std::vector<Slot> place = numbering();
   std::vector<std::uint32_t> out;
   out.reserve(3 * slots_);
-  for_each_slot([&](Slot slot) {
+  for (const Slot slot : stored_slots()) {
     const Inner& node = inner(slot);
     for (const NodeId v : {node.parent, node.left, node.right})
       out.push_back((v == kNone || v.is_leaf() ? v : NodeId::inner(place[v.slot()])).raw());
-  });
+  }
   return out;
 }
 
@@ -36,7 +46,7 @@ template <class Real>
 std::vector<std::uint64_t> Tree<Real>::ids() const {
   std::vector<std::uint64_t> out;
   out.reserve(slots_);
-  for_each_slot([&](Slot slot) { out.push_back(inner(slot).id); });
+  for (const Slot slot : stored_slots()) out.push_back(inner(slot).id);
   return out;
 }
 
@@ -44,7 +54,7 @@ template <class Real>
 std::vector<double> Tree<Real>::ssds() const {
   std::vector<double> out;
   out.reserve(slots_);
-  for_each_slot([&](Slot slot) { out.push_back(inner(slot).ssd); });
+  for (const Slot slot : stored_slots()) out.push_back(inner(slot).ssd);
   return out;
 }
 
@@ -53,10 +63,10 @@ std::vector<Real> Tree<Real>::means() const {
   std::vector<Real> out;
   out.reserve(slots_ * dim());
   std::vector<Real> room(dim());
-  for_each_slot([&](Slot slot) {
+  for (const Slot slot : stored_slots()) {
     const Real* const own = mean(NodeId::inner(slot), room.data());
     out.insert(out.end(), own, own + dim());
-  });
+  }
   return out;
 }
 
@@ -65,11 +75,11 @@ std::vector<std::uint32_t> Tree<Real>::mark_array() const {
   std::vector<std::uint32_t> out;
   if (!marked()) return out;
   std::uint32_t place = 0;
-  for_each_slot([&](Slot slot) {
+  for (const Slot slot : stored_slots()) {
     if (marks_[slot] != Mark::kPlain)
       out.push_back(2 * place + (marks_[slot] == Mark::kLinked ? 1 : 0));
     ++place;
-  });
+  }
   return out;
 }
 
@@ -155,6 +165,7 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
 }
 
 #define RAMIFY_OF(Real)                                                    \
+  template std::vector<Slot> Tree<Real>::stored_slots() const;             \
   template std::vector<Slot> Tree<Real>::numbering() const;                \
   template std::vector<std::uint32_t> Tree<Real>::link_array() const;      \
   template std::vector<std::uint64_t> Tree<Real>::ids() const;             \

@@ -25,6 +25,22 @@ def first_zero_row(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, Non
 def first_zero_row(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> int | None:
     """Index of the first row of zeros, if there is one."""
 
+@overload
+def listed_means(points: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], links: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], standings: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, mean: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+@overload
+def listed_means(points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], links: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], standings: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+    """
+    Places of the nodes of a stored tree whose means the rest of the tree would not give.
+    """
+
+@overload
+def all_means(points: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], links: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], standings: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, places: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], listed: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> object: ...
+
+@overload
+def all_means(points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], links: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], standings: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, places: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], listed: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> object:
+    """All means of a stored tree, given those of these nodes."""
+
 def parents(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """Parent of every node; -1 for the root."""
 
@@ -57,6 +73,16 @@ def split_order(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), 
     Merges in the order in which pruning undoes them, and the price of each.
     """
 
+def graph_hac(n: int, a: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, ranks: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], report: object | None = None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    HAC of a graph: children, and what was between them in the weights' unit. A pair's largest weight counts; `ranks` break ties.
+    """
+
+def shared_neighbours(lists: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
+    """
+    For each entry of lists of nearest points: how many points both lists have, and how many one of them has. 2^32 - 1 is no point.
+    """
+
 class LiveF32:
     """A growing tree over float32 rows."""
 
@@ -84,12 +110,14 @@ class LiveF32:
     def begin_with_hac(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, threads: int = 1) -> int:
         """Begin with these rows, merged as offline HAC does; returns how many."""
 
-    def adopt(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
-        """Begin with these rows in a tree of this shape."""
-
-    def polish(self, m: int | None, pulse: object | None = None) -> bool:
+    def adopt(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, as_stored: bool = False) -> None:
         """
-        Merge the m subtrees at the top anew, if that earns more; without m, in rounds.
+        Begin with these rows in a tree of this shape; as_stored: scaled already, if they have to be.
+        """
+
+    def polish(self, m: int | None, pulse: object | None = None) -> list[tuple[int, float, float, bool]]:
+        """
+        Merge the m subtrees at the top anew; without m, in rounds. Of each round: how many subtrees, what the old top and the new one are worth, and whether it is kept.
         """
 
     def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
@@ -123,8 +151,22 @@ class LiveF32:
     def release(self, node: int) -> None:
         """A node is held no more."""
 
-    def marked(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """Ids of the held nodes, and of the topmost linked ones."""
+    def held(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Ids of the held nodes."""
+
+    def wholes(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        For each point the earliest leaf that it is linked with; its own if with none.
+        """
+
+    def together(self, number: int) -> list[int]:
+        """All points that are in one leaf with a point, or linked with it."""
+
+    def has_node(self, id: int) -> bool:
+        """Is there a node with this id?"""
+
+    def is_held(self, id: int) -> bool:
+        """Is there such a node, and is it held?"""
 
     @property
     def n_points(self) -> int:
@@ -137,8 +179,10 @@ class LiveF32:
     def has(self, number: int) -> bool:
         """Whether there is such a point."""
 
-    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The numbers of the leaves that these points are in."""
+    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_first: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The numbers of the leaves that these points are in, or of the earliest point in each.
+        """
 
     def record(self, on: bool) -> None:
         """Write down what happens from now on; the first change tells all."""
@@ -201,9 +245,9 @@ class LiveF32:
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
 
-    def versioned_snapshot(self) -> tuple[int, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
+    def versioned_snapshot(self, with_points: bool = False) -> tuple[int, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
         """
-        The version, the leaves' numbers (none: 0, 1, 2, ...) and weights (none: 1), its snapshot.
+        The version, the leaves' numbers (none: 0, 1, 2, ...), weights (none: 1) and earliest points (none: of their numbers); if wanted points and the leaves they are in (none: themselves), and rows; its snapshot.
         """
 
     def points(self, first: int = 0) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
@@ -265,12 +309,14 @@ class LiveF64:
     def begin_with_hac(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, threads: int = 1) -> int:
         """Begin with these rows, merged as offline HAC does; returns how many."""
 
-    def adopt(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
-        """Begin with these rows in a tree of this shape."""
-
-    def polish(self, m: int | None, pulse: object | None = None) -> bool:
+    def adopt(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, as_stored: bool = False) -> None:
         """
-        Merge the m subtrees at the top anew, if that earns more; without m, in rounds.
+        Begin with these rows in a tree of this shape; as_stored: scaled already, if they have to be.
+        """
+
+    def polish(self, m: int | None, pulse: object | None = None) -> list[tuple[int, float, float, bool]]:
+        """
+        Merge the m subtrees at the top anew; without m, in rounds. Of each round: how many subtrees, what the old top and the new one are worth, and whether it is kept.
         """
 
     def refine(self, sweeps: int, slack: float, pulse: object | None = None) -> tuple[int, int, bool]:
@@ -304,8 +350,22 @@ class LiveF64:
     def release(self, node: int) -> None:
         """A node is held no more."""
 
-    def marked(self) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
-        """Ids of the held nodes, and of the topmost linked ones."""
+    def held(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Ids of the held nodes."""
+
+    def wholes(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        For each point the earliest leaf that it is linked with; its own if with none.
+        """
+
+    def together(self, number: int) -> list[int]:
+        """All points that are in one leaf with a point, or linked with it."""
+
+    def has_node(self, id: int) -> bool:
+        """Is there a node with this id?"""
+
+    def is_held(self, id: int) -> bool:
+        """Is there such a node, and is it held?"""
 
     @property
     def n_points(self) -> int:
@@ -318,8 +378,10 @@ class LiveF64:
     def has(self, number: int) -> bool:
         """Whether there is such a point."""
 
-    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The numbers of the leaves that these points are in."""
+    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_first: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The numbers of the leaves that these points are in, or of the earliest point in each.
+        """
 
     def record(self, on: bool) -> None:
         """Write down what happens from now on; the first change tells all."""
@@ -382,9 +444,9 @@ class LiveF64:
         Children, heights and stable ids of the inner nodes, in canonical numbering.
         """
 
-    def versioned_snapshot(self) -> tuple[int, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
+    def versioned_snapshot(self, with_points: bool = False) -> tuple[int, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
         """
-        The version, the leaves' numbers (none: 0, 1, 2, ...) and weights (none: 1), its snapshot.
+        The version, the leaves' numbers (none: 0, 1, 2, ...), weights (none: 1) and earliest points (none: of their numbers); if wanted points and the leaves they are in (none: themselves), and rows; its snapshot.
         """
 
     def points(self, first: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
@@ -418,6 +480,39 @@ class LiveF64:
     @staticmethod
     def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object], state: dict[str, object]) -> LiveF64:
         """The inverse of state()."""
+
+class LiveGraph:
+    """A graph that changes, and its tree under average linkage."""
+
+    def __init__(self, most: int) -> None: ...
+
+    def announce(self, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """What points will be called that come with the next update."""
+
+    def update(self, gone: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], came: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], a: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Points that go, points that were announced, and new weights of edges."""
+
+    def snapshot(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Points in order of number, children, mean weights."""
+
+    def edges(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+        """Both ends and the weight of every edge."""
+
+    def weight(self, a: int, b: int) -> int: ...
+
+    def check(self) -> None:
+        """Raise RuntimeError naming a broken invariant."""
+
+    @property
+    def updates(self) -> int: ...
+
+    @property
+    def merged_anew(self) -> int: ...
+
+    @property
+    def entries(self) -> int: ...
+
+    def __len__(self) -> int: ...
 
 @overload
 def moment_sums(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], similarity: str, pulse: object | None = None) -> tuple[float, float, float]: ...

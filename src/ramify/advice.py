@@ -5,30 +5,47 @@ What is decided by looking, and by measuring a small tree:
 
     metric    from the rows' lengths, signs and zeros
     linkage   average where groups are separated, by the heights of its tree, or where many
-              rows are twins, as in logs, whose groups are of very unequal size; else ward
-    cut       at a gap between heights, or by silhouette, or by a rule of thumb
+              rows are twins, as in logs; else average or ward, whichever has the cut of the
+              higher modularity on a graph of near neighbours
+    cut       at a gap between heights, or where ward's silhouette has a peak, or where
+              modularity is highest
 
-The rules are those of docs/choosing.md, whose table measures them on real data.
+`python -m benchmarks.choosing` measures the rules; docs/choosing.md has its table.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.estimators import HAC, OHAC
+from ramify.estimators._options import Linkage
+from ramify.estimators._skipping import ZeroRows
 from ramify.hierarchy import FloatArray, Hierarchy
-from ramify.metric import COSINE, SQEUCLIDEAN, Metric
-from ramify.points import Expected, chunks, read_batch
+from ramify.looking import (
+    Cuts,
+    Sample,
+    best_silhouette,
+    cuts_of,
+    narrowed,
+    sampled,
+    twins,
+    widest_gap,
+)
+from ramify.metric import COSINE, SQEUCLIDEAN, Metric, MetricName
+from ramify.points import Expected, read_batch
 
 _TOO_FEW = 10  # rows, to grow a tree and look at it
 _GAP = 3.0  # between groups, as a multiple of the height within them
 _TWINS = 1 / 3  # of the rows, that are there more than once
+_AS_GOOD = 0.01  # of modularity: cuts that are this near to the best are as good
+_RANGE = 2  # no number stands out among more than these
+_UNEVEN = 0.4  # of the number of groups: what there would be of the size most points see
 _WIDE = 10.0  # spread of the widest column, as a multiple of the middle one's
 
 
@@ -52,6 +69,9 @@ class Recommendation:
         What the rows look like.
     reasons : mapping
         A sentence for each of the above.
+    zero_rows : str
+        Option of :class:`OHAC`: ``"apart"`` where rows are compared by their directions, and
+        some are all zeros.
 
     Examples
     --------
@@ -64,13 +84,14 @@ class Recommendation:
     groups are separated (8 of them), and average linkage has heights that can be read
     """
 
-    metric: str
-    linkage: str
+    metric: MetricName
+    linkage: Linkage
     cut: Mapping[str, Any]
     gamma: float
     scale: bool
     kind: str
     reasons: Mapping[str, str]
+    zero_rows: ZeroRows = "error"
 
     def estimator(self) -> OHAC:
         """An online model with these options. Rows are yours to scale, where ``scale`` is True.
@@ -80,18 +101,19 @@ class Recommendation:
         >>> import ramify
         >>> from ramify import datasets
         >>> ramify.recommend(datasets.intents().points).estimator()
-        OHAC(linkage='ward', metric='cosine', n_clusters=47)
+        OHAC(linkage='ward', metric='cosine', n_clusters=32)
         """
         return OHAC(
             self.cut.get("n_clusters"),
             distance_threshold=self.cut.get("height"),
             metric=self.metric,
             linkage=self.linkage,
+            zero_rows=self.zero_rows,
         )
 
     def __repr__(self) -> str:
         lines = [f"<Recommendation for {self.kind}>"]
-        lines += [f"  {name:8} {value:18} {self.reasons[name]}" for name, value in self._values()]
+        lines += [f"  {name:9} {value:17} {self.reasons[name]}" for name, value in self._values()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -110,6 +132,8 @@ class Recommendation:
             ("cut", f"{by}={value:.4g}" if by == "height" else f"{by}={value}"),
             ("gamma", f"{self.gamma:.4g}"),
         ]
+        if self.zero_rows != "error":
+            shown.insert(1, ("zero_rows", self.zero_rows))
         return ([("scale", "yes")] if self.scale else []) + shown
 
 
@@ -124,7 +148,8 @@ def recommend(X: npt.ArrayLike, *, sample: int = 2_000) -> Recommendation:
     X : array-like of shape (n, d)
         Rows, as an estimator takes them.
     sample : int
-        How many rows to look at, drawn with a fixed seed. O(sample² d).
+        How many rows to look at, drawn with a fixed seed; fewer if they are very long. Of more
+        than 1,000 columns, the 256 main directions stand for them. O(sample² d).
 
     Returns
     -------
@@ -143,45 +168,58 @@ def recommend(X: npt.ArrayLike, *, sample: int = 2_000) -> Recommendation:
 
     most = whole_number("sample", sample, least=_TOO_FEW)
     rows = read_batch(X, Expected("recommend"))
-    n = len(rows)
-    chosen = np.sort(np.random.default_rng(0).permutation(n)[:most])
-    start, parts = 0, []
-    for chunk in chunks(rows):
-        here = chosen[(chosen >= start) & (chosen < start + len(chunk))] - start
-        parts.append(chunk[here])
-        start += len(chunk)
-    looked_at = np.concatenate(parts).astype(np.float64)
+    looked_at = sampled(rows, most)
     kind, metric, why_metric = _metric_for(looked_at)
     reasons = {"metric": why_metric}
-    wide = _too_wide(looked_at, metric)
-    if wide:
-        reasons["scale"] = wide
-        spread = looked_at.std(axis=0)
-        looked_at = (looked_at - looked_at.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    compared = metric.prepared(looked_at)
-    gamma = fitting_gamma(compared)
+    zero_rows: ZeroRows = "error"
+    if metric.unit_rows and (empty := int((looked_at.lengths == 0).sum())):
+        zero_rows = "apart"
+        reasons["zero_rows"] = f"{empty:,} of {len(looked_at.lengths):,} rows are all zeros"
+        looked_at = looked_at.without_empty()
+    wide = ""
+    if looked_at.is_wide:
+        compared, gamma = narrowed(looked_at, metric)
+    else:
+        dense = looked_at.dense()
+        wide = _too_wide(dense, metric)
+        if wide:
+            reasons["scale"] = wide
+            spread = dense.std(axis=0)
+            dense = (dense - dense.mean(axis=0)) / np.where(spread > 0, spread, 1)
+        compared = metric.prepared(dense)
+        gamma = fitting_gamma(compared)
     reasons["gamma"] = "one over the mean squared distance of two rows"
-    linkage, cut, more = _cut_for(compared, metric, n)
+    linkage, cut, more = _cut_for(compared, twins(looked_at), metric, len(rows))
     answers = MappingProxyType({**reasons, **more})
     return Recommendation(
-        metric.name, linkage, MappingProxyType(cut), gamma, bool(wide), kind, answers
+        cast(MetricName, metric.name),
+        linkage,
+        MappingProxyType(cut),
+        gamma,
+        bool(wide),
+        kind,
+        answers,
+        zero_rows,
     )
 
 
-def _metric_for(rows: FloatArray) -> tuple[str, Metric, str]:
+def _metric_for(sample: Sample) -> tuple[str, Metric, str]:
     """What rows look like, how to compare them, and why."""
-    d = rows.shape[1]
-    lengths = np.linalg.norm(rows, axis=1)
-    zeros = float((rows == 0).mean())
-    if lengths.min() == 0:
+    d, lengths = sample.width, sample.lengths
+    empty = int((lengths == 0).sum())
+    counts = d >= 16 and sample.zeros >= 0.6 and sample.least >= 0
+    if empty and not counts:
         return _table(d, "some rows are all zeros, which have no direction")
-    if d >= 16 and zeros >= 0.6 and rows.min() >= 0:
-        why = f"no negative numbers, {zeros:.0%} zeros: a longer row says more, not something else"
+    if counts and 2 * empty <= len(lengths):
+        zeros = f"no negative numbers, {min(sample.zeros, 0.99):.0%} zeros"
+        why = f"{zeros}: a longer row says more, not something else"
         return "counts", COSINE, why
+    if empty:
+        return _table(d, "most rows are all zeros, which have no direction")
     if d >= 8 and lengths.max() < 1.02 * lengths.min():
         why = f"rows are all of length {lengths.mean():.3g}: only their directions differ"
         return "embeddings", COSINE, why
-    if d >= 64 and rows.min() < 0 and lengths.std() < 0.15 * lengths.mean():
+    if d >= 64 and sample.least < 0 and lengths.std() < 0.15 * lengths.mean():
         why = f"{d} numbers of either sign, rows of about one length: directions carry the meaning"
         return "embeddings", COSINE, why
     return _table(d, "coordinates or measurements: lengths of rows count")
@@ -204,89 +242,72 @@ def _too_wide(rows: FloatArray, metric: Metric) -> str:
     )
 
 
-class _Gap(NamedTuple):
-    groups: int
-    low: float  # height of the last merge within a group
-    high: float  # height of the first between two
-
-    @property
-    def middle(self) -> float:
-        return float((self.low * self.high) ** 0.5)
-
-
 def _cut_for(
-    rows: FloatArray, metric: Metric, n: int
-) -> tuple[str, dict[str, Any], dict[str, str]]:
+    rows: FloatArray, share_of_twins: float, metric: Metric, n: int
+) -> tuple[Linkage, dict[str, Any], dict[str, str]]:
     """Linkage, cut, and the reasons for both."""
-    guess = max(1, round((n / 2) ** 0.5))
-    start = f"a start for {n:,} rows; no number stands out, so look at several: tree.levels(...)"
     if len(rows) < _TOO_FEW:
         few = "too few rows to look at; ward makes clusters of like size"
+        guess = max(1, round((n / 2) ** 0.5))
+        start = f"a start for {n:,} rows, too few to look at: the root of half of them"
         return "ward", {"n_clusters": guess}, {"linkage": few, "cut": start}
-    average = HAC(metric=metric.name).fit(rows).hierarchy()
-    twins = _twins(rows)
-    gap = _gap(average, _GAP)
-    if gap is None and twins >= _TWINS and (gap := _gap(average, 1.0)) is not None:
-        why = f"{twins:.0%} of the rows have a twin, as in a log: groups may be of any size"
-        where = f"the widest gap of heights, between {gap.low:.3g} and {gap.high:.3g}"
-        return "average", {"height": gap.middle}, {"linkage": why, "cut": where}
+    average = HAC().fit(rows).hierarchy()
+    found = _by_height(average, share_of_twins, metric)
+    if found is not None:
+        return found
+    ward = HAC(linkage="ward").fit(rows).hierarchy()
+    loose, even = cuts_of([average, ward], rows)
+    linkage, why = _linkage_for(loose, even)
+    where = "" if len(rows) == n else f" in a sample of {len(rows):,} rows"
+    k, score = best_silhouette(rows, even) if linkage == "ward" else (None, 0.0)
+    if k is not None:
+        peak = f"the silhouette is best there{where} ({score:.2f})"
+        return linkage, {"n_clusters": k}, {"linkage": why, "cut": peak}
+    cuts = loose if linkage == "average" else even
+    low, high = cuts.as_good(_AS_GOOD)
+    start = f"modularity is best there{where}"
+    if high > _RANGE * low:
+        start = f"no number stands out: modularity{where} is about as good from {low} to {high}"
+    elif high > low:
+        start += f", and about as good from {low} to {high}"
+    start += "; look at several: tree.levels(...)"
+    return linkage, {"n_clusters": int(cuts.counts[cuts.best])}, {"linkage": why, "cut": start}
+
+
+def _linkage_for(average: Cuts, ward: Cuts) -> tuple[Linkage, str]:
+    """Which of the two keeps near neighbours together, and why."""
+    loose, even = average.modularity.max(), ward.modularity.max()
+    figures = f"modularity of the best cut: {loose:.3f} by average, {even:.3f} by ward"
+    count, like = int(ward.counts[ward.best]), ward.even_count
+    if loose > even + _AS_GOOD:
+        return "average", f"groups touch, and average keeps near rows together best ({figures})"
+    if loose >= even - _AS_GOOD and like < _UNEVEN * count:
+        sizes = f"the sizes of {count} groups are as uneven as if there were {like:.1f}"
+        return "average", f"groups touch, and {sizes} ({figures})"
+    if loose > even:
+        return "ward", f"groups touch, and average is better by less than {_AS_GOOD} ({figures})"
+    return "ward", f"groups touch, and ward keeps near rows together best ({figures})"
+
+
+def _by_height(
+    average: Hierarchy, share_of_twins: float, metric: Metric
+) -> tuple[Linkage, dict[str, Any], dict[str, str]] | None:
+    """A cut at a gap between heights of average linkage, if there is one."""
+    gap, why, where = widest_gap(average, _GAP), "", "between {low} and {high} nothing merges"
     if gap is not None:
         why = (
             f"groups are separated ({gap.groups} of them), and average linkage has heights that "
             f"can be read"
         )
-        where = f"between {gap.low:.3g} and {gap.high:.3g} nothing merges"
-        return "average", {"height": gap.middle}, {"linkage": why, "cut": where}
-    ward = HAC(metric=metric.name, linkage="ward").fit(rows).hierarchy()
-    shares = [f"{_largest_of_ten(tree):.0%}" for tree in (average, ward)]
-    why = f"groups touch: of ten clusters the largest holds {shares[1]}, with average {shares[0]}"
-    k, score = _best_by_silhouette(rows, ward)
-    if k is None:
-        return "ward", {"n_clusters": guess}, {"linkage": why, "cut": start}
-    best = f"the silhouette of a sample is best there ({score:.2f})"
-    return "ward", {"n_clusters": k}, {"linkage": why, "cut": best}
-
-
-def _gap(tree: Hierarchy, least: float) -> _Gap | None:
-    """The widest gap, of at least a factor, between groups that hold nearly everything, and
-    of which none is nearly all."""
-    n, heights = tree.n_leaves, tree.monotone_heights
-    counts = np.arange(2, min(2 * int(n**0.5), n - 1) + 1)
-    low, high = heights[n - counts - 1], heights[n - counts]
-    wide = counts[(low > 1e-9 * heights[-1]) & (high > least * low)]
-    best: _Gap | None = None
-    for count in wide.tolist():
-        sizes = np.bincount(tree.cut(n_clusters=count))
-        held = sizes[sizes >= min(5, n // 4)].sum()
-        gap = _Gap(count, float(heights[n - count - 1]), float(heights[n - count]))
-        wider = best is None or gap.high * best.low > best.high * gap.low
-        if held >= 0.95 * n and sizes.max() <= 0.8 * n and wider:
-            best = gap
-    return best
-
-
-def _twins(rows: FloatArray) -> float:
-    """Share of the rows that are there more than once."""
-    _, counts = np.unique(rows, axis=0, return_counts=True)
-    return float(counts[counts > 1].sum() / len(rows))
-
-
-def _largest_of_ten(tree: Hierarchy) -> float:
-    """Share of the points in the largest of ten clusters."""
-    return float(np.bincount(tree.cut(n_clusters=10)).max() / tree.n_leaves)
-
-
-def _best_by_silhouette(rows: FloatArray, tree: Hierarchy) -> tuple[int | None, float]:
-    """The number of clusters with the best silhouette; None if it is just the finest."""
-    from sklearn.metrics import pairwise_distances, silhouette_score
-
-    apart = pairwise_distances(rows)
-    np.fill_diagonal(apart, 0)
-    finest = max(len(rows) // 8, 3)
-    counts = np.unique(np.geomspace(2, finest, 20).astype(np.int64))
-    labels = tree.cut_many(counts)
-    scores = [float(silhouette_score(apart, column, metric="precomputed")) for column in labels.T]
-    best = int(np.argmax(scores))
-    if counts[best] > finest // 2 or scores[best] < 0.1:
-        return None, scores[best]
-    return int(counts[best]), scores[best]
+    elif share_of_twins >= _TWINS:
+        gap = widest_gap(average, 1.0)
+        why = (
+            f"{share_of_twins:.0%} of the rows have a twin, as in a log: groups may be of any size"
+        )
+        where = "the widest gap of heights, between {low} and {high}"
+    if gap is None:
+        return None
+    told = metric.squares_per_distance  # heights of rows at unit length are halved squares
+    low, high = (f"{height / told:.3g}" for height in (gap.low, gap.high))
+    reasons = {"linkage": why, "cut": where.format(low=low, high=high)}
+    return "average", {"height": gap.middle / told}, reasons

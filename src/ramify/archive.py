@@ -32,9 +32,10 @@ from ramify.errors import UnreadableFileError
 from ramify.writing import whole_file
 
 #: Raised when the layout above changes.
-FORMAT = 2
+FORMAT = 3
 #: Formats that can be read. In 1, a point's arrival number was its place.
-FORMATS = (1, FORMAT)
+#: Up to 2, a model had all of its means (lean.py).
+FORMATS = (1, 2, FORMAT)
 
 Array: TypeAlias = npt.NDArray[Any]
 Path: TypeAlias = str | os.PathLike[str]

@@ -108,7 +108,8 @@ def _text(X: object) -> str | None:
         if isinstance(value, str | bytes):
             return (
                 f"Input X contains text: {value!r} (row {row}, column {column}); "
-                f"convert your data to numbers first"
+                f"convert your data to numbers first, "
+                "as sklearn.compose.ColumnTransformer does for columns of categories and of texts"
             )
     return None
 

@@ -8,7 +8,7 @@ and what would be right. True and False are ints to Python, and no numbers here.
 from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar, get_args
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -94,6 +94,18 @@ def one_of(name: str, found: object, offered: tuple[str, ...], *, hint: str = ""
     if found not in offered:
         raise ValueError(f"{name}={found!r} is not offered; choose one of {listed(offered)}{hint}")
     return found
+
+
+def choices(literal: Any) -> tuple[str, ...]:
+    """The strings of a ``Literal`` type.
+
+    Examples
+    --------
+    >>> from typing import Literal
+    >>> choices(Literal["keep", "count"])
+    ('keep', 'count')
+    """
+    return get_args(literal)
 
 
 def one_of_or_none(name: str, found: object, offered: tuple[str, ...]) -> str | None:

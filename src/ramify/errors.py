@@ -71,6 +71,38 @@ class UnreadableFileError(ValueError):
     """
 
 
+class TooLargeError(MemoryError):
+    """Sparse rows would be made dense that cannot fit the memory; nothing was changed.
+
+    The message says how much it would take and how much there is. Fewer columns are the way
+    out: scikit-learn's ``TruncatedSVD`` keeps of sparse rows what tells them apart.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> import ramify
+    >>> X = sparse.csr_array((1_000_000, 2_000_000))
+    >>> try:
+    ...     ramify.HAC().fit(X)
+    ... except ramify.errors.TooLargeError as error:
+    ...     print(str(error)[:60])
+    1,000,000 sparse rows of 2,000,000 columns take 48,000.0 GB,
+    """
+
+
+class LargeRowsWarning(UserWarning):
+    """Sparse rows, made dense, will take more than half of the memory that is free.
+
+    The message says how much. See :class:`TooLargeError`.
+
+    Examples
+    --------
+    >>> from ramify.errors import LargeRowsWarning
+    >>> issubclass(LargeRowsWarning, UserWarning)
+    True
+    """
+
+
 class FlatKernelWarning(UserWarning):
     """All points are equally alike to a measure, which then says nothing about a tree.
 

@@ -147,7 +147,8 @@ def _numbers(values: npt.NDArray[np.object_], j: int, columns: list[Any]) -> npt
         at = where(row, j, columns)
         if isinstance(value, str | bytes):
             raise ValueError(
-                f"Input X contains text: {value!r} {at}; convert your data to numbers first"
+                f"Input X contains text: {value!r} {at}; convert your data to numbers first, "
+                "as sklearn.compose.ColumnTransformer does for columns of categories and of texts"
             )
         decimal = type(value).__name__ == "Decimal"
         if not isinstance(value, Real | np.bool) and not decimal:

@@ -133,7 +133,7 @@ class Ids:
             return dict(zip(numbers, coming, strict=True))
         return {begin + i: one for i, one in enumerate(coming)}
 
-    def index_of(self, wanted: object) -> int | None:
+    def number_of(self, wanted: object) -> int | None:
         """Arrival number of the point with this id, None if there is none."""
         try:
             found = self._place.get(wanted)  # type: ignore[call-overload]
@@ -142,7 +142,7 @@ class Ids:
         return None if isinstance(wanted, bool) else found
 
     def find(self, wanted: str, n: int) -> int | None:
-        """As :meth:`index_of` among points before number n, while a batch may be under way."""
+        """As :meth:`number_of` among points before number n, while a batch may be under way."""
         # First: whoever settles moves them to the others.
         done, coming, numbers = self._next, self._coming, self._numbers
         found = self._place.get(wanted)

@@ -4,14 +4,16 @@
     sqeuclidean   |x - y|^2
     cosine        1 - cos(x, y): of rows at unit length, half of |x - y|^2
     dot           -x.y
+    euclidean     |x - y|, where trees are those of its square: with linkages whose heights
+                  are roots themselves
 
-Two facts make the difference, and whoever treats metrics differently asks for one of
+Two facts make the difference, and code that treats metrics differently asks for one of
 them and not for a name: whether rows count at unit length, and whether they are
 multiplied or subtracted. The core has its own copy of the arithmetic.
 """
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,11 @@ import numpy.typing as npt
 from ramify import _core
 from ramify.checks import listed
 from ramify.sparse import SparseRows
+
+#: What users call the metrics, for signatures.
+MetricName: TypeAlias = Literal["sqeuclidean", "cosine", "dot"]
+LinkedMetricName: TypeAlias = Literal["sqeuclidean", "euclidean", "cosine", "dot"]
+DistanceName: TypeAlias = Literal["sqeuclidean", "cosine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,16 @@ class Metric:
     name: str  #: as users and the core say it
     unit_rows: bool = False  #: only directions count, and rows of zeros have none
     product: bool = False  #: rows are multiplied: it is no distance, and may be negative
+    rooted: bool = False  #: distances are told as roots; trees are those of the squares
+
+    @property
+    def core(self) -> str:
+        """The name of what the core compares by."""
+        return SQEUCLIDEAN.name if self.rooted else self.name
+
+    def told(self, distances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Distances of the core as users are told them."""
+        return np.sqrt(distances) if self.rooted else distances
 
     @property
     def allows_ward(self) -> bool:
@@ -56,7 +73,8 @@ class Metric:
         if row is not None:
             raise ValueError(
                 f"Input X has only zeros in row {row}, which has no direction; "
-                f"metric={self.name!r} needs non-zero rows"
+                f"metric={self.name!r} needs non-zero rows. An estimator with zero_rows='skip' "
+                f"leaves such rows out; with zero_rows='apart' they are a group of their own"
             )
 
     def prepared(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -88,11 +106,14 @@ class Metric:
 
 
 SQEUCLIDEAN = Metric("sqeuclidean")
+EUCLIDEAN = Metric("euclidean", rooted=True)
 COSINE = Metric("cosine", unit_rows=True)
 DOT = Metric("dot", product=True)
 
-#: All of them by name, the default first.
+#: Those that every linkage goes with, by name, the default first.
 METRICS = {metric.name: metric for metric in (SQEUCLIDEAN, COSINE, DOT)}
+#: All of them.
+BY_NAME = METRICS | {EUCLIDEAN.name: EUCLIDEAN}
 DISTANCES = tuple(metric for metric in METRICS.values() if not metric.product)
 SIMILARITIES = tuple(metric for metric in METRICS.values() if metric.can_be_alike)
 

@@ -7,20 +7,24 @@ text and trunk have the colour of the text around.
 """
 
 from html import escape
+from typing import TypeAlias
 
 from ramify.hierarchy import Hierarchy
 from ramify.outline import Top
-from ramify.palette import PALETTE
+from ramify.palette import cluster_colors
 
 _TIPS = 24
-_CLUSTERS = 4  # in colour
+_CLUSTERS = 4  # in colour, where the model does not say how many
 _CUTS = (2, 4, 8)  # sizes of whose clusters are listed
 _LISTED = 6  # sizes in a list
 _WIDTH, _ROW = 300, 8  # pixels
 
+#: Of each node that is shown.
+Colors: TypeAlias = dict[int, str | None]
 
-def tree_html(tree: Hierarchy) -> str:
-    """A small picture and the key figures of a tree. O(n).
+
+def tree_html(tree: Hierarchy, n_clusters: int | None = None) -> str:
+    """A small picture and the key figures of a tree, cut into so many. O(n).
 
     Examples
     --------
@@ -35,7 +39,7 @@ def tree_html(tree: Hierarchy) -> str:
     )
     return (
         '<div style="display:flex; flex-wrap:wrap; gap:24px; align-items:center">'
-        f"{tree_svg(tree)}<table>{rows}</table></div>"
+        f"{tree_svg(tree, n_clusters)}<table>{rows}</table></div>"
     )
 
 
@@ -61,8 +65,10 @@ def _sizes(tree: Hierarchy, k: int) -> str:
     return listed if len(sizes) <= _LISTED else f"{listed} + …"
 
 
-def tree_svg(tree: Hierarchy) -> str:
-    """The top of a tree as a small dendrogram, its cut into four in colour.
+def tree_svg(tree: Hierarchy, n_clusters: int | None = None) -> str:
+    """The top of a tree as a small dendrogram, a cut in colour: into four, if none is wanted.
+
+    More clusters than tips are not to be seen, and have no colours.
 
     Examples
     --------
@@ -71,18 +77,18 @@ def tree_svg(tree: Hierarchy) -> str:
     True
     """
     top = Top(tree, min(_TIPS, tree.n_leaves))
+    colors = _colors(top, n_clusters)
     tall = _ROW * len(top.tips)
     label = f"The top of a tree of {tree.n_leaves:,} points"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{tall}" '
         f'viewBox="0 0 {_WIDTH} {tall}" role="img" aria-label="{label}" '
         'fill="none" stroke="currentColor" stroke-width="1.2" style="max-width:100%">'
-        f"{''.join(_branches(top))}{''.join(_wedges(top))}</svg>"
+        f"{''.join(_branches(top, colors))}{''.join(_wedges(top, colors))}</svg>"
     )
 
 
-def _branches(top: Top) -> list[str]:
-    colors = _colors(top)
+def _branches(top: Top, colors: Colors) -> list[str]:
     pieces = []
     for v in top.merges():
         x, (a, b) = _x(top, v), top.children(v)
@@ -92,9 +98,8 @@ def _branches(top: Top) -> list[str]:
     return pieces
 
 
-def _wedges(top: Top) -> list[str]:
+def _wedges(top: Top, colors: Colors) -> list[str]:
     """At each tip, a wedge as high as its share of the largest."""
-    colors = _colors(top)
     largest = max(top.size(tip) for tip in top.tips)
     right = _WIDTH - 1
     pieces = []
@@ -113,11 +118,14 @@ def _path(path: str, color: str | None, *, filled: bool = False) -> str:
     return f'<path d="{path}"{paint}/>'
 
 
-def _colors(top: Top) -> dict[int, str | None]:
+def _colors(top: Top, n_clusters: int | None = None) -> Colors:
     """The colour of each node shown: of its cluster, None above the cut."""
-    first = 2 * top.n - min(_CLUSTERS, len(top.tips))
-    colors: dict[int, str | None] = {2 * top.n - 2: None}
-    fresh = iter(PALETTE)
+    root, tips = 2 * top.n - 2, len(top.tips)
+    if n_clusters is not None and n_clusters > tips:
+        return dict.fromkeys([*top.merges(), *top.tips])
+    first = 2 * top.n - min(n_clusters or _CLUSTERS, tips)
+    fresh = iter(cluster_colors(tips))
+    colors: Colors = {root: next(fresh) if first > root else None}
     for v in reversed(top.merges()):
         for child in sorted(top.children(v), key=lambda c: top.y[c]):
             above = colors[v] if v < first else None

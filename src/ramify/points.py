@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_array, validate_data
 from ramify import _core
 from ramify.arrays import one_row, to_array
 from ramify.frames import named_row, read_table, where
+from ramify.memory import require_room
 from ramify.metric import SQEUCLIDEAN, Metric
 from ramify.sparse import SparseRows, is_sparse, to_csr
 
@@ -40,6 +41,7 @@ class Expected(NamedTuple):
     metric: Metric = SQEUCLIDEAN  #: may refuse rows, of zeros say
     dtype: RealType | None = None  #: type of the model's earlier rows; None for a first batch
     width: int | None = None  #: width of these
+    zeros: bool = False  #: whether rows of zeros come in that the metric cannot measure
 
 
 def read_batch(X: object, expected: Expected) -> Rows | SparseRows:
@@ -74,7 +76,8 @@ def read_batch(X: object, expected: Expected) -> Rows | SparseRows:
     _check_width(array.shape[1], expected)
     rows = _to_real(array, expected.dtype or _real_type(array.dtype))
     _check_values(rows, array, columns)
-    expected.metric.refuse_bad(rows)
+    if not expected.zeros:
+        expected.metric.refuse_bad(rows)
     return rows
 
 
@@ -87,7 +90,24 @@ def read_rows(X: object, expected: Expected) -> Rows:
     dtype('float64')
     """
     rows = read_batch(X, expected)
-    return rows.dense() if isinstance(rows, SparseRows) else rows
+    if not isinstance(rows, SparseRows):
+        return rows
+    require_room(*rows.shape, rows.dtype.itemsize)
+    return rows.dense()
+
+
+def zero_rows_of(rows: Rows | SparseRows) -> npt.NDArray[np.bool_]:
+    """Which rows are all zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> zero_rows_of(np.array([[0.0, 0.0], [0.0, 1.0]]))
+    array([ True, False])
+    """
+    if isinstance(rows, SparseRows):
+        return rows.zero_rows()
+    return np.logical_not(rows.any(axis=1))
 
 
 def chunks(rows: Rows | SparseRows) -> Iterator[Rows]:
@@ -226,7 +246,8 @@ def _read_sparse(X: Any, expected: Expected) -> SparseRows:
         _check_width(X.shape[1], expected)
         rows = to_csr(X, expected.dtype or _real_type(X.dtype))
         _check_sparse_values(rows)
-        expected.metric.refuse_bad(rows)
+        if not expected.zeros:
+            expected.metric.refuse_bad(rows)
         return rows
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: expected real numbers")

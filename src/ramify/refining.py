@@ -109,7 +109,7 @@ def refine(
     how = METRICS[one_of("metric", metric, tuple(METRICS))]
     known = read_tree(tree)
     direction = "cosine" if how.unit_rows else "sqeuclidean"
-    rows = read_own_rows(X, known.n_leaves, direction).astype(np.float64, copy=False)
+    rows = read_own_rows(X, known, direction).astype(np.float64, copy=False)
     if how.name == "sqeuclidean":  # far from the origin means lose digits
         rows = rows - rows.mean(axis=0)
     core = core_over(known, rows, how.name, linkage)

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from math import isfinite
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +22,13 @@ import numpy.typing as npt
 from ramify.checks import one_of
 from ramify.estimators._changing import ChangingClusterer, Forgetting
 from ramify.estimators._edits import Edits
-from ramify.estimators._live import Live
-from ramify.estimators._options import check_cut
+from ramify.estimators._options import Linkage, check_cut
 from ramify.estimators._registry import ALGORITHMS, BY_NAME
+from ramify.estimators._settings import Duplicates
+from ramify.estimators.stream import Stream, widened
 from ramify.frames import Table, read_table, where
 from ramify.hierarchy import Hierarchy, IntArray
-from ramify.metric import METRICS
+from ramify.metric import COSINE, LinkedMetricName
 from ramify.points import Rows
 
 try:
@@ -81,6 +82,9 @@ class OnlineHierarchy(base.Clusterer):
     duplicates
         ``"count"``: a point that equals an earlier one raises the weight of its leaf,
         instead of adding a leaf.
+    zero_rows
+        ``"skip"``: under cosine, leave out points that are zero everywhere, instead of
+        refusing them.
 
     Examples
     --------
@@ -95,16 +99,19 @@ class OnlineHierarchy(base.Clusterer):
     <Hierarchy: 4 points, root height 27, split 2 | 2>
     """
 
+    zero_rows: Literal["error", "skip"] = "error"  # as of models in older pickles
+
     def __init__(
         self,
         algorithm: str = "ohac",
-        metric: str = "sqeuclidean",
-        linkage: str = "average",
+        metric: LinkedMetricName = "sqeuclidean",
+        linkage: Linkage = "average",
         n_clusters: int | None = None,
         distance_threshold: float | None = None,
         window: int | None = None,
         max_age: float | timedelta | None = None,
-        duplicates: str = "keep",
+        duplicates: Duplicates = "keep",
+        zero_rows: Literal["error", "skip"] = "error",
     ) -> None:
         self.algorithm = algorithm
         self.metric = metric
@@ -114,6 +121,7 @@ class OnlineHierarchy(base.Clusterer):
         self.window = window
         self.max_age = max_age
         self.duplicates = duplicates
+        self.zero_rows = zero_rows
         self._model: Any = None
         self._columns: dict[Hashable, int] = {}
 
@@ -266,7 +274,7 @@ class OnlineHierarchy(base.Clusterer):
             width = max(width, model.n_features_in_)
             if width > model.n_features_in_:
                 width = max(width, 2 * model.n_features_in_)
-                model = _widened(model, width)
+                model = widened(model, width)
         rows = _spread(table, columns, width)
         self._insert(model, rows, weights, times)
         self._model, self._columns = model, columns
@@ -287,7 +295,8 @@ class OnlineHierarchy(base.Clusterer):
     def _new_model(self) -> Any:
         algorithm = BY_NAME[one_of("algorithm", self.algorithm, _ONLINE)]
         check_cut(self.n_clusters, self.distance_threshold)
-        model = algorithm.estimator(metric=self.metric)
+        one_of("zero_rows", self.zero_rows, ("error", "skip"))  # features to come are no columns
+        model = algorithm.estimator(metric=self.metric, zero_rows=self.zero_rows)
         if algorithm.has("linkage"):
             model.set_params(linkage=self.linkage)
         elif self.linkage != "average":
@@ -377,7 +386,7 @@ class OnlineHierarchy(base.Clusterer):
         labels = self.labels
         found = np.full(len(rows), labels[0])  # of those that are equally far from all
         near = np.full(len(rows), True)
-        if METRICS[self._model.metric].unit_rows:  # there is no angle to a row of unknown features
+        if self.metric == COSINE.name:  # there is no angle to a row of unknown features
             near &= np.any(rows != 0, axis=1) | np.all(table.array == 0, axis=1)
         if near.any():
             found[near] = self._model.predict(rows[near])
@@ -415,13 +424,12 @@ class OnlineHierarchy(base.Clusterer):
 
     def _leaf_labels(self) -> IntArray:
         """Cluster of every leaf, which may stand for several points."""
-        labels, live = self.labels, self._model._live
-        if len(labels) == len(live):
+        labels, stream = self.labels, Stream(self._model)
+        if len(labels) == len(stream):
             return labels
-        leaves = np.searchsorted(
-            self._model.hierarchy().point_numbers, live.leaf_of(live.numbers())
-        )
-        found = np.empty(len(live), dtype=np.int64)
+        leaf_numbers = self._model.hierarchy().leaf_numbers
+        leaves = np.searchsorted(leaf_numbers, stream.leaf_of(stream.numbers))
+        found = np.empty(len(stream), dtype=np.int64)
         found[leaves] = labels
         return found
 
@@ -518,24 +526,3 @@ def _places(
     names: Sequence[Hashable], known: Sequence[int], columns: Mapping[Hashable, int]
 ) -> list[int]:
     return [columns[names[j]] for j in known]
-
-
-def _widened(model: Any, width: int) -> Any:
-    """The same tree over the same points, with room for more features."""
-    new = type(model)(**model.get_params())
-    if not isinstance(model, ChangingClusterer):  # the memory of others is their own affair
-        return new.fit(_padded(model.points(), width))
-    assert model._live is not None
-    state = model._live.state()
-    arrays = state["arrays"]
-    wider = {name: _padded(arrays[name], width) for name in ("points", "mean")}
-    algorithm, _, *rest = state["settings"]
-    state |= {"arrays": {**arrays, **wider}, "settings": (algorithm, width, *rest)}
-    new._adopt(Live.from_state(state, new._Options), None)
-    return new
-
-
-def _padded(rows: Rows, width: int) -> Rows:
-    wider = np.zeros((len(rows), width), dtype=rows.dtype)
-    wider[:, : rows.shape[1]] = rows
-    return wider

@@ -8,7 +8,7 @@ that could run, so it is safe to load from anyone.
 import os
 from typing import TYPE_CHECKING, Any
 
-from ramify import archive
+from ramify import archive, lean
 from ramify.errors import UnreadableFileError
 
 if TYPE_CHECKING:  # slow to load, and a look at a file's head does not need it
@@ -46,11 +46,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> ramify.load(path).partial_fit([[4.0]]).labels_
     array([0, 0, 1, 1])
     """
-    content, arrays = archive.read(path)
+    content, arrays = lean.read(path)
     try:
         kind = content.get("kind")
         if kind == "hierarchy":
             return _hierarchy(arrays)
+        if kind in ("graph model", "live graph"):
+            return _graph_model(kind, content, arrays)
         if kind != "model":
             raise UnreadableFileError(f"holds no model or hierarchy, but {kind!r}")
         return _model(content, arrays)
@@ -71,9 +73,10 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``kind`` ("model" or "hierarchy"), ``library`` (the version of Ramify that saved
-        it), ``points``, ``ids`` ("str", "int" or None), ``bytes``; for a model also
-        ``algorithm``, ``parameters``, ``columns``, ``dtype`` and ``feature_names``.
+        ``kind`` ("model", "graph model", "live graph" or "hierarchy"), ``library`` (the
+        version of Ramify that saved it), ``points``, ``ids`` ("str", "int" or None),
+        ``bytes``; for a model also ``algorithm``, ``parameters``, ``columns``, ``dtype`` and
+        ``feature_names``.
 
     Examples
     --------
@@ -87,7 +90,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     content = archive.read_content(path)
     inner = {"sha256", "settings", "state", "versions", "stable_ids", "stable_cuts"}
-    inner |= {"node_names", "apart", "late"}
+    inner |= {"node_names", "name_points", "apart", "late", "skipped"}
     about = {name: value for name, value in content.items() if name not in inner}
     return {**about, "bytes": os.path.getsize(path)}
 
@@ -105,6 +108,13 @@ def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Any:
     return from_saved(BY_CLASS_NAME[name].estimator, content, arrays)
 
 
+def _graph_model(kind: str, content: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    from ramify.estimators import graph_hac, live_graph_hac
+
+    home = live_graph_hac if kind == "live graph" else graph_hac
+    return home.from_saved(content, arrays)
+
+
 def _hierarchy(arrays: dict[str, Any]) -> "Hierarchy":
     from ramify.hierarchy import Hierarchy
     from ramify.ids import unpack
@@ -112,7 +122,8 @@ def _hierarchy(arrays: dict[str, Any]) -> "Hierarchy":
     try:
         names = unpack(arrays)
         tree = arrays["children"], arrays["heights"], arrays["node_ids"]
-        # Format 1 has no numbers, and few trees have weights.
-        return Hierarchy(*tree, names, arrays.get("point_numbers"), arrays.get("leaf_weights"))
+        # Format 1 has no numbers, and few trees have weights, or ids of leaves.
+        more = (arrays.get(name) for name in ("point_numbers", "leaf_weights", "leaf_numbers"))
+        return Hierarchy(*tree, names, *more)
     except (ValueError, TypeError, LookupError) as error:
         raise UnreadableFileError(f"holds no valid hierarchy: {error}") from error

@@ -51,9 +51,14 @@ class SparseRows:
         rows: npt.NDArray[Any] = self.matrix.toarray(order="C")
         return rows
 
+    def zero_rows(self) -> npt.NDArray[np.bool_]:
+        """Which rows have no entries."""
+        found: npt.NDArray[np.bool_] = np.diff(self.matrix.indptr) == 0
+        return found
+
     def first_zero_row(self) -> int | None:
         """Number of the first row without entries, None if there is none."""
-        empty = np.flatnonzero(np.diff(self.matrix.indptr) == 0)
+        empty = np.flatnonzero(self.zero_rows())
         return int(empty[0]) if len(empty) else None
 
     def place(self, entry: int) -> tuple[int, int]:

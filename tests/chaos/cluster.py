@@ -50,7 +50,7 @@ def grow(model: ShardedOHAC, steps: int, step=lambda: None) -> None:
 def unkilled(steps: int, options: Mapping[str, Any]) -> list[str | None]:
     """Digests of the shards of a run in one process."""
     folder = tempfile.TemporaryDirectory()
-    with folder, ShardedOHAC(path=folder.name, engine="local", **options) as model:
+    with folder, ShardedOHAC(folder=folder.name, engine="local", **options) as model:
         grow(model, steps)
         return model.digests()
 
@@ -98,7 +98,7 @@ class Reader(threading.Thread):
 
     def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
         super().__init__(daemon=True)
-        self.model = ShardedOHAC(path=folder, **options)
+        self.model = ShardedOHAC(folder=folder, **options)
         self.answers, self.error = 0, None
         self.stop = threading.Event()
 
@@ -131,8 +131,8 @@ def kill_while_growing(
         if killer.done >= killer.kills and done >= _LEAST_STEPS:
             raise StopIteration
 
-    model = ShardedOHAC(path=folder, **options)
-    model.figures()  # all are up
+    model = ShardedOHAC(folder=folder, **options)
+    model.statistics()  # all are up
     reader = Reader(folder, options)
     for thread in (killer, reader):
         thread.start()
@@ -149,10 +149,10 @@ def kill_while_growing(
     # The last kill may have left somebody down: whoever asks next waits for the restart.
     found = model.digests()
     examine(model)
-    recovered = [one["recovery_seconds"] for one in model.figures()["shards"]]
+    recovered = [one["recovery_seconds"] for one in model.statistics()["shards"]]
     model.close()
     assert found == unkilled(done, options), f"{folder}: another tree after {kills} kills"
-    with ShardedOHAC(path=folder, engine="local", **options) as again:
+    with ShardedOHAC(folder=folder, engine="local", **options) as again:
         assert again.digests() == found
     told = f"{kills} kills, {done} steps, {reader.answers} answers"
     print(f"{told}; the last restarts took {np.round(recovered, 3)} s")

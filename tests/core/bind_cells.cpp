@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// bind_cells.cpp: rows in cells, and the plans that they follow.
 #include "index/cell_rows.hpp"
 #include "searches.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bind_forests.cpp: HAC of given summaries and of paths, and the stable part of a path.
-#include "algorithms/forest_hac.hpp"
-#include "algorithms/path_hac.hpp"
-#include "algorithms/stable_path.hpp"
+#include "forest/forest_hac.hpp"
+#include "forest/path_hac.hpp"
+#include "forest/stable_path.hpp"
 #include "parts.hpp"
 
 namespace ramify::parts {
@@ -29,14 +29,15 @@ template <class Real>
 std::optional<std::pair<Merges, std::vector<double>>> merge_forest(
     const Rows<Real>& means, const Vector<double>& ssds, const Vector<std::uint32_t>& sizes,
     const Vector<std::uint32_t>& first_leaves, const std::string& metric,
-    const std::string& linkage, const std::string& space, std::optional<std::size_t> pulses) {
+    const std::string& linkage, const std::string& space, std::optional<std::size_t> pulses,
+    std::size_t searches) {
   const auto forest = forest_of(means, ssds, sizes, first_leaves);
-  const auto where =
-      named<ForestSpace>(space, std::array{"by size", "matrix", "pairs", "buckets", "scan"});
+  const auto where = named<ForestSpace>(space, std::array{"by size", "matrix", "buckets", "scan"});
   if (where == ForestSpace::kBuckets && means.shape(1) >= kLanes)
     throw std::invalid_argument("too wide for buckets");
   const Pulse pulse = pulses ? Pulse([&](std::size_t) { return (*pulses)-- > 0; }) : Pulse{};
   ForestScratch scratch;
+  scratch.searches_each = searches;
   std::vector<Merge> merges;
   if (!forest_hac<Real>(forest, means.shape(1), metric_of(metric), linkage_of_name(linkage), pulse,
                         scratch, merges, where))
@@ -118,7 +119,7 @@ template <class Real>
 void bind_forest_hac(nb::module_& m) {
   m.def("forest_hac", &merge_forest<Real>, nb::arg("means").noconvert(), nb::arg("ssds"),
         nb::arg("sizes"), nb::arg("first_leaves"), nb::arg("metric"), nb::arg("linkage"),
-        nb::arg("space"), nb::arg("pulses") = nb::none());
+        nb::arg("space"), nb::arg("pulses") = nb::none(), nb::arg("searches") = 16);
 }
 
 }  // namespace

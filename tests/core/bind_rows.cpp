@@ -2,9 +2,13 @@
 // bind_rows.cpp: rows, the indexes over them, and whole batches looked up ahead.
 #include <memory>
 
+#include "index/bucket_rows.hpp"
+#include "index/long_rows.hpp"
 #include "index/lookahead.hpp"
+#include "index/measured_rows.hpp"
 #include "math/projection.hpp"
 #include "math/rotation.hpp"
+#include "scanned_rows.hpp"
 #include "searches.hpp"
 #include "threads.hpp"
 
@@ -48,21 +52,31 @@ void bind_row_store(nb::module_& m) {
 template <class Real>
 class Index final : public Searches<Real> {
  public:
-  Index(std::size_t dim, const std::string& metric, const std::string& kind)
-      : index_(make_neighbours<Real>(
-            dim, metric_of(metric),
-            named<IndexKind>(
-                kind, std::array{"by dimension", "scan", "products", "short", "short by tree",
-                                 "short by scan", "buckets", "measured"}))) {
+  Index(std::size_t dim, const std::string& metric, const std::string& kind) {
     if ((kind == "buckets" || kind == "measured") && dim >= kLanes)
       throw std::invalid_argument("too wide for buckets");
-    if ((kind.starts_with("short") || kind == "measured") && metric == "dot")
-      throw std::invalid_argument("an inner product has no short vectors");
+    if (kind == "by dimension")
+      index_ = make_neighbours<Real>(dim, metric_of(metric));
+    else if (metric_of(metric) == Metric::kDot)
+      index_ = made<MinusDot>(dim, kind);
+    else
+      index_ = kind == "measured" ? std::make_unique<MeasuredRows<Real>>(dim)
+                                  : made<CentroidSquared>(dim, kind);
   }
 
   Neighbours<Real>& index() override { return *index_; }
 
  private:
+  template <class Rule>
+  static std::unique_ptr<Neighbours<Real>> made(std::size_t dim, const std::string& kind) {
+    if (kind == "scan") return std::make_unique<ScannedRows<Real, Rule>>();
+    if (kind == "buckets") return std::make_unique<BucketRows<Real, Rule>>(dim);
+    if (kind == "long") return std::make_unique<LongRows<Real, Rule>>(dim);
+    if (kind == "long by tree") return std::make_unique<LongRows<Real, Rule>>(dim, SearchBy::kTree);
+    if (kind == "long by scan") return std::make_unique<LongRows<Real, Rule>>(dim, SearchBy::kScan);
+    throw std::invalid_argument("no such index");
+  }
+
   std::unique_ptr<Neighbours<Real>> index_;
 };
 
@@ -105,8 +119,10 @@ void bind_searches(nb::module_& m) {
   using Store = RowStore<Real>;
   nb::class_<Self>(m, with_type<Real>("Searches").c_str())
       .def_prop_ro("end", [](Self& self) { return self.index().end(); })
-      .def("add", [](Self& self, const Store& points) { self.index().add(points); })
-      .def("make_room_to_remove", [](Self& self) { self.index().make_room_to_remove(); })
+      .def("add",
+           [](Self& self, const Store& points) {
+             self.index().add(points, static_cast<RowSlot>(self.index().end()));
+           })
       .def("remove",
            [](Self& self, const Store& points, RowSlot row) { self.index().remove(points, row); })
       .def("renumber", [](Self& self, const Numbers& new_slot,

@@ -127,12 +127,21 @@ void bind_ohac(nb::module_& m) {
       .def(
           "__init__",
           [](Self* self, std::size_t dim, const std::string& metric, const std::string& linkage,
-             std::size_t long_path_from, std::size_t path_from) {
+             std::size_t path_from, const std::string& asks) {
+            const auto ways = std::array{"where paid", "always", "never", "in turn"};
             new (self) Self(dim, {metric_of(metric), linkage_of_name(linkage)},
-                            {.lengths = {path_from, long_path_from}});
+                            {.ways = {path_from, named<PathWays::Asks>(asks, ways)}});
           },
-          nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"), nb::arg("long_path_from") = 0,
-          nb::arg("path_from") = 0)
+          nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"), nb::arg("path_from") = 0,
+          nb::arg("asks") = "where paid")
+      .def(
+          "weigh",
+          [](Self& self, Tree<Real>& tree, std::uint32_t leaf, double weight) {
+            tree.make_room_to_weigh();
+            tree.make_room_to_erase();
+            self.weigh(tree, node(leaf), {weight, 0});
+          },
+          nb::arg("tree"), nb::arg("leaf"), nb::arg("weight"))
       .def(
           "insert",
           [pulse](Self& self, Tree<Real>& tree, std::uint32_t leaf,

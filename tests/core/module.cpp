@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// module.cpp: the module `ramify_core_parts`.
 #include "math/dispatch.hpp"
 #include "parts.hpp"
 

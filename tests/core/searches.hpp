@@ -25,42 +25,48 @@ class Searches {
   virtual ~Searches() = default;
 
   Found nearest(const Store& points, const Row<Real>& x, std::size_t k, std::size_t end) {
-    std::vector<Neighbour> found;
-    index().nearest(points, x.data(), k, end, scratch_, found);
-    return rows_and_distances(found);
+    const Query<Real> query{x.data(), static_cast<RowSlot>(end)};
+    return ask(points, {&query, 1}, k).front();
   }
   std::vector<Found> nearest_to_each(const Store& points, const Rows<Real>& rows, std::size_t k,
                                      std::size_t end) {
-    std::vector<std::vector<Neighbour>> found;
-    index().nearest_to_each(points, rows.data(), rows.shape(0), k, end, scratch_, found);
-    std::vector<Found> out;
-    for (const std::vector<Neighbour>& one : found) out.push_back(rows_and_distances(one));
-    return out;
+    std::vector<Query<Real>> queries;
+    for (std::size_t q = 0; q < rows.shape(0); ++q)
+      queries.push_back({rows.data() + q * rows.shape(1), static_cast<RowSlot>(end)});
+    return ask(points, queries, k);
   }
   std::optional<std::pair<RowSlot, double>> nearest_allowed(const Store& points, const Row<Real>& x,
                                                             std::size_t end,
                                                             const Vector<std::uint8_t>& ruled_out) {
-    Neighbour found{};
-    index().make_room_to_search(scratch_);
-    if (!index().nearest_allowed(points, x.data(), end, ruled_out.data(), scratch_, found))
-      return std::nullopt;
-    return std::pair{found.row, found.distance};
+    Query<Real> query{x.data(), static_cast<RowSlot>(end)};
+    query.ruled_out = ruled_out.data();
+    const Found found = ask(points, {&query, 1}, 1).front();
+    if (found.first.empty()) return std::nullopt;
+    return std::pair{found.first.front(), found.second.front()};
   }
   /// k a query; what is not filled is 2^32 - 1.
   auto nearest_before(const Store& points, const Numbers& queries, std::size_t k) {
-    Numbers out(queries.size() * k, ~RowSlot{0});
-    index().nearest_before(points, span_of(queries), k, out.data(), {});
+    std::vector<Query<Real>> of_rows;
+    for (const RowSlot row : queries) of_rows.push_back({points.row(row), row, row});
+    std::vector<Neighbour> found(queries.size() * k);
+    index().nearest(points, of_rows, k, found.data(), scratch_, {});
+    Numbers out;
+    for (const Neighbour& one : found) out.push_back(one.row);
     return to_numpy(std::move(out), k);
   }
 
   virtual Neighbours<Real>& index() = 0;
 
  private:
-  static Found rows_and_distances(const std::vector<Neighbour>& found) {
-    Found out;
-    for (const Neighbour& one : found) {
-      out.first.push_back(one.row);
-      out.second.push_back(one.distance);
+  /// What is not filled is left out.
+  std::vector<Found> ask(const Store& points, std::span<const Query<Real>> queries, std::size_t k) {
+    std::vector<Neighbour> found(queries.size() * k);
+    index().nearest(points, queries, k, found.data(), scratch_, {});
+    std::vector<Found> out(queries.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i].row == Nearest::kNone.row) continue;
+      out[i / k].first.push_back(found[i].row);
+      out[i / k].second.push_back(found[i].distance);
     }
     return out;
   }

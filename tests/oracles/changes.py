@@ -8,12 +8,12 @@ def members(tree, leaf_of=None):
     """
     if tree is None:
         return {}
-    ids = [*(-1 - tree.point_numbers), *tree.node_ids]
-    sets = [frozenset([int(number)]) for number in tree.point_numbers]
+    ids = [*(-1 - tree.leaf_numbers), *tree.node_ids]
+    sets = [frozenset([int(number)]) for number in tree.leaf_numbers]
     if leaf_of is not None:
         sets = [
             frozenset(point for point, leaf in leaf_of.items() if leaf == number)
-            for number in tree.point_numbers.tolist()
+            for number in tree.leaf_numbers.tolist()
         ]
     for a, b in tree.children.tolist():
         sets.append(sets[a] | sets[b])
@@ -24,7 +24,7 @@ def families(tree):
     """The children of every inner node, by public id."""
     if tree is None:
         return {}
-    ids = [int(i) for i in [*(-1 - tree.point_numbers), *tree.node_ids]]
+    ids = [int(i) for i in [*(-1 - tree.leaf_numbers), *tree.node_ids]]
     n = len(tree)
     return {ids[n + r]: frozenset(ids[c] for c in row) for r, row in enumerate(tree.children)}
 
@@ -59,7 +59,7 @@ def clusters(tree, by, value, leaf_of=None):
     if by == "n_clusters":
         value = min(value, len(tree))
     found = {}
-    for number, label in zip(tree.point_numbers, tree.cut(**{by: value}), strict=True):
+    for number, label in zip(tree.leaf_numbers, tree.cut(**{by: value}), strict=True):
         found.setdefault(int(label), set()).add(int(number))
     sets = [frozenset(found[label]) for label in sorted(found)]
     if leaf_of is None:
@@ -85,7 +85,7 @@ class StableIds:
 
     def of(self, tree, by, value):
         """The id of each cluster."""
-        there = set(map(int, tree.point_numbers))
+        there = set(map(int, tree.leaf_numbers))
         before = set().union(*self.last.values()) if self.last else set()
         count = there & before
         ids = {}

@@ -67,6 +67,19 @@ class EditedOhac:
 
     # --- changing -----------------------------------------------------------------------
 
+    def take_shape(self, tree) -> None:
+        """Be a tree of another shape, in which marked nodes are as they were."""
+        marks = {node.leaves: node.mark for node in self.root.walk() if node.parts}
+        nodes = [Node(i) for i in tree.point_numbers.tolist()]
+        for a, b in tree.children.tolist():
+            nodes.append(Node(parts=(nodes[a], nodes[b])))
+        self.root = nodes[-1]
+        for node in self.root.walk():
+            node.mark = marks.get(node.leaves) if node.parts else None
+        assert sorted(filter(None, marks.values())) == sorted(
+            node.mark for node in self.root.walk() if node.mark is not None
+        )
+
     def insert(self, i: int) -> None:
         if self.root is None:
             self.root = Node(i)

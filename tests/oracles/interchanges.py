@@ -110,13 +110,17 @@ def _stop(at: Tree, x: tuple[int], w: np.ndarray, rule: str, gaps: Gaps) -> Tree
     return at
 
 
-def polished(tree: Tree, X: np.ndarray, metric: str, m: int, gaps: Gaps) -> Tree:
-    """The top of a tree merged anew by HAC, if that earns more."""
-    w = -distance_matrix(X, metric)
-    L = Linkage(X, metric, "average")
+def polished(
+    tree: Tree, X: np.ndarray, metric: str, m: int, gaps: Gaps, linkage: str = "average"
+) -> Tree:
+    """The top of a tree merged anew by HAC, if that is better."""
+    L = Linkage(X, metric, linkage)
+    by_revenue = linkage == "average" or metric == "dot"
     forest = [tree]
     while len(forest) < m and any(not part.is_leaf for part in forest):
-        widths = [(_width(L.points[list(part.leaves)]), part) for part in forest]
+        widths = [(_squares(L.points, part), part) for part in forest]
+        if by_revenue:
+            widths = [(len(part) * width, part) for width, part in widths]
         inner = sorted((size for size, part in widths if not part.is_leaf), reverse=True)
         if len(inner) > 1:
             gaps.append((inner[0] - inner[1]) / inner[0] if inner[0] > 0 else 0.0)
@@ -124,12 +128,38 @@ def polished(tree: Tree, X: np.ndarray, metric: str, m: int, gaps: Gaps) -> Tree
         forest.remove(widest)
         forest += [widest.left, widest.right]
     found = hac(forest, L, gaps)
-    before, after = revenue(tree, w), revenue(found, w)
+    if by_revenue:
+        before, after = (revenue(one, -distance_matrix(X, metric)) for one in (tree, found))
+    else:
+        before, after = (-squares_of_cuts(one, forest, L) for one in (tree, found))
     if before != 0 and before != after:  # where they are the same tree they agree to the digit
         gaps.append(abs(after - before) / abs(before))
     return found if after > before else tree
 
 
-def _width(rows: np.ndarray) -> float:
-    """n² times the variance."""
-    return len(rows) * float(((rows - rows.mean(axis=0)) ** 2).sum())
+def squares_of_cuts(tree: Tree, forest: list[Tree], L: Linkage) -> float:
+    """The sum of SSE(k)/k: the frontier is cut by height, as far as this forest."""
+    below = {part.leaves for part in forest}
+
+    def height(node: Tree) -> float:
+        top = [one for one in inner_nodes(node) if not _inside(one, below)]
+        return max(L(one.left, one.right) for one in top)
+
+    frontier, total = [tree], 0.0
+    while True:
+        total += sum(_squares(L.points, part) for part in frontier) / len(frontier)
+        open_ones = [part for part in frontier if part.leaves not in below]
+        if not open_ones:
+            return total
+        highest = max(open_ones, key=lambda part: (height(part), len(part), -part.first))
+        frontier.remove(highest)
+        frontier += [highest.left, highest.right]
+
+
+def _inside(node: Tree, below: set[tuple[int, ...]]) -> bool:
+    return any(set(node.leaves) <= set(part) for part in below)
+
+
+def _squares(points: np.ndarray, part: Tree) -> float:
+    rows = points[list(part.leaves)]
+    return float(((rows - rows.mean(axis=0)) ** 2).sum())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from tests.oracles.linkages import distance_matrix, mean_between, mean_within
@@ -62,3 +64,44 @@ def assert_otd_step(before: Tree, after: Tree, w: np.ndarray, tolerance: float) 
         assert within >= across - slack, "stopped too early"
     rest = {tuple(i for i in leaves if i != k) for leaves in clusters(after)}
     assert {leaves for leaves in rest if len(leaves) > 1} == clusters(before), "the rest moved"
+
+
+def otd_exactly(X: np.ndarray, metric: str = "sqeuclidean", weights: list | None = None) -> Tree:
+    """The tree of Algorithm 1 in fractions, from sums over the points: ties are ties.
+
+    Rows are taken as they are, under cosine as well: they are of length 1 up to rounding. A row
+    of weight w is w points in one place.
+    """
+    rows = [[Fraction(float(value)) for value in row] for row in X]
+    weigh = [Fraction(float(one)) for one in (weights or [1] * len(rows))]
+    tree = leaf(0)
+    for k in range(1, len(rows)):
+        at = tree
+        while len(at) > 1:
+            if _within(rows, weigh, at.leaves, metric) >= _to(rows, weigh, at.leaves, k, metric):
+                break
+            left = _to(rows, weigh, at.left.leaves, k, metric)
+            right = _to(rows, weigh, at.right.leaves, k, metric)
+            at = at.right if left <= right else at.left
+        tree = replaced(tree, at, merge(at, leaf(k)))
+    return tree
+
+
+def _alike(a: list[Fraction], b: list[Fraction], metric: str) -> Fraction:
+    pairs = zip(a, b, strict=True)
+    return sum(p * q if metric == "dot" else -((p - q) ** 2) for p, q in pairs)
+
+
+def _within(rows: list, weigh: list, leaves: tuple[int, ...], metric: str) -> Fraction:
+    """Of all ordered pairs of points, those in one place included, but none with itself."""
+    n = sum(weigh[i] for i in leaves)
+    every = sum(
+        weigh[i] * weigh[j] * _alike(rows[i], rows[j], metric) for i in leaves for j in leaves
+    )
+    alone = sum(weigh[i] * _alike(rows[i], rows[i], metric) for i in leaves)
+    return (every - alone) / (n * (n - 1))
+
+
+def _to(rows: list, weigh: list, leaves: tuple[int, ...], k: int, metric: str) -> Fraction:
+    n = sum(weigh[i] for i in leaves)
+    return sum(weigh[i] * _alike(rows[i], rows[k], metric) for i in leaves) / n

@@ -75,8 +75,11 @@ def _weights(cells: Sequence[Any]) -> npt.NDArray[np.float64]:
     weights = np.empty(len(cells))
     for row, cell in enumerate(cells):
         weight = _number(cell)
-        if weight is None or weight <= 0:
-            raise ValueError(f"row {row} has the weight {cell!r}: expected a number above 0")
+        if weight is None or weight < 0:
+            raise ValueError(
+                f"row {row} has the weight {cell!r}: expected a number from 0, and 0 for a row "
+                f"that is not there"
+            )
         weights[row] = weight
     return weights
 

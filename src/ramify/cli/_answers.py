@@ -12,6 +12,7 @@ import numpy as np
 from ramify.cli._bad_rows import BadRows
 from ramify.cli._codes import PathCodes
 from ramify.files import BadRow, Batch, Source, Table
+from ramify.hierarchy._aligned import order_of, place_in
 
 
 class _Cut(NamedTuple):
@@ -29,7 +30,7 @@ class Places:
     ) -> None:
         tree = model.hierarchy()
         self._model = model
-        self._numbers = tree.point_numbers
+        self._numbers, self._order = tree.point_numbers, order_of(tree.point_numbers)
         self._ids = tree.names
         self._depths = tree.depths()
         longest = max(int(self._depths.max()), 1)  # no code is longer, whatever is asked for
@@ -60,15 +61,19 @@ class Places:
         """All columns but the first."""
         points, distance = self._model.nearest(batch.rows)
         yield points
-        nearest = np.searchsorted(self._numbers, points)  # places of the leaves
+        nowhere = points < 0  # rows of zeros, in a tree that skips them
+        nearest = place_in(self._numbers, np.where(nowhere, self._numbers[0], points), self._order)
         if self._ids is not None:
-            yield self._ids[nearest]
+            yield (
+                np.where(nowhere, None, self._ids[nearest]) if nowhere.any() else self._ids[nearest]
+            )
         yield distance
         if self._cut is not None:
-            yield self._cut.labels[nearest]
-        yield self._depths[nearest]
+            yield np.where(nowhere, -1, self._cut.labels[nearest])
+        yield np.where(nowhere, -1, self._depths[nearest])
         if self._codes is not None:
-            yield self._codes.of(nearest)
+            codes = self._codes.of(nearest)
+            yield ["" if none else code for none, code in zip(nowhere, codes, strict=True)]
 
 
 class _Line(NamedTuple):

@@ -16,7 +16,7 @@ STOP, SKIP = "stop", "skip"
 
 
 class BadRows:
-    """Counts bad rows, and writes them down if somebody wants to read them.
+    """Counts bad rows, and writes them down if asked to.
 
     ``also`` is called with each of them.
     """

@@ -26,8 +26,17 @@ class Metric(StrEnum):
     """As metric.py has them."""
 
     sqeuclidean = "sqeuclidean"
+    euclidean = "euclidean"
     cosine = "cosine"
     dot = "dot"
+
+
+class ZeroRows(StrEnum):
+    """As the estimators have them."""
+
+    error = "error"
+    skip = "skip"
+    apart = "apart"
 
 
 class Linkage(StrEnum):

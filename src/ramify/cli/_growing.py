@@ -94,6 +94,7 @@ class Growth:
             self._grown.seconds = time.monotonic() - begun
         if self._grown.points == 0:
             counts = {"bad ones": self._bad.count, "that come too late": self._grown.late}
+            counts["that are skipped"] = self._grown.skipped
             found = " and ".join(f"{count:,} {what}" for what, count in counts.items() if count)
             why = f" that can be used, and {found}" if found else ""
             raise ValueError(f"{self._source.name} holds no rows{why}")
@@ -179,9 +180,11 @@ class Growth:
         """Say what is in the file now."""
         self._bad.tell(quiet=self._quiet)
         model, grown, out = self._model, self._grown, kept.place
-        if grown.late:
-            rows = "1 row" if grown.late == 1 else f"{grown.late:,} rows"
-            note(f"left out, too late for the max age: {rows}", quiet=self._quiet)
+        late, nothing = "too late for the max age", "of weight 0 or all zeros"
+        for why, count in ((late, grown.late), (nothing, grown.skipped)):
+            if count:
+                rows = "1 row" if count == 1 else f"{count:,} rows"
+                note(f"skipped, {why}: {rows}", quiet=self._quiet)
         if self._quiet and not json:
             return
         size = out.stat().st_size
@@ -196,6 +199,7 @@ class Growth:
                 "depth": depth,
                 "inserted": grown.points,
                 "late": grown.late,
+                "skipped": grown.skipped,
                 "bad_rows": self._bad.count,
                 "seconds": round(grown.seconds, 6),
                 "bytes": size,

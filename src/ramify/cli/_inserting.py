@@ -17,6 +17,7 @@ from ramify.cli._along import along
 from ramify.cli._bad_rows import BadRows
 from ramify.cli._models import arrivals, point_numbers
 from ramify.estimators._registry import BY_CLASS, BY_NAME
+from ramify.estimators.stream import Stream
 from ramify.files import BadRow, Batch, Source
 
 
@@ -26,6 +27,7 @@ class Grown:
 
     points: int = 0
     late: int = 0  #: rows that came too late for --max-age
+    skipped: int = 0  #: rows of weight 0, or of zeros with --zero-rows skip
     labels: dict[int, Any] = field(default_factory=dict)  #: by the numbers of points
     seconds: float = 0.0
     place: int | None = None  #: the line or row to go on from; None before the first
@@ -50,6 +52,7 @@ class Inserter:
         self._bad = bad
         self._pulse = pulse
         self._number = number  # of the next row, where points are called by their numbers
+        self._late_before = Stream(model).n_late
 
     def insert(self, batch: Batch) -> None:
         """Insert the rows that the tree takes."""
@@ -92,16 +95,23 @@ class Inserter:
         """Write down what went in of a batch: all of it, or some of its first rows."""
         model, grown = self._model, self._grown
         came = arrivals(model) - before
-        late = model._live.late
-        on_time = np.arange(len(batch)) if late is None else np.flatnonzero(~late)
-        done = len(batch) if came == len(on_time) else int(on_time[came])
+        skipped = Stream(model).skipped
+        kept = np.arange(len(batch)) if skipped is None else np.flatnonzero(~skipped)
+        done = len(batch) if came == len(kept) else int(kept[came])
+        late = self._late()
         grown.points += came
-        grown.late += done - came
+        grown.late += late
+        grown.skipped += done - came - late
         grown.place = batch.places[-1] + 1 if done == len(batch) else batch.places[done]
         if self._number is not None:
             self._number += done
         if batch.labels is not None:
-            self._keep_labels(before, [batch.labels[row] for row in on_time[:came]])
+            self._keep_labels(before, [batch.labels[row] for row in kept[:came]])
+
+    def _late(self) -> int:
+        """How many rows of the latest batch were too late."""
+        before, self._late_before = self._late_before, Stream(self._model).n_late
+        return int(self._late_before - before)
 
     def _keep_labels(self, before: int, labels: Sequence[Any]) -> None:
         """Those of points that have left go when they have become the most."""
@@ -145,7 +155,10 @@ class Inserter:
 
     def _sift(self, batches: list[Batch], good: list[Batch]) -> None:
         """Find the rows that an online tree of the same metric takes: this one has no halves."""
-        model, door = self._model, BY_NAME["ohac"].estimator(metric=self._model.metric)
+        model = self._model
+        settings = model._settings()
+        zero_rows = settings.options.zero_rows
+        door = BY_NAME["ohac"].estimator(metric=settings.metric.core, zero_rows=zero_rows)
         if len(model):
             door.fit(model.points(), ids=model.hierarchy().names)
         other = Inserter(door, self._source, Grown(), self._bad, self._pulse, number=self._number)

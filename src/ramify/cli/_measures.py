@@ -35,7 +35,7 @@ def default_sample(tree: Hierarchy) -> int | None:
 def revenue(
     saved: _models.Saved, similarity: str, gamma: float | None, sample: int | None, seed: int
 ) -> dict[str, Any]:
-    tree, points = saved.tree, saved.points()
+    tree, points = saved.tree, saved.compared()
     how: dict[str, Any] = {
         "similarity": similarity,
         "gamma": gamma,
@@ -106,7 +106,7 @@ def classes_of(
     *,
     quiet: bool,
 ) -> list[str] | None:
-    """The class of each point in order of arrival, as text; None if nobody knows them."""
+    """The class of each point in order of arrival, as text; None if they are not known."""
     if labels is None:
         return _kept_classes(path, tree.n_leaves, quiet=quiet)
     return per_point(tree, labels, column, id_column, header, what="label")

@@ -16,6 +16,7 @@ from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError
 from ramify.cli._options import check_file, open_data
 from ramify.estimators._registry import BY_CLASS, BY_NAME
+from ramify.estimators.stream import Stream
 from ramify.files import ReadOptions, Source, check_writable
 
 
@@ -77,27 +78,31 @@ class Saved(NamedTuple):
         """The points, or None."""
         return None if self.model is None else self.model.points()
 
+    def compared(self) -> Any:
+        """The points as the tree compares them, or None."""
+        return None if self.model is None else Stream(self.model).compared_rows()
+
     def apart(self) -> Any:
-        """Pairs of leaves that must be apart (`ramify edit`)."""
+        """Pairs of points that must be apart (`ramify edit`), by the leaves that they are in."""
         pairs = np.empty((0, 2), np.int64) if self.model is None else self.model.edits().apart
         if len(pairs) == 0:
             return pairs
-        leaves = self.model._live.leaf_of(pairs.ravel()).reshape(pairs.shape)
-        return np.searchsorted(self.tree.point_numbers, leaves)
+        return Stream(self.model).leaf_of(pairs.ravel(), by_first=True).reshape(pairs.shape)
 
     def named(self) -> ramify.Hierarchy:
         """The tree; where points have left, numbers are no places, and stand in for names."""
         tree = self.tree
-        left = int(tree.point_numbers[-1]) >= tree.n_leaves
+        left = int(tree.point_numbers.max()) >= tree.n_leaves
         return tree.with_names(tree.point_numbers) if left and tree.names is None else tree
 
     def points_of_leaves(self) -> Points:
         """The points of all leaves, in order of arrival."""
         tree, model = self.tree, self.model
-        if model is None or not model._live.settings.options.tracks_members:
+        if model is None or not Stream(model).options.tracks_members:
             return Points(tree.point_numbers if tree.names is None else tree.names, None)
-        numbers, names = model._live.numbers(), ids(model)
-        leaves = np.searchsorted(tree.point_numbers, model._live.leaf_of(numbers))
+        stream = Stream(model)
+        numbers, names = stream.numbers, stream.ids
+        leaves = np.searchsorted(tree.leaf_numbers, stream.leaf_of(numbers))
         return Points(numbers if names is None else names, leaves)
 
 
@@ -173,22 +178,23 @@ def have_left(model: Any) -> bool:
 
 def arrivals(model: Any) -> int:
     """How many points a model has ever had, which is the number of the next one."""
-    return 0 if model._live is None else int(model._live.next_arrival)
+    return Stream(model).next_number
 
 
 def n_points(model: Any) -> int:
     """How many points a model has, of which a leaf may stand for several."""
-    return 0 if model._live is None else int(model._live.n_points)
+    return Stream(model).n_points
 
 
 def point_numbers(model: Any) -> list[int]:
     """Numbers of the points that a model has, in order."""
-    return [] if model._live is None else model._live.numbers().tolist()
+    found: list[int] = Stream(model).numbers.tolist()
+    return found
 
 
 def ids(model: Any) -> Any:
     """Ids of the points that a model has, in order; None if they have none."""
-    return None if model._live is None else model._live.id_array()
+    return Stream(model).ids
 
 
 def options_of(model: Any) -> dict[str, Any]:

@@ -22,9 +22,11 @@ def per_point(
     found = read_names(file, column, id_column=id_column, header=header, usual=what)
     if found.ids is not None:
         return _by_id(tree, found.ids, found.names, file, what)
-    n = tree.n_leaves
-    if len(found.names) != n:
-        raise ValueError(f"{file} holds {len(found.names):,} {what}s, and the tree {n:,} points")
+    n, rows, last = tree.n_leaves, len(found.names), int(tree.point_numbers.max())
+    if tree.names is None and rows != n and n <= last < rows:  # of points that have left, too
+        return [str(found.names[number]) for number in tree.point_numbers.tolist()]
+    if rows != n:
+        raise ValueError(f"{file} holds {rows:,} {what}s, and the tree {n:,} points")
     if tree.names is None or not _models.goes_by_number(tree.names):
         return [str(name) for name in found.names]
     return [str(found.names[row]) for row in tree.names]

@@ -2,11 +2,11 @@
 """_target.py: the file that a tree is written to, by one command at a time.
 
 Two updates that read one tree, and write it one after the other, lose the rows of the
-first. So whoever writes a tree holds a lock from before it is read until its labels are
+first. So a command that writes a tree holds a lock from before it is read until its labels are
 written, too. The lock is on a small file beside the tree and not on the tree, which is
 replaced by another file meanwhile.
 
-Not everybody asks for locks: Python's ``model.save`` does not, and some network drives
+Not every program asks for locks: Python's ``model.save`` does not, and some network drives
 have none. So before the tree is replaced we look whether it still is the one that was
 there. If not, the new one goes beside it: neither is lost, and the user is told.
 """
@@ -46,7 +46,7 @@ class Target:
         self.existed = self._before is not None
 
     def place(self) -> Path:
-        """Where to write: there, or beside what somebody else has put there meanwhile."""
+        """Where to write: there, or beside what another program has put there meanwhile."""
         return self.path if _state(self.path) == self._before else free_name(self.path)
 
     def written(self) -> None:
@@ -132,7 +132,7 @@ def _lock(handle: int) -> None:
 
 
 def _sign(handle: int) -> None:
-    """Say who we are, for the words of whoever has to wait."""
+    """Say who we are, for the command that has to wait."""
     with suppress(OSError):
         os.ftruncate(handle, 0)
         os.write(handle, str(os.getpid()).encode())

@@ -102,12 +102,17 @@ def _called(model: Any) -> dict[int, Any]:
     from ramify.cli import _models
 
     numbers, ids = _models.point_numbers(model), _models.ids(model)
-    return dict(zip(numbers, numbers if ids is None else ids.tolist(), strict=True))
+    called = dict(zip(numbers, numbers if ids is None else ids.tolist(), strict=True))
+    if len(model) == 0:
+        return called
+    tree = model.hierarchy()  # a leaf may have begun with a point that has left
+    leaves = zip(tree.leaf_numbers.tolist(), tree.point_numbers.tolist(), strict=True)
+    return {leaf: called[point] for leaf, point in leaves} | called
 
 
 def _dirty(then: Any, now: Any, k: int) -> tuple[list[str], list[Any]]:
     """The clusters of now that were no cluster then, point for point."""
-    before = {frozenset(points) for points in _groups(then, min(k, len(then._live)))}
+    before = {frozenset(points) for points in _groups(then, min(k, len(then)))}
     groups = _groups(now, k)
     labels = [i for i, points in enumerate(groups) if frozenset(points) not in before]
     found = now.clusters(n_clusters=k)
@@ -125,10 +130,10 @@ def _dirty(then: Any, now: Any, k: int) -> tuple[list[str], list[Any]]:
 
 def _groups(model: Any, k: int) -> list[list[int]]:
     """The numbers of the points of each cluster of a cut."""
-    live = model._live
+    from ramify.cli import _models
+
     groups: list[list[int]] = [[] for _ in range(k)]
-    for number, label in zip(
-        live.numbers().tolist(), live.labels(("n_clusters", k)).tolist(), strict=True
-    ):
+    labels = model.cut(n_clusters=k).tolist()
+    for number, label in zip(_models.point_numbers(model), labels, strict=True):
         groups[label].append(number)
     return groups

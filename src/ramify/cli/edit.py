@@ -90,7 +90,9 @@ def _edit(model: Any, what: str, words: Sequence[str]) -> bool:
 
 def _point(model: Any, word: str) -> int | str:
     """A point as Python knows it: ids may be text or numbers."""
-    ids = model._live.id_array()
+    from ramify.estimators.stream import Stream
+
+    ids = Stream(model).ids
     if ids is not None and ids.dtype.kind == "O":
         return word
     try:
@@ -103,15 +105,17 @@ def _node(model: Any, word: str) -> int:
     """The id of a node: as it is typed, of the lowest node of two points, or of a point."""
     if word.removeprefix("-").isdecimal():
         return int(word)
-    live = model._live
-    ids = live.id_array()
+    from ramify.estimators.stream import Stream
+
+    stream = Stream(model)
+    ids = stream.ids
     points = [word] if ids is not None and word in ids.tolist() else word.split(",")
-    numbers = [int(live.wanted(_point(model, one))[0]) for one in points]
+    numbers = [int(stream.numbers_of(_point(model, one))[0]) for one in points]
     if len(numbers) == 1:
         return -1 - numbers[0]
     if len(numbers) != 2:
         raise ValueError(f"{word!r}: expected the id of a node, or two points as A,B")
-    return int(live.lca(*numbers))
+    return int(stream.lca(*numbers))
 
 
 def _print(tree: Path, *, json: bool) -> None:
@@ -136,10 +140,13 @@ def _called(model: Any, numbers: Any) -> list[Any]:
     """Points as users call them."""
     import numpy as np
 
-    ids = model._live.id_array()
+    from ramify.estimators.stream import Stream
+
+    stream = Stream(model)
+    ids = stream.ids
     if ids is None:
         return list(numbers.tolist())
-    return list(ids[np.searchsorted(model._live.numbers(), numbers)].tolist())
+    return list(ids[np.searchsorted(stream.numbers, numbers)].tolist())
 
 
 def _text(value: Any) -> str:

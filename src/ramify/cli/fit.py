@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ramify.cli import _options as options
-from ramify.cli._choices import Algorithm, Duplicates, Linkage, Metric, Real, one_of
+from ramify.cli._choices import Algorithm, Duplicates, Linkage, Metric, Real, ZeroRows, one_of
 from ramify.cli._console import WrongCallError, verb
 
 NAME = "fit"
@@ -45,6 +45,15 @@ def run(
         Linkage | None,
         typer.Option(
             metavar=one_of(Linkage), help="average by default.", rich_help_panel=_ALGORITHM
+        ),
+    ] = None,
+    zero_rows: Annotated[
+        ZeroRows | None,
+        typer.Option(
+            metavar=one_of(ZeroRows),
+            help="Under cosine, of rows of zeros: refuse them, skip them, or keep them as a group "
+            "that is like nothing else. error by default.",
+            rich_help_panel=_ALGORITHM,
         ),
     ] = None,
     n_neighbors: Annotated[
@@ -156,6 +165,7 @@ def run(
         settings,
         metric=metric,
         linkage=linkage,
+        zero_rows=zero_rows,
         n_neighbors=n_neighbors,
         window=window,
         max_age=_along.read_age(max_age),

@@ -2,12 +2,12 @@
 """push.py: `ramify push`: the rows of a file into a tree of a server."""
 
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
 from ramify.cli import _options as options
-from ramify.cli._console import WrongCallError, note, print_json, verb
+from ramify.cli._address import tree_address
+from ramify.cli._console import note, print_json, verb
 
 NAME = "push"
 EXAMPLES = (
@@ -60,7 +60,7 @@ def run(
     from ramify.client import Client
     from ramify.client._rows import batches_of, number_of_rows
 
-    url, name = _address(to)
+    url, name = tree_address("--to", to)
     with Client(url) as client:
         tree = client.create(name, metric=metric, linkage=linkage) if create else client.tree(name)
         columns = {"id_column": id_column, "payload_column": payload_column, "field": field}
@@ -69,21 +69,13 @@ def run(
         with _bar(number_of_rows(data, **columns), quiet=quiet or json) as advance:
             for rows in batches_of(data, batch, **columns):
                 told = tree.add(rows.vectors, ids=rows.ids, payloads=rows.payloads)
-                sent, repeated = sent + len(rows.vectors), repeated + told["repeated"]
-                version = told["version"]
+                sent, repeated = sent + len(rows.vectors), repeated + told.repeated
+                version = told.version
                 advance(len(rows.vectors))
     if json:
         print_json({"rows": sent, "repeated": repeated, "version": version})
         return
     note(f"{to}: {sent:,} rows, {repeated:,} of them were there already", quiet=quiet)
-
-
-def _address(to: str) -> tuple[str, str]:
-    parts = urlsplit(to)
-    head, _, name = parts.path.rstrip("/").rpartition("/")
-    if parts.scheme not in ("http", "https") or not head.endswith("/trees") or not name:
-        raise WrongCallError(f"--to {to}: expected an address as http://host:port/trees/NAME")
-    return f"{parts.scheme}://{parts.netloc}{head.removesuffix('/trees')}", name
 
 
 def _bar(total: int | None, *, quiet: bool) -> Any:

@@ -2,8 +2,8 @@
 """recommend.py: `ramify recommend`: which metric, linkage and cut suit the rows of a file."""
 
 import shlex
-from itertools import islice
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from ramify.cli import _options as options
 from ramify.cli._console import note, print_json, verb
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 NAME = "recommend"
 EXAMPLES = ("ramify recommend vectors.npy", "ramify recommend flowers.csv --id-column name")
 
-_ROWS = 100_000  # the first of a file
+_ROWS, _BYTES = 100_000, 2**28  # the first of a file
+_BATCH = 1_000
 
 
 @verb(NAME)
@@ -32,15 +33,15 @@ def run(
 ) -> None:
     """Say which metric, linkage and cut suit the rows of a file, and why.
 
-    Looks at 2,000 of the first 100,000 rows.
+    Looks at 2,000 of the first 100,000 rows; of fewer where these are very long.
     """
     import numpy as np  # not for --help
 
     from ramify.advice import recommend
 
-    reading = options.read_options(columns, id_column, label_column, field, member, header, 10_000)
+    reading = options.read_options(columns, id_column, label_column, field, member, header, _BATCH)
     with options.open_data(data, reading, format) as source:
-        parts = [batch.rows for batch in islice(source, _ROWS // 10_000)]
+        parts = list(_first(batch.rows for batch in source))
     if not parts:
         raise ValueError(f"{data} holds no rows")
     advice = recommend(np.concatenate(parts))
@@ -50,10 +51,21 @@ def run(
     print(advice)
     name = shlex.quote(data)
     note(
-        f"ramify fit {name} -o tree.ramify --metric {advice.metric} --linkage {advice.linkage}\n"
+        f"ramify fit {name} -o tree.ramify --metric {advice.metric} --linkage {advice.linkage}"
+        f"{'' if advice.zero_rows == 'error' else f' --zero-rows {advice.zero_rows}'}\n"
         f"ramify cut tree.ramify {_words(advice)}",
         quiet=quiet,
     )
+
+
+def _first(batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches up to so many rows, or so many bytes of them."""
+    rows = size = 0
+    for batch in batches:
+        yield batch
+        rows, size = rows + len(batch), size + batch.nbytes
+        if rows >= _ROWS or size >= _BYTES:
+            return
 
 
 def _words(advice: "Recommendation") -> str:
@@ -64,6 +76,6 @@ def _words(advice: "Recommendation") -> str:
 
 
 def _plain(advice: "Recommendation") -> dict[str, object]:
-    names = ("kind", "metric", "linkage", "gamma", "scale")
+    names = ("kind", "metric", "linkage", "zero_rows", "gamma", "scale")
     facts: dict[str, object] = {name: getattr(advice, name) for name in names}
     return facts | {"cut": dict(advice.cut), "reasons": dict(advice.reasons)}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ramify.cli._console import note, verb
+from ramify.cli._console import WrongCallError, note, verb
 
 NAME = "serve"
 EXAMPLES = (
@@ -21,7 +21,7 @@ EXAMPLES = (
 @verb(NAME)
 def run(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where the trees are, or will be.")
+        str, typer.Argument(metavar="FOLDER", help="Where the trees are, or will be.")
     ],
     host: Annotated[
         str,
@@ -61,6 +61,13 @@ def run(
     shards: Annotated[
         int, typer.Option(metavar="N", help="Shards that a new tree begins with.", min=1)
     ] = 4,
+    erase_within: Annotated[
+        str,
+        typer.Option(
+            metavar="SPAN",
+            help="What was forgotten is erased from the disk within this time, as 1d or 6h.",
+        ),
+    ] = "1d",
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No line in the log for each request.")
     ] = False,
@@ -71,6 +78,7 @@ def run(
     /docs describes every call. SIGTERM and Ctrl-C finish what waits, take snapshots and end.
     """
     from ramify import serve
+    from ramify.journal._folder import folder_path
     from ramify.serve._settings import Settings, read_token
 
     serve.require()
@@ -79,7 +87,7 @@ def run(
 
         require_ray()
     settings = Settings(
-        folder,
+        folder_path(folder),
         host=host,
         port=port,
         token=_token(token_file, "RAMIFY_TOKEN", read_token),
@@ -87,9 +95,21 @@ def run(
         cors=tuple(cors or ()),
         ray=ray,
         shards=shards,
+        erase_within=_seconds(erase_within),
         log=not quiet,
     ).check()
     serve.run(settings, announce=lambda address: note(f"ramify serves {folder} at {address}"))
+
+
+def _seconds(text: str) -> float:
+    import numpy as np
+
+    from ramify.spans import read_span
+
+    try:
+        return float(np.timedelta64(read_span(text), "ns") / np.timedelta64(1, "s"))
+    except ValueError as error:
+        raise WrongCallError(f"--erase-within {text}: {error}") from None
 
 
 def _token(path: Path | None, name: str, read: object) -> str | None:

@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Self
 
-import numpy.typing as npt
-
 from ramify.client import _calls
-from ramify.client._calls import Call, RemoteError
-from ramify.ids import Id
+from ramify.client._calls import Call, Dialogue, RemoteError
+from ramify.client._following import Following
+from ramify.client._verbs import ClientVerbs, TreeVerbs
 
 
-class Client:
+class Client(ClientVerbs):
     """A server's trees. Needs ``pip install "ramify[client]"``.
 
     Calls are made again when the network or the server fails; nothing is done twice.
@@ -39,7 +36,7 @@ class Client:
     >>> from ramify.serve import running
     >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
     ...     tree = client.create("tickets", metric="cosine")
-    ...     tree.add([[1.0, 0.0], [0.0, 1.0]], ids=["T1", "T2"])["numbers"]
+    ...     tree.add([[1.0, 0.0], [0.0, 1.0]], ids=["T1", "T2"]).numbers
     [0, 1]
     """
 
@@ -72,43 +69,6 @@ class Client:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def trees(self) -> list[dict[str, Any]]:
-        """Figures of all trees.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     _ = client.create("tickets")
-        ...     [tree["name"] for tree in client.trees()]
-        ['tickets']
-        """
-        found: list[dict[str, Any]] = self.call(Call("GET", "/trees"))["trees"]
-        return found
-
-    def create(self, name: str, **options: Any) -> RemoteTree:
-        """Begin a tree, or find it if it was begun with the same options.
-
-        Parameters
-        ----------
-        name : str
-        **options
-            ``algorithm``, ``dimension``, ``metric``, ``linkage``, ``window``, ``max_leaves``, ...
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     print(client.create("tickets", metric="cosine", window=1000))
-        <RemoteTree tickets>
-        """
-        body = json.dumps(_calls.given(options)).encode()
-        headers = {"content-type": "application/json"}
-        self.call(Call("PUT", f"/trees/{name}", body, headers))
-        return RemoteTree(self, name)
 
     def tree(self, name: str) -> RemoteTree:
         """A tree that is there.
@@ -153,8 +113,21 @@ class Client:
             time.sleep(_calls.wait_before(attempt, response))
         return _calls.answer(call, response)
 
+    def _say(self, dialogue: Dialogue) -> Any:
+        try:
+            call = next(dialogue)
+            while True:
+                try:
+                    told = self.call(call)
+                except RemoteError as error:
+                    call = dialogue.throw(error)
+                else:
+                    call = dialogue.send(told)
+        except StopIteration as end:
+            return end.value
 
-class RemoteTree:
+
+class RemoteTree(TreeVerbs):
     """A tree of a server: made by :meth:`Client.create` and :meth:`Client.tree`.
 
     Examples
@@ -169,297 +142,29 @@ class RemoteTree:
 
     def __init__(self, client: Client, name: str) -> None:
         self._client, self.name = client, name
+        self._say = client._say
 
-    def __repr__(self) -> str:
-        return f"<RemoteTree {self.name}>"
+    def __len__(self) -> int:
+        return int(self.info()["leaves"])
 
-    def info(self) -> dict[str, Any]:
-        """Figures: points, version, options, the journal's.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     print(tree.info()["points"])
-        0
-        """
-        found: dict[str, Any] = self._get("")
-        return found
-
-    def add(
-        self,
-        X: npt.ArrayLike,
-        *,
-        ids: Sequence[Id] | None = None,
-        payloads: Sequence[Any] | None = None,
-        sample_weight: npt.ArrayLike | None = None,
-        times: Sequence[Any] | None = None,
-        key: str | None = None,
-    ) -> dict[str, Any]:
-        """Insert rows: when this returns, they are on the server's disk.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Also a frame of pandas or polars, or an Arrow table.
-        ids, payloads, sample_weight, times, key : optional
-            As in :meth:`ramify.journal.DurableTree.add`.
-
-        Returns
-        -------
-        dict
-            ``version``, ``repeated``, and ``numbers`` or, of rows alone, ``first`` and ``rows``.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     print(tree.add([[0.0], [1.0]], ids=["T1", "T2"], payloads=["a", "b"]))
-        {'numbers': [0, 1], 'version': 2, 'repeated': 0}
-        """
-        call = _calls.adding(self.name, X, ids, payloads, sample_weight, times, key)
-        found: dict[str, Any] = self._client.call(call)
-        return found
-
-    def forget(self, point: Id) -> bool:
-        """Take a point out; False if there was none.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print(tree.forget("a"), tree.forget("a"))
-        True False
-        """
-        key = {"idempotency-key": uuid.uuid4().hex}
-        try:
-            self._client.call(Call("DELETE", _calls.point_path(self.name, point), headers=key))
-        except RemoteError as error:
-            if error.status != 404:
-                raise
-            return False
+    def __bool__(self) -> bool:
         return True
-
-    def assign(
-        self,
-        X: npt.ArrayLike,
-        *,
-        k: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-        frame: bool = False,
-    ) -> Any:
-        """Where rows belong, without inserting them.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-        k, height, max_size : optional
-            The cut: one of them.
-        frame : bool
-            A frame of pandas instead of a dict of lists.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print(tree.assign([[8.0]], k=2)["labels"])
-        [1]
-        """
-        cut = {"k": k, "height": height, "max_size": max_size}
-        found = self._client.call(_calls.assigning(self.name, X, cut))
-        return _calls.frame_of(found) if frame else found
-
-    def clusters(
-        self,
-        *,
-        k: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-        representatives: int = 3,
-        frame: bool = False,
-    ) -> Any:
-        """The clusters of a cut, the largest first, with points that show what they are.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print([one["size"] for one in tree.clusters(k=2)])
-        [2, 1]
-        """
-        cut = {"k": k, "height": height, "max_size": max_size}
-        asked = _calls.given({**cut, "representatives": representatives})
-        found = self._get("/clusters", **asked)["clusters"]
-        return _calls.frame_of(found) if frame else found
-
-    def point(self, point: Id) -> dict[str, Any]:
-        """A point: number, id, payload.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print(tree.point("a"))
-        {'number': 0, 'id': 'a', 'payload': 'no sound'}
-        """
-        found: dict[str, Any] = self._client.call(Call("GET", _calls.point_path(self.name, point)))
-        return found
-
-    def path(self, point: Id) -> list[int]:
-        """Node ids from the root to a point.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print(tree.path("c"))
-        [1, -3]
-        """
-        call = Call("GET", _calls.point_path(self.name, point, "/path"))
-        found: list[int] = (self._client.call(call))["nodes"]
-        return found
-
-    def node(self, node: int, *, members: int = 20) -> dict[str, Any]:
-        """A node: size, height, children, points below it.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print(tree.node(1)["size"])
-        3
-        """
-        found: dict[str, Any] = self._get(f"/nodes/{node}", members=members)
-        return found
-
-    def edit(self, edit: str, *, key: str | None = None, **about: Any) -> dict[str, Any]:
-        """Links, moves and names by people: the estimator's verb, and what it speaks of.
-
-        Parameters
-        ----------
-        edit : {"must_link", "cannot_link", "unlink", "move", "release", "rename"}
-        key : str, optional
-            As in :meth:`add`; by default one of its own for each call.
-        **about
-            ``i`` and ``j`` of the first three, ``node`` and ``under`` of a move, ``node`` of a
-            release, ``node`` and ``text`` of a name.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     _ = tree.edit("must_link", i="a", j="c")
-        ...     print(tree.edits()["linked"])
-        [[0, 2]]
-        """
-        found: dict[str, Any] = self._client.call(_calls.editing(self.name, edit, key, about))
-        return found
-
-    def edits(self) -> dict[str, Any]:
-        """What people have said: ``names``, ``lost_names``, ``linked``, ``apart``, ``held``.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     _ = tree.edit("rename", node=tree.path("a")[0], text="all")
-        ...     print(tree.edits()["names"])
-        [{'node': 1, 'text': 'all'}]
-        """
-        found: dict[str, Any] = self._get("/edits")
-        return found
-
-    def search(self, text: str, *, limit: int = 20) -> list[dict[str, Any]]:
-        """Points by words of their payloads, with the path to each.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print([hit["id"] for hit in tree.search("sound")])
-        ['a']
-        """
-        found: list[dict[str, Any]] = self._get("/search", q=text, limit=limit)["hits"]
-        return found
-
-    def changes(self, since: int) -> dict[str, Any]:
-        """What became of the tree since a version that an answer has named.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print(tree.changes(since=0)["inserted"])
-        [0, 1, 2]
-        """
-        found: dict[str, Any] = self._get("/changes", since=since)
-        return found
-
-    def export(self, format: str = "json") -> Any:
-        """The whole tree: JSON as a dict, other formats as bytes.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print(tree.export()["ids"])
-        ['a', 'b', 'c']
-        """
-        call = Call("GET", f"/trees/{self.name}/export", params={"format": format})
-        call.as_bytes = format != "json"
-        return self._client.call(call)
 
     def follow(
         self, since: int | None = None, *, brief: bool = False
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Changes as they come: ("change", {...}) and now and then ("progress", {"version": v}).
+
+        A connection that is lost is made again, and goes on after the last event that came.
+        ("gone", {"oldest": v, ...}) is the last if that is not remembered any more: begin again
+        with :meth:`export`.
+
+        Parameters
+        ----------
+        since : int, optional
+            A version that an answer has named; by default the present one.
+        brief : bool
+            Numbers of points and nodes alone, and of these no more than 2,000 of a kind.
 
         Examples
         --------
@@ -474,14 +179,19 @@ class RemoteTree:
         ...             break
         [0, 1]
         """
-        path, asked = f"/trees/{self.name}/changes/stream", {"since": since, "brief": brief}
-        with self._client._http.stream(
-            "GET", path, params=_calls.given(asked), timeout=None
-        ) as lines:
-            if lines.status_code >= 400:
-                lines.read()
-                _calls.answer(Call("GET", path), lines)
-            yield from _calls.events(lines.iter_lines())
-
-    def _get(self, more: str, **params: Any) -> Any:
-        return self._client.call(Call("GET", f"/trees/{self.name}{more}", params=params))
+        client, at = self._client, Following(self.name, since, brief, self._client._attempts)
+        while True:
+            try:
+                with client._http.stream("GET", at.path, params=at.asked, timeout=60.0) as lines:
+                    if lines.status_code >= 400:
+                        lines.read()
+                        at.refused(lines)
+                    else:
+                        for event in map(at.hear, lines.iter_lines()):
+                            if event is not None:
+                                yield event
+            except client._lost as error:
+                at.lost(error)
+            if at.over:
+                return
+            time.sleep(at.wait())

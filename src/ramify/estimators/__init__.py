@@ -4,8 +4,10 @@
 from ramify.estimators._changes import Changes
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.certificate import Certificate
+from ramify.estimators.graph_hac import GraphHAC
 from ramify.estimators.grinch import GRINCH
 from ramify.estimators.hac import HAC
+from ramify.estimators.live_graph_hac import LiveGraphHAC
 from ramify.estimators.naive import NaiveHAC, NaiveNN
 from ramify.estimators.ohac import OHAC
 from ramify.estimators.otd import OTD
@@ -21,6 +23,8 @@ __all__ = [
     "PERCH",
     "Certificate",
     "Changes",
+    "GraphHAC",
+    "LiveGraphHAC",
     "NaiveHAC",
     "NaiveNN",
     "RandomCut",

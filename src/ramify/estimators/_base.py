@@ -11,6 +11,7 @@ and live inside ``_live``, so that reading never changes ``__dict__``.
 
 import os
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -18,21 +19,23 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import NotFittedError
 
-from ramify import archive
-from ramify.checks import whole_number
+from ramify import archive, lean
+from ramify.checks import is_whole, whole_number
 from ramify.errors import BrokenTreeError
 from ramify.estimators._edits import TreeEditor
-from ramify.estimators._guard import Guard, alone
+from ramify.estimators._guard import Guard, alone, live
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut, check_linkage, check_metric
 from ramify.estimators._reading import needs_cut
 from ramify.estimators._saved import to_saved
 from ramify.estimators._settings import Options, Settings
+from ramify.estimators._skipping import skipped_rows
 from ramify.estimators._tracking import check_history
 from ramify.frames import open_arrow
-from ramify.hierarchy import IntArray
+from ramify.hierarchy import Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
 from ramify.jobs import thread_count
+from ramify.memory import require_room
 from ramify.metric import METRICS, Metric
 from ramify.notebook import tree_html
 from ramify.points import Expected, Rows, check_feature_names, feature_names, read_batch
@@ -76,6 +79,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
     n_clusters: int | None
     distance_threshold: float | None
     metric: str
+    zero_rows: str = "error"  # as of models in older pickles, which have none
 
     @needs_cut
     def fit_predict(
@@ -99,6 +103,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         Returns
         -------
         array of shape (n,)
+            One for each row: -1 for those that are not in the tree, as skipped ones.
 
         Examples
         --------
@@ -107,7 +112,31 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         array([0, 1, 0])
         """
         with self._lock().lock:
-            return self.fit(X, ids=ids, progress=progress).labels_.copy()
+            self.fit(X, ids=ids, progress=progress)
+            return self._labels_of_rows()
+
+    def _labels_of_rows(self) -> IntArray:
+        """Labels of the rows that the tree was begun with, now; -1 for those not in it."""
+        tree, labels = self._fitted(), self.labels_
+        if len(labels) != tree.n_points:  # of leaves, of which nobody knows the points
+            return labels.copy()
+        kept = np.full(tree.next_arrival, -1)
+        kept[tree.numbers()] = labels
+        if tree.skipped is None:
+            return kept
+        every = np.full(len(tree.skipped), -1)
+        every[~tree.skipped] = kept
+        return every
+
+    @property
+    @live
+    def n_skipped_(self) -> int:
+        """Number of rows that were given and not kept.
+
+        They weighed nothing, were all zeros with ``zero_rows="skip"``, or came too late for
+        ``max_age``. They have no numbers: the numbers of the other points are without gaps.
+        """
+        return 0 if self._live is None else self._live.n_skipped
 
     def fit(
         self,
@@ -123,46 +152,12 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
     @property
     @alone
     def ids_(self) -> IdArray:
-        """The points' ids in order of arrival, read-only; only if the stream has ids."""
+        """Ids of the points that are there, in the order of ``labels_``; if the stream has any."""
         return self._known_ids().array()
 
     @alone
-    def index_of(self, id: Id) -> int:
-        """Place of the point with this id, in ``labels_`` and in the tree.
-
-        That is its arrival number as long as no point has left; :meth:`number_of` is it
-        always.
-
-        Parameters
-        ----------
-        id : str or int
-            As given to ``fit``, ``partial_fit`` or ``insert``.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        KeyError
-            If no point has this id.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"])
-        >>> model.index_of("oak")
-        2
-        """
-        number = self._number_of(id)
-        live = self._fitted()
-        if live.next_arrival == live.n_points:
-            return number
-        return int(np.searchsorted(live.numbers(), number))
-
-    @alone
     def number_of(self, id: Id) -> int:
-        """Arrival number of the point with this id, which it has for ever.
+        """Arrival number of the point with this id. A point keeps its number.
 
         Parameters
         ----------
@@ -184,13 +179,10 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"])
         >>> model.forget("ash")
         1
-        >>> model.number_of("oak"), model.index_of("oak")
-        (2, 1)
+        >>> model.number_of("oak")
+        2
         """
-        return self._number_of(id)
-
-    def _number_of(self, id: Id) -> int:
-        number = self._known_ids().index_of(id)
+        number = self._known_ids().number_of(id)
         if number is None:
             raise KeyError(f"no point has the id {id!r}")
         return number
@@ -235,7 +227,10 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         return bundle
 
     def _tree_html(self) -> str:
-        return tree_html(self.hierarchy()) if len(self) > 0 else ""
+        if len(self) == 0:
+            return ""
+        tree = self.hierarchy()
+        return tree_html(tree, _own_number(tree, self.n_clusters, self.distance_threshold))
 
     # --- files and pickles --------------------------------------------------------
 
@@ -262,7 +257,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         >>> ramify.load(path).hierarchy() == model.hierarchy()
         True
         """
-        archive.write(path, *self._to_saved())
+        lean.write(path, *self._to_saved())
 
     @alone
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, archive.Array]]:
@@ -326,9 +321,10 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         settings = self._settings()
         X = open_arrow(X)
         names = feature_names(X)
-        rows = read_batch(X, Expected(type(self).__name__, settings.metric))
+        rows = read_batch(X, self._expected_first(settings))
         settings = settings._replace(width=rows.shape[1])
         settings.options.check_rows(rows)
+        self._require_room(rows, settings.options)
         return Batch(rows, names, settings, None if ids is None else Ids().read(ids, len(rows)))
 
     def _read_more(self, X: object, live: Live) -> Rows | SparseRows:
@@ -338,14 +334,38 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         return read_batch(X, self._expected(live))
 
     def _expected(self, live: Live) -> Expected:
-        settings = live.settings
-        return Expected(type(self).__name__, settings.metric, live.dtype, settings.width)
+        first = self._expected_first(live.settings)
+        return first._replace(dtype=live.dtype, width=live.settings.width)
 
-    def _require_enough(self, rows: Rows | SparseRows) -> None:
-        if self.n_clusters is not None and self.n_clusters > len(rows):
+    def _expected_first(self, settings: Settings) -> Expected:
+        zeros = settings.options.zero_rows != "error"
+        return Expected(type(self).__name__, settings.metric, zeros=zeros)
+
+    def _require_room(self, rows: Rows | SparseRows, options: Options) -> None:
+        """Refuse sparse rows whose tree cannot fit the memory; some bounds are only warned of."""
+        if not isinstance(rows, SparseRows):
+            return
+        most = [getattr(self, name, None) for name in ("window", "max_leaves")]
+        count = min([len(rows), *(int(one) for one in most if is_whole(one))])
+        exact = not options.counts_repeats and getattr(self, "max_age", None) is None
+        at_once = self._algorithm == "naive_hac" or options.starts_with_hac
+        copies = 3 if at_once else 2  # the rows as the tree has them, means, and all rows before
+        size = rows.dtype.itemsize
+        require_room(count, rows.shape[1], size, copies=copies, exact=exact)
+
+    def _require_enough(self, batch: Batch, weights: object) -> None:
+        """Refuse to fit so few rows."""
+        n = len(batch.rows)
+        skipped = skipped_rows(batch.settings.options.zero_rows, batch.rows, weights)
+        here = n if skipped is None else n - int(skipped.sum())
+        if here == 0:
             raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the number of rows, "
-                f"n_samples = {len(rows)}"
+                f"no row is left, n_samples = {n}: rows of weight zero are not there, nor are "
+                f"rows of zeros with zero_rows='skip'"
+            )
+        if self.n_clusters is not None and self.n_clusters > here:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the number of rows, n_samples = {here}"
             )
 
     def _adopt(self, live: Live, names: npt.NDArray[np.object_] | None) -> None:
@@ -359,3 +379,12 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
             self.feature_names_in_ = names
         else:  # in one piece with the above: Ctrl-C comes after a call, not before one
             self.__dict__.pop("feature_names_in_", None)
+
+
+def _own_number(tree: Hierarchy, n_clusters: object, height: object) -> int | None:
+    """How many clusters a model's own cut has; None if it has none, or one that makes no sense."""
+    if is_whole(n_clusters):
+        return int(n_clusters) if 1 <= n_clusters <= tree.n_leaves else None  # type: ignore[operator]
+    if n_clusters is None and isinstance(height, Real):
+        return 1 + int((tree.monotone_heights > float(height)).sum())
+    return None

@@ -91,9 +91,10 @@ def _differ(then: Live, now: Live, leaves: IntArray) -> Any:
     return np.array([known[leaf] != was.get(leaf) for leaf in leaves.tolist()], dtype=bool)
 
 
-def _standings(tree: Live) -> dict[int, tuple[float, Any]]:
-    """What each leaf stands for, and its name."""
+def _standings(tree: Live) -> dict[int, tuple[float, int, Any]]:
+    """What each leaf stands for, its earliest point, and that one's name."""
     still = tree.hierarchy()
     names = [None] * len(still) if still.names is None else still.names.tolist()
-    facts = zip(still.weights[: len(still)].tolist(), names, strict=True)
-    return dict(zip(still.point_numbers.tolist(), facts, strict=True))
+    weights, firsts = still.weights[: len(still)].tolist(), still.point_numbers.tolist()
+    facts = zip(weights, firsts, names, strict=True)
+    return dict(zip(still.leaf_numbers.tolist(), facts, strict=True))

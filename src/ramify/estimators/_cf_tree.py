@@ -76,16 +76,16 @@ class CFTree:
 
     # The tree is new each time, so ids of its nodes are plain numbers: a snapshot's.
 
-    def versioned_snapshot(self) -> tuple[int, Any, Any, tuple[Any, Any, Any]]:
-        """The version, numbers and weights of leaves, and children, heights and ids."""
+    def versioned_snapshot(self, with_points: bool = False) -> tuple[Any, ...]:
+        """As the core's, with ids of nodes that are plain numbers."""
         self._regroup()
-        *facts, (children, heights, ids) = self._store.versioned_snapshot()
-        version, numbers, weights = facts
-        return version, numbers, weights, (children, heights, self._numbers(ids))
+        *facts, (children, heights, ids) = self._store.versioned_snapshot(with_points)
+        return *facts, (children, heights, self._numbers(ids))
 
     def snapshot(self) -> tuple[Any, Any, Any]:
         """Children, heights and ids."""
-        return self.versioned_snapshot()[3]
+        found: tuple[Any, Any, Any] = self.versioned_snapshot()[-1]
+        return found
 
     def assign(self, *query: Any) -> tuple[Any, ...]:
         """As the core's."""

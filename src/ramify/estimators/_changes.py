@@ -39,7 +39,8 @@ class Changes:
     """What became of a tree between two versions: the net effect, in public ids.
 
     An inner node is named by its id, a point by its arrival number, and where both can
-    be meant a point's id is -1 - its number. Arrays are ascending and read-only.
+    be meant a point's id is -1 - its number. A leaf has the number of the point that it began
+    with (``Hierarchy.leaf_numbers``). Arrays are ascending and read-only.
 
     Examples
     --------
@@ -69,6 +70,8 @@ class Changes:
     leaf_weights: FloatArray | None  #: how many points each stands for; None: one
     leaf_ids: IdArray | None  #: their names, if the stream has ids
     removed: IntArray  #: numbers of leaves that are no more
+    #: the earliest point in each of ``leaves``; None: that of its number
+    leaf_points: IntArray | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -116,7 +119,7 @@ class Changes:
         after = replay(before, [self._step(before)])
         if len(after.points) == 0:
             raise ValueError("no points are left, and without points there is no snapshot")
-        return hierarchy_of(after, self._names(old, after.points))
+        return hierarchy_of(after, self._names(old, after.points), self._firsts(old, after.points))
 
     def _step(self, before: Families) -> Step:
         came = self.leaves[~np.isin(self.leaves, before.points)]
@@ -135,6 +138,18 @@ class Changes:
         if not fits:
             raise ValueError(f"this is not the model's snapshot of version {self.since}")
 
+    def _firsts(self, old: Hierarchy | None, leaves: IntArray) -> IntArray | None:
+        """The earliest point in each leaf after."""
+        if self.leaf_points is None:
+            return None
+        firsts = leaves.copy()
+        new = np.isin(leaves, self.leaves)
+        firsts[new] = self.leaf_points
+        if old is not None:
+            there = np.searchsorted(old.leaf_numbers, leaves[~new])
+            firsts[~new] = old.point_numbers[there]
+        return firsts
+
     def _names(self, old: Hierarchy | None, points: IntArray) -> Any:
         """The ids of the leaves after, in order."""
         if self.leaf_ids is None:
@@ -150,7 +165,7 @@ class Changes:
 
 def _picked(tree: Hierarchy, points: IntArray) -> Any:
     assert tree.names is not None
-    return tree.names[np.searchsorted(tree.point_numbers, points)]
+    return tree.names[np.searchsorted(tree.leaf_numbers, points)]
 
 
 class Past:
@@ -227,7 +242,7 @@ class Past:
             return f"since={since}: memory ran out when that was to be written down; {oldest}"
         if since < known[0]:
             return f"since={since}: {oldest}; a greater history= goes farther back"
-        return f"since={since}: nobody has asked for model.version then, so it is not known"
+        return f"since={since}: model.version was not read then, so that version is not known"
 
     def tree(self, steps: list[Step]) -> Families:
         """The whole tree after these steps from the beginning. O(n log n)."""

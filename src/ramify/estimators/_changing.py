@@ -12,6 +12,7 @@ from ramify.estimators._guard import alone, live, writes
 from ramify.estimators._leaving import check_max_age, check_window
 from ramify.estimators._live import Live
 from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._skipping import skipped_rows
 from ramify.hierarchy import IntArray
 from ramify.ids import Id
 from ramify.progress import Progress
@@ -66,12 +67,16 @@ class Forgetting(HierarchicalClusterer):
     @property
     @live
     def point_numbers_(self) -> IntArray:
-        """Arrival numbers of the points that are there, in order: those of ``labels_``."""
+        """Arrival numbers of the points that are there, in order.
+
+        Entry i of ``labels_`` and ``ids_`` is about the point with the number
+        ``point_numbers_[i]``.
+        """
         return self._fitted().numbers()
 
     @live
     def leaf_of(self, point: Id) -> int:
-        """The leaf that a point is in: the number of the point that the leaf began with.
+        """The leaf that a point is in, by the number of the earliest point that is in it.
 
         Another one than its own only where leaves stand for several points, as with
         ``duplicates="count"``.
@@ -93,7 +98,7 @@ class Forgetting(HierarchicalClusterer):
         (0, 2, 3)
         """
         tree = self._fitted()
-        return int(tree.leaf_of(tree.wanted(point))[0])
+        return int(tree.leaf_of(tree.wanted(point), by_first=True)[0])
 
     @property
     @live
@@ -126,8 +131,8 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
             which is made dense at most 32 MiB (or one row) at a time.
         y : ignored
         sample_weight : array-like of shape (n,), optional
-            How many points each row stands for, above 0; need not be whole. All means,
-            linkages and sizes count it.
+            How many points each row stands for; need not be whole. All means, linkages and
+            sizes count it. A row of weight 0 is not there: see ``n_skipped_``.
         ids : sequence of str or of int, optional
             What you call the points, one for each row, all strings or all integers, no
             two alike. Kept in ``ids_`` and as the names of ``hierarchy()``. A stream
@@ -256,7 +261,7 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
         id : str or int, optional
             What you call the point; see :meth:`fit`.
         sample_weight : float, optional
-            How many points it stands for.
+            How many points it stands for; 0: it is not there.
         time : number or date, optional
             When it happened; needed with ``max_age``.
         replace : bool, default=False
@@ -265,7 +270,7 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
         Returns
         -------
         int
-            -1 for a row that comes too late for ``max_age``.
+            -1 for a row that is skipped: see ``n_skipped_``.
 
         Examples
         --------
@@ -301,16 +306,15 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
         row, names = self._checked_row(x)
         ids = None if id is None else [id]
         one = (None if given is None else [given] for given in (weight, time))
-        if tree is None:
-            along = self._read_along(self._settings().options, 1, *one)
-            tree = self._begun(row, names)
-        else:
+        tree = self._begun(row, names) if tree is None else tree
+        if tree is self._live:
             self._require_same_options(tree)
-            along = self._read_along(tree.settings.options, 1, *one)
-            if replace:
-                self._forget_id(tree, id)
+        along = self._read_along(tree.settings.options, 1, *one)
+        skipped = skipped_rows(tree.settings.options.zero_rows, row, along.weights)
+        if replace and skipped is None:
+            self._forget_id(tree, id)
         before = tree.next_arrival
-        self._grow(tree, row, tree.read_ids(ids, 1), False, 1, along)
+        self._grow(tree, row, tree.read_ids(ids, 1, skipped), False, 1, along)
         if tree is not self._live:
             self._adopt(tree, names)
         return before if tree.next_arrival > before else -1
@@ -318,7 +322,7 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
     def _forget_id(self, tree: Live, id: Id | None) -> None:
         """Forget the point with this id, if there is one."""
         known = tree.known_ids()
-        if known is None or (number := known.index_of(id)) is None:
+        if known is None or (number := known.number_of(id)) is None:
             return
         tree.settings.options.require_changeable("replace=True")
         self._forget(tree, np.array([number]))
@@ -326,5 +330,5 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
     @property
     @live
     def n_late_(self) -> int:
-        """Number of rows that came too late for ``max_age``, and were not inserted."""
+        """Number of rows that came too late for ``max_age``; ``n_skipped_`` counts them, too."""
         return self._fitted().n_late

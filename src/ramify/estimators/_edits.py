@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
-from ramify.estimators._groups import _place
+from ramify.checks import is_whole
 from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
 from ramify.estimators._reading import WayOfLive
@@ -25,8 +25,8 @@ from ramify.ids import Id
 class Edits(NamedTuple):
     """What people have said about a tree; see ``edits``."""
 
-    names: dict[int, str]  #: of nodes that are there, by node id
-    lost_names: dict[int, str]  #: of nodes that are no more
+    names: dict[int, str]  #: by the id of the node that has the name now
+    lost_names: dict[int, str]  #: that no node has, by the id of the node of then
     linked: list[IntArray]  #: groups of points that must be together: their numbers
     apart: IntArray  #: (m, 2): pairs of points that must be apart: their numbers
     held: IntArray  #: ids of nodes whose points stay below them
@@ -48,17 +48,21 @@ class TreeEditor(TreeTracker):
 
     @writes
     def rename(self, node: "SupportsIndex | Cluster", text: str | None) -> None:
-        """Give a node a name, which ``clusters`` shows as long as the node has its id.
+        """Give the points below a node a name, which the cluster has that holds most of them. O(n).
 
-        Names are kept in files and pickles. A node keeps its id as :meth:`lineage` and the
-        pages on identity have it; when that is no more, ``edits().lost_names`` has the name.
+        The name stays with the points while the tree goes on, and is found again in every
+        cut: at the cluster that holds more than half of those that are still there, if they are
+        more than half of what it has of the points of then. Points that come have no say.
+        Before most of the points have left, the name passes to those that are with them.
+        A name that no node holds is in ``edits().lost_names``, of which the thousand youngest
+        are kept. Names are kept in files and pickles.
 
         Parameters
         ----------
         node : int or Cluster
             A node id, as ``clusters``, ``assign``, ``path`` and ``lca`` give it, or a cluster.
         text : str or None
-            None takes the name away again, also that of a node which is no more.
+            None takes the name away again, also one that is lost.
 
         Raises
         ------
@@ -76,12 +80,12 @@ class TreeEditor(TreeTracker):
         if not (text is None or isinstance(text, str)):
             raise TypeError(f"text={text!r}: expected a text, or None")
         tree = self._fitted()
-        id = _id_of(node)
         if text is None:
-            tree.names = {key: value for key, value in tree.names.items() if key != id}
+            id = _id_of(node)
+            tree.anchors = tree.anchors.taken(id, tree.found_names())
             return
-        _place(tree.hierarchy(), id)
-        tree.names = {**tree.names, id: text}
+        id = _node_id(tree, _id_of(node))
+        tree.anchors = tree.anchors.given(id, text, *tree.moment(), tree.next_arrival)
 
     @writes
     def must_link(self, i: Id, j: Id) -> None:
@@ -120,12 +124,10 @@ class TreeEditor(TreeTracker):
         self._require_editable(tree, "must_link")
         if tree.settings.metric.product:
             raise ValueError("must_link: under metric='dot' no two points are closest of all")
-        groups = tree.linked()
-        together = {one, other}.union(
-            *(group.tolist() for group in groups if np.isin(group, [one, other]).any())
-        )
-        for a, b in tree.apart.tolist():
-            if a in together and b in together:
+        if len(tree.pairs_apart) > 0:
+            pair = tree.pairs_apart.between(tree.together(one), set(tree.together(other)))
+            if pair is not None:
+                a, b = pair
                 raise ValueError(f"must_link: points {a} and {b} must be apart; unlink them first")
         self._edit(tree, "link", one, other)
 
@@ -161,12 +163,9 @@ class TreeEditor(TreeTracker):
         one, other = _two(tree, i, j)
         if len(set(tree.leaf_of(np.array([one, other])).tolist())) == 1:
             raise ValueError(f"cannot_link: points {one} and {other} are in one leaf")
-        for group in tree.linked():
-            if np.isin([one, other], group).all():
-                raise ValueError(f"cannot_link: {one} and {other} are linked; unlink them first")
-        pair = sorted((one, other))
-        if pair not in tree.apart.tolist():
-            tree.keep_apart(np.vstack([tree.apart, [pair]]))
+        if _are_linked(tree, one, other):
+            raise ValueError(f"cannot_link: {one} and {other} are linked; unlink them first")
+        tree.pairs_apart.add(one, other)
 
     @writes
     def unlink(self, i: Id, j: Id) -> None:
@@ -196,10 +195,9 @@ class TreeEditor(TreeTracker):
         """
         tree = self._fitted()
         one, other = _two(tree, i, j)
-        same = (tree.apart == sorted((one, other))).all(axis=1)
-        if same.any():
-            tree.keep_apart(tree.apart[~same])
-        elif any(np.isin([one, other], group).all() for group in tree.linked()):
+        if (one, other) in tree.pairs_apart:
+            tree.pairs_apart.remove(one, other)
+        elif _are_linked(tree, one, other):
             self._edit(tree, "unlink", one)
         else:
             raise ValueError(f"unlink: nothing was said about points {one} and {other}")
@@ -244,9 +242,7 @@ class TreeEditor(TreeTracker):
         """
         tree = self._fitted()
         self._require_editable(tree, "move")
-        still = tree.hierarchy()
-        places = np.array([_place(still, one) for one in (node, under)])
-        self._edit(tree, "move", *still._public_ids(places).tolist())
+        self._edit(tree, "move", _node_id(tree, node), _node_id(tree, under))
 
     @writes
     def release(self, node: "SupportsIndex | Cluster") -> None:
@@ -269,8 +265,8 @@ class TreeEditor(TreeTracker):
         tree = self._fitted()
         self._require_editable(tree, "release")
         id = _id_of(node)
-        if id not in tree.held().tolist():
-            raise ValueError(f"release: nobody holds the node {id}")
+        if not tree.is_held(id):
+            raise ValueError(f"release: the node {id} is not held")
         self._edit(tree, "release", id)
 
     @alone
@@ -287,12 +283,9 @@ class TreeEditor(TreeTracker):
         ([array([0, 2])], array([[1, 4]]))
         """
         tree = self._fitted()
-        still = tree.hierarchy()
-        there = {*still.node_ids.tolist(), *(-1 - still.point_numbers).tolist()}
-        names = {True: {}, False: {}}  # type: dict[bool, dict[int, str]]
-        for id, text in sorted(tree.names.items()):
-            names[id in there][id] = text
-        return Edits(names[True], names[False], tree.linked(), tree.apart, tree.held())
+        found = tree.found_names()
+        names, lost = (dict(sorted(some.items())) for some in (found.homes, found.lost))
+        return Edits(names, lost, tree.linked(), tree.apart(), tree.held())
 
     @alone
     def violations(
@@ -333,7 +326,7 @@ class TreeEditor(TreeTracker):
         max_size: int | None = None,
         by: WayOfLive = "height",
     ) -> IntArray:
-        """Label every point with its cluster; nobody is with whom it must not be. O(n).
+        """Label every point with its cluster; pairs that must be apart are. O(n).
 
         If there are points that must be apart (:meth:`cannot_link`), the nodes that hold
         both of a pair are split, and then those that :meth:`Hierarchy.cut` would split.
@@ -366,7 +359,7 @@ class TreeEditor(TreeTracker):
         >>> model.labels_, model.cut()
         (array([0, 0, 1, 2, 3]), array([0, 1, 2, 2, 3]))
         """
-        if len(self._fitted().apart) == 0:
+        if len(self._fitted().apart()) == 0:
             return super().cut(n_clusters=n_clusters, height=height, max_size=max_size, by=by)
         if by != "height":
             raise ValueError(f"by={by!r}: cuts that keep points apart go by height")
@@ -379,8 +372,8 @@ class TreeEditor(TreeTracker):
         tree = self._fitted()
         by, value = self._cut(tree, n_clusters, height, max_size)
         still, numbers = tree.hierarchy(), tree.numbers()
-        place = np.searchsorted(still.point_numbers, tree.leaf_of(numbers))
-        pairs = place[np.searchsorted(numbers, tree.apart)]
+        place = np.searchsorted(still.leaf_numbers, tree.leaf_of(numbers))
+        pairs = tree.leaf_of(tree.apart().ravel(), by_first=True).reshape(-1, 2)
         options: Any = {by: value if by == "height" else int(value)}
         return still.cut(**options, apart=pairs)[place]
 
@@ -392,10 +385,32 @@ class TreeEditor(TreeTracker):
         if tree.settings.algorithm != "ohac":
             name = type(self).__name__
             raise ValueError(f"{wanted}: only trees of OHAC keep to it, not those of {name}")
+        if tree.settings.by_name().get("update") == "nni":
+            raise ValueError(f"{wanted}: trees of update='nni' keep to no edits; update='hac' does")
 
 
 def _id_of(node: "SupportsIndex | Cluster") -> int:
     return node.node_id if isinstance(node, Cluster) else operator.index(node)
+
+
+def _node_id(tree: Live, node: object) -> int:
+    """The id of a node that is there."""
+    if isinstance(node, str):
+        return -1 - int(tree.leaf_of(tree.wanted(node))[0])
+    if isinstance(node, Cluster):
+        id = node.node_id
+    elif is_whole(node):
+        id = operator.index(node)
+    else:
+        raise TypeError(f"node={node!r}: expected a node id, a cluster, or a point's id as text")
+    if not tree.has_node(id):
+        raise KeyError(f"the tree has no node with the id {id}")
+    return id
+
+
+def _are_linked(tree: Live, one: int, other: int) -> bool:
+    wholes = tree.wholes(np.array([one, other])).tolist() if tree.keeps_marks() else [0, 1]
+    return bool(wholes[0] == wholes[1])
 
 
 def _two(tree: Live, i: Id, j: Id) -> tuple[int, int]:
@@ -413,5 +428,6 @@ def _broken(tree: Live, numbers: IntArray, labels: IntArray) -> Violations:
         return labels[np.searchsorted(numbers, points)]
 
     linked = [group for group in tree.linked() if len(set(label(group).tolist())) > 1]
-    together = label(tree.apart)
-    return Violations(linked, tree.apart[together[:, 0] == together[:, 1]])
+    apart = tree.apart()
+    together = label(apart)
+    return Violations(linked, apart[together[:, 0] == together[:, 1]])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_groups.py: the clusters of a live tree as things, and nodes by their ids."""
+"""_groups.py: cluster objects of a live tree, and nodes by their ids."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal, SupportsIndex
 
 from ramify.checks import is_whole, whole_number
+from ramify.estimators._anchors import Found
 from ramify.estimators._guard import live
 from ramify.estimators._live import Cut, Live
 from ramify.hierarchy import (
@@ -14,12 +15,13 @@ from ramify.hierarchy import (
     Hierarchy,
     IntArray,
     Levels,
+    Points,
     SuggestedCut,
 )
+from ramify.hierarchy._aligned import Texts, texts_for
 from ramify.hierarchy._cuts import By, check_way
-from ramify.hierarchy._keywords import check_texts
 from ramify.hierarchy._rows import MetricName
-from ramify.points import Rows
+from ramify.ids import as_array
 
 
 class GroupReader:
@@ -30,7 +32,6 @@ class GroupReader:
     _own_cut: Callable[[Live], Cut]
     _cut: Callable[..., Cut]
     hierarchy: Callable[[], Hierarchy]
-    points: Callable[[], Rows]
 
     @live
     def clusters(
@@ -42,9 +43,9 @@ class GroupReader:
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
         by: By = "height",
-        texts: Sequence[str] | None = None,
+        texts: Texts | None = None,
     ) -> Clusters:
-        """The clusters of a cut of the tree as it is now, as things with an id.
+        """The clusters of a cut of the tree as it is now, as cluster objects with an id.
 
         O(k log k), with ``min_size`` or ``by`` O(n log n). Members, representatives and keywords
         are worked out when they are asked for, in O(n d); not any more once the tree has
@@ -54,8 +55,9 @@ class GroupReader:
         ----------
         n_clusters, height, max_size, min_size, small, by : optional
             The cut, as in :meth:`Hierarchy.cut`; none for the model's own.
-        texts : sequence of str, optional
-            A text for each point so far: for keywords.
+        texts : sequence or mapping of str, optional
+            For keywords: a text for each point that is there, in the order of ``labels_``; or
+            for each that ever came, in order of arrival; or by id or arrival number.
 
         Returns
         -------
@@ -76,15 +78,15 @@ class GroupReader:
         array([2, 3])
         """
         tree = self._fitted()
-        words = None if texts is None else check_texts(texts, len(tree))
+        words = None if texts is None else _texts(tree, texts)
         if min_size is None and small == "join" and by != "stability":
             return self._clusters(tree, self._cut(tree, n_clusters, height, max_size, by), words)
         options = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
         check_way(by, options | {"min_size": min_size}, None)
         given = {name: value for name, value in options.items() if value is not None}
-        still, rows = tree.still()
-        found = still._clusters_of(given | {"min_size": min_size}, small, rows, words, by)
-        return _named(found, tree)
+        still, points, rows = tree.still()
+        found = still._clusters_of(given | {"min_size": min_size}, small, rows, None, by)
+        return _named(_of_points(found, points, words), tree)
 
     @live
     def levels(
@@ -93,7 +95,7 @@ class GroupReader:
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
         by: Literal["height", "variance"] = "height",
-        texts: Sequence[str] | None = None,
+        texts: Texts | None = None,
     ) -> Levels:
         """Several cuts of the tree as it is now, and which cluster sits in which. O(n d).
 
@@ -116,14 +118,14 @@ class GroupReader:
         >>> [(cluster.size, cluster.parent) for cluster in fine]
         [(2, 0), (2, 0), (1, 1)]
         """
-        tree, rows = self._fitted().still()
+        live = self._fitted()
+        words = None if texts is None else _texts(live, texts)
+        tree, points, rows = live.still()
         metric = self._rows_by
         found = tree.levels(
-            *n_clusters, X=rows, min_size=min_size, small=small, by=by, metric=metric, texts=texts
+            *n_clusters, X=rows, min_size=min_size, small=small, by=by, metric=metric
         )
-        for level in found:
-            _named(level, self._fitted())
-        return found
+        return Levels([_named(_of_points(level, points, words), live) for level in found])
 
     @live
     def suggest_cuts(
@@ -154,7 +156,7 @@ class GroupReader:
         >>> [cut.n_clusters for cut in model.suggest_cuts()]
         [8, 4]
         """
-        tree, rows = self._fitted().still()
+        tree, _, rows = self._fitted().still()
         X = rows if by == "variance" else None
         return tree.suggest_cuts(
             X, by=by, most=most, max_clusters=max_clusters, metric=self._rows_by
@@ -162,7 +164,10 @@ class GroupReader:
 
     @live
     def leaves(self, node: "SupportsIndex | str | Cluster") -> IntArray:
-        """Numbers of the points below a node, in order of arrival. O(n).
+        """Numbers of the leaves below a node, in order of arrival. O(n).
+
+        Of leaves that stand for several points each is named by its earliest; all points are
+        ``members`` of clusters.
 
         Parameters
         ----------
@@ -186,7 +191,7 @@ class GroupReader:
     def representatives(
         self, node: "SupportsIndex | str | Cluster", k: int = 3, *, max_points: int = 10_000
     ) -> IntArray:
-        """A few points that show what is below a node, the most central one first. O(n d).
+        """Numbers of a few points that show what is below a node, the most central first. O(n d).
 
         As :meth:`Hierarchy.representatives`, with the model's rows and metric.
 
@@ -206,15 +211,20 @@ class GroupReader:
         >>> model.representatives(model.clusters(n_clusters=2)[0], k=1)
         array([1])
         """
-        tree, rows = self._fitted().still()
+        tree, _, rows = self._fitted().still()
         by = self._rows_by
-        found = tree.representatives(_place(tree, node), rows, k, metric=by, max_points=max_points)
-        return tree.point_numbers[found]
+        place = _place(tree, node)
+        return tree.representatives(place, rows, k, metric=by, max_points=max_points)
 
     @property
     def _rows_by(self) -> MetricName:
         """How rows are averaged and set apart: by direction, or as they are."""
         return "cosine" if self._fitted().settings.metric.unit_rows else "sqeuclidean"
+
+    @live
+    def _found_names(self) -> Found:
+        """Where the names are that people gave."""
+        return self._fitted().found_names()
 
     def _clusters(self, tree: Live, cut: Cut, texts: list[str] | None) -> Clusters:
         """The clusters as the core tells them; the rest looks at the tree if it is that tree."""
@@ -223,21 +233,36 @@ class GroupReader:
         version = before if tree.version == before else None
 
         def look() -> Ground:
-            still, rows = self.hierarchy(), self.points()
+            still, points, rows = tree.still()
             if self._live is not tree or tree.version != version:
                 raise RuntimeError(
                     "the tree has changed since these clusters were read; ask for them again, or "
                     "take those of model.hierarchy(), which stays as it is"
                 )
             nodes = still._nodes_of(arrays[0])
-            return Ground(still, still._labels_at(nodes), nodes, rows, texts)
+            return Ground(still, still._labels_at(nodes), nodes, rows, texts, points)
 
         return _named(Clusters(*arrays, look), tree)
 
 
+def _texts(tree: Live, texts: Texts) -> list[str]:
+    """A text for each point that is there."""
+    numbers = tree.numbers()
+    names = None if tree.ids is None else as_array(tree.ids.of(numbers.tolist()))
+    return texts_for(texts, numbers, names, tree.next_arrival)
+
+
+def _of_points(clusters: Clusters, points: Points, texts: list[str] | None) -> Clusters:
+    """Clusters of a snapshot, as those of a model: they know all points, and not leaves alone."""
+    ground = clusters._ground()._replace(texts=texts, points=points)
+    clusters._look = clusters._seen = ground
+    return clusters
+
+
 def _named(clusters: Clusters, tree: Live) -> Clusters:
     """The same, with what people call their nodes."""
-    names = [tree.names.get(id) for id in clusters.node_ids.tolist()] if tree.names else []
+    shown = tree.found_names().shown
+    names = [shown.get(id) for id in clusters.node_ids.tolist()] if shown else []
     clusters.names = names if any(name is not None for name in names) else None
     return clusters
 
@@ -247,7 +272,7 @@ def _place(tree: Hierarchy, node: object) -> int:
     if isinstance(node, Cluster):
         return tree.node_of(node.node_id)
     if isinstance(node, str):
-        return tree.index_of(node)
+        return tree.place_of(node)
     if not is_whole(node):
         raise TypeError(f"node={node!r}: expected a node id, a cluster, or a point's id as text")
     return tree.node_of(whole_number("node", node, least=-(2**63)))

@@ -7,8 +7,8 @@ the same model, it is refused. What is under way is the guard's ``use``:
 
     IDLE       nothing
     PREPARING  a call reads its input, which may be lazy and ask the model: others may
-               read, nobody may write
-    AT_WORK    the tree is read or changed: nobody else may do either
+               read, no thread may write
+    AT_WORK    the tree is read or changed: no other thread may do either
 
 Ctrl-C raises wherever Python looks for signals: when a function begins, after a call
 has returned, at the end of a loop's round. So there is one pattern, below and in
@@ -132,7 +132,7 @@ _GUARDS: "weakref.WeakSet[Guard]" = weakref.WeakSet()
 
 
 def _free_the_child() -> None:
-    """Only the thread that forked lives on in the child; locks of others are held for ever."""
+    """Only the thread that forked lives on in the child; locks of other threads stay held."""
     for guard in list(_GUARDS):
         if guard.lock.acquire(blocking=False):
             guard.lock.release()

@@ -107,28 +107,21 @@ def read_along(model: Any, options: Any, n: int, weights: object, times: object)
 
 
 def read_weights(weights: object, n: int) -> npt.NDArray[np.float64]:
-    """How many points each of n rows stands for."""
+    """How many points each of n rows stands for; 0 for a row that is not there."""
     found = np.asarray(weights)
     if found.dtype.kind not in "iufb":
         raise TypeError(f"sample_weight: expected numbers, got {found.dtype}")
     if found.shape != (n,):
         raise ValueError(f"sample_weight: expected {n}, one for each row, got shape {found.shape}")
     plain = np.ascontiguousarray(found, dtype=np.float64)
-    wrong = ~(np.isfinite(plain) & (plain > 0))
+    wrong = ~(np.isfinite(plain) & (plain >= 0))
     if wrong.any():
         row = int(wrong.argmax())
-        raise ValueError(f"sample_weight: row {row} is {plain[row]:g}; weights are above zero")
+        raise ValueError(
+            f"sample_weight: row {row} is {plain[row]:g}; "
+            f"expected numbers from 0, and 0 for a row that is not there"
+        )
     return plain
-
-
-def on_time(
-    kept: npt.NDArray[np.bool_], rows: Any, ids: list[Any] | None, along: Along
-) -> tuple[Any, list[Any] | None, Along]:
-    """A batch without the rows that come too late."""
-    rows = type(rows)(rows.matrix[kept]) if hasattr(rows, "matrix") else rows[kept]
-    ids = None if ids is None else [one for one, keep in zip(ids, kept, strict=True) if keep]
-    weights = None if along.weights is None else along.weights[kept]
-    return rows, ids, along._replace(weights=weights)
 
 
 class Clock:

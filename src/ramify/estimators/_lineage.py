@@ -31,7 +31,7 @@ class _Side:
         if tree is None:
             return
         line, start = _core.leaf_layout(tree.children)
-        self._numbers = tree.point_numbers[line]
+        self._numbers = tree.leaf_numbers[line]
         self._start, self._end = start, start + tree.sizes
         self.known = self.count(counting)
 
@@ -40,7 +40,7 @@ class _Side:
         if self.tree is None:
             return None
         ids, offset = (
-            (-1 - self.tree.point_numbers, 0) if id < 0 else (self.tree.node_ids, len(self.tree))
+            (-1 - self.tree.leaf_numbers, 0) if id < 0 else (self.tree.node_ids, len(self.tree))
         )
         found = np.flatnonzero(ids == id)
         return int(found[0]) + offset if len(found) else None
@@ -58,7 +58,7 @@ class _Side:
     def id(self, node: int) -> int:
         assert self.tree is not None
         n = len(self.tree)
-        return int(-1 - self.tree.point_numbers[node] if node < n else self.tree.node_ids[node - n])
+        return int(-1 - self.tree.leaf_numbers[node] if node < n else self.tree.node_ids[node - n])
 
     def pieces(self, inside: IntArray) -> IntArray:
         """Ids of the largest nodes with some of these points, and no others that count.
@@ -101,8 +101,8 @@ class _Side:
 
 def lineage(node: int, then: Hierarchy | None, now: Hierarchy) -> Lineage:
     """What a node of one of two trees is in the other one. O(n log n)."""
-    points = np.empty(0, np.int64) if then is None else then.point_numbers
-    counting = np.intersect1d(points, now.point_numbers, assume_unique=True)
+    points = np.empty(0, np.int64) if then is None else then.leaf_numbers
+    counting = np.intersect1d(points, now.leaf_numbers, assume_unique=True)
     old, new = _Side(then, counting), _Side(now, counting)
     was, is_now = old.find(node), new.find(node)
     if was is None and is_now is None:

@@ -8,21 +8,23 @@ turns itself into plain arrays and back. Who may use it when is the guard's affa
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from ramify import _core
-from ramify.checks import is_whole, whole_number
+from ramify.checks import LARGEST, is_whole, whole_number
+from ramify.estimators._anchors import Anchors, Found
+from ramify.estimators._apart import Apart
 from ramify.estimators._changes import Past
 from ramify.estimators._depth import DepthWatch
 from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import Along, Clock, Oldest, Plan, plan_ages, plan_window
 from ramify.estimators._settings import Arrays, Options, Settings
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.estimators._skipping import Mask, with_column, without_column
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, Polished
 from ramify.ids import Id, IdArray, Ids, as_array
-from ramify.points import FLOAT32, FLOAT64, RealType, Rows, chunks
+from ramify.points import FLOAT32, FLOAT64, RealType, Rows, chunks, zero_rows_of
 from ramify.progress import Pulse
 from ramify.sparse import SparseRows
 
@@ -37,6 +39,9 @@ _OFTEN_EMPTY: Arrays = {
     "members": np.empty((0, 3), np.uint64),
     "shares": np.empty(0),
 }
+
+#: In the place of a node's id, for a row that no point is near to: -1 is a point's.
+NO_NODE = -(2**63)
 
 #: A cut: "n_clusters", "variance" (so many, too), "height" or "max_size", and its value.
 Cut: TypeAlias = tuple[str, float]
@@ -53,8 +58,9 @@ class State(TypedDict):
     times: Any
     versions: tuple[int, int]  # when it was begun, and now; absent from old pickles
     identity: dict[str, Any]  # absent, too
-    edits: tuple[dict[int, str], IntArray]  # names, pairs apart; absent, too
+    edits: tuple[list[tuple[Any, ...]], IntArray]  # names, pairs apart; absent, too
     late: int  # rows that came too late; absent, too
+    skipped: int  # other rows that were given and not kept; absent, too
 
 
 class _Core(Protocol):
@@ -66,8 +72,8 @@ class _Core(Protocol):
     def erase_many(self, numbers: Any) -> int: ...
     def has(self, number: int) -> bool: ...
     def numbers(self) -> Any: ...
-    def leaf_of(self, numbers: Any) -> Any: ...
-    def marked(self) -> tuple[Any, Any]: ...
+    def leaf_of(self, numbers: Any, by_first: bool = ...) -> Any: ...
+    def held(self) -> Any: ...
     def weights(self) -> Any: ...
     @property
     def n_points(self) -> int: ...
@@ -85,10 +91,20 @@ class _Core(Protocol):
     def path(self, number: int) -> tuple[Any, str]: ...
     def lca(self, one: int, other: int) -> int: ...
     def depth(self, number: int) -> int: ...
-    def versioned_snapshot(self) -> tuple[int, Any, Any, tuple[Any, Any, Any]]: ...
+    def versioned_snapshot(
+        self, with_points: bool = ...
+    ) -> tuple[int, Any, Any, Any, Any, Any, tuple[Any, Any, Any]]: ...
     def points(self) -> Any: ...
     def check(self) -> None: ...
     def state(self) -> Any: ...
+
+
+class _Frozen(NamedTuple):
+    """A snapshot, of which version it is, and the points in its leaves."""
+
+    version: int
+    tree: Hierarchy
+    points: Points | None  # unless leaves may stand for several, or it was asked for
 
 
 class Live:
@@ -103,7 +119,6 @@ class Live:
     """
 
     __slots__ = (
-        "_apart",
         "_clock",
         "_core",
         "_depth_watch",
@@ -111,16 +126,18 @@ class Live:
         "_labels",
         "_oldest",
         "accepted",
+        "anchors",
         "begun",
         "dtype",
         "identity",
         "ids",
-        "late",
-        "names",
+        "n_zeroed",
         "offset",
+        "pairs_apart",
         "past",
         "row_shape",
         "settings",
+        "skipped",
     )
 
     def __init__(self, settings: Settings, dtype: RealType, core: _Core | None = None) -> None:
@@ -133,7 +150,7 @@ class Live:
         self.accepted: tuple[object, ...] | None = None
         self.ids: Ids | None = None
         self._depth_watch = DepthWatch() if settings.linkage == "centroid" else None
-        self._hierarchy: tuple[int, Hierarchy] | None = None
+        self._hierarchy: _Frozen | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
         self._oldest = Oldest()
         self._clock: Clock | None = None
@@ -141,11 +158,13 @@ class Live:
         self.begun = self.offset = 0
         self.past: Past | None = None
         self.identity = Identity()
-        # What people say: names of nodes by id, and pairs of points that must be apart.
-        self.names: dict[int, str] = {}
-        self._apart: IntArray = np.empty((0, 2), np.int64)
-        # Which rows of the latest batch came too late; None for none of them.
-        self.late: npt.NDArray[np.bool_] | None = None
+        # What people say: names, and pairs of points that must be apart.
+        self.anchors = Anchors()
+        self.pairs_apart = Apart()
+        # Which rows of the latest batch were skipped (_skipping.py), and how many ever were that
+        # did not come too late.
+        self.skipped: Mask = None
+        self.n_zeroed = 0
 
     def __len__(self) -> int:
         return len(self._core)
@@ -162,8 +181,18 @@ class Live:
 
     @property
     def n_late(self) -> int:
-        """Number of rows that were too old when they came."""
+        """Number of rows that were too old when they came, of those that were skipped."""
         return 0 if self._clock is None else self._clock.n_late
+
+    @property
+    def n_skipped(self) -> int:
+        """Number of rows that were given and not kept."""
+        return self.n_late + self.n_zeroed
+
+    def skip(self, rows: Mask, late: int = 0) -> None:
+        """These rows of a batch are not kept, some of them because they are late."""
+        self.skipped = rows
+        self.n_zeroed += 0 if rows is None else int(rows.sum()) - late
 
     def takes(self, x: object) -> TypeGuard[Rows]:
         """True for a row that needs no conversion: the fast case.
@@ -189,6 +218,8 @@ class Live:
 
     def insert_one(self, row: Rows) -> int:
         """Insert one checked row and return its arrival number."""
+        if self.settings.sets_zeros_apart:
+            row = with_column(row[np.newaxis])[0]
         return self._core.insert_one(row)
 
     def insert_named(self, row: Rows, id: object) -> int:
@@ -222,9 +253,36 @@ class Live:
             more: dict[str, Any] = {} if weights is None else {"weights": weights[done:stop]}
             if plan is not None:
                 more["leaving"], more["before"], _ = plan.part(done, stop)
-            self._core.insert_many(chunk, _later(pulse, done), threads, **more)
+            self._insert_part(chunk, _later(pulse, done), threads, more)
             done = stop
             self._look_at_depth()
+
+    def _insert_part(
+        self, rows: Rows, pulse: Pulse | None, threads: int, more: dict[str, Any]
+    ) -> None:
+        """Insert rows, and write names down anew before most of their points have left."""
+        if "leaving" not in more or not self.anchors:
+            self._core.insert_many(rows, pulse, threads, **more)
+            return
+        plan, weights, done = Plan(more["leaving"], more["before"]), more.get("weights"), 0
+        while done < len(rows):
+            rest = plan.part(done, len(rows))
+            until = self.anchors.rows_until_renewal(rest.leaving, rest.before, self.numbers)
+            if until == 0:
+                self._renew_names(rest.leaving[rest.before == 0])
+                until = 1
+            stop = len(rows) if until is None else done + until
+            part = plan.part(done, stop)
+            along = {} if weights is None else {"weights": weights[done:stop]}
+            along |= {"leaving": part.leaving, "before": part.before}
+            with self.anchors.leave(part.leaving, self.numbers):
+                self._core.insert_many(rows[done:stop], _later(pulse, done), threads, **along)
+            done = stop
+
+    def _renew_names(self, leaving: Any) -> None:
+        self.anchors = self.anchors.renewed(
+            leaving, *self.moment(), self.next_arrival, self.numbers
+        )
 
     def set_budget(self, wanted: Settings) -> None:
         """Keep to the number of leaves that these settings, which fit otherwise, have."""
@@ -235,7 +293,7 @@ class Live:
 
     def adopt(self, rows: Rows, tree: Hierarchy) -> None:
         """Begin with checked rows in the shape of a tree over them."""
-        cast(Any, self._core).adopt(rows, tree.children, tree.leaf_weights)
+        cast(Any, self._core).adopt(self._stored(rows), tree.children, tree.leaf_weights)
 
     def insert_beside(
         self,
@@ -253,22 +311,24 @@ class Live:
             self._core = self._core._begin()
         more: dict[str, Any] = {} if weights is None else {"weights": weights}
         cast(Any, self._core).insert_beside(
-            rows, nearest.astype(np.uint64), numbers.astype(np.uint64), **more
+            self._stored(rows), nearest.astype(np.uint64), numbers.astype(np.uint64), **more
         )
 
     def with_points(self, rows: Rows, tree: Hierarchy, next_number: int) -> "Live":
         """Another one, of these rows in the shape of a tree over them, which has their numbers.
 
+        The rows are as this one has stored them: under cosine they are not scaled again.
+
         Inner nodes keep the ids that they have in the tree, and points their names. No id that
         this one has given away is given again.
         """
         core = cast(Any, _new_core(self.settings, self.dtype))
-        core.adopt(rows, tree.children, tree.leaf_weights)
+        core.adopt(self._stored(rows), tree.children, tree.leaf_weights, as_stored=True)
         arrays = {
             **core.state(),
             "names": tree.node_ids.astype(np.uint64),
             "next_name": np.array([self._next_name(tree)], np.uint64),
-            "arrivals": tree.point_numbers.astype(np.uint64),
+            "arrivals": tree.leaf_numbers.astype(np.uint64),
             "next_arrival": np.array([next_number], np.uint64),
         }
         other = Live(self.settings, self.dtype, _old_core(self.settings, self.dtype, arrays))
@@ -291,9 +351,11 @@ class Live:
         """Where in such an outline the unopened nodes above points are; of all, if None."""
         return _plain(cast(Any, self._core).units(numbers, m, *cut))
 
-    def polish(self, m: int | None) -> bool:
-        """Merge the top of the tree anew, in rounds if m is None; whether that made it better."""
-        return bool(cast(Any, self._core).polish(m))
+    def polish(self, m: int | None) -> Polished:
+        """Merge the top of the tree anew, in rounds if m is None."""
+        settings = self.settings
+        rounds = cast(Any, self._core).polish(m)
+        return Polished.read(rounds, settings.metric.name, settings.linkage)
 
     def _begin_with_hac(
         self,
@@ -304,7 +366,7 @@ class Live:
     ) -> None:
         """Insert the first rows, merged as offline HAC does: all, or on an exception none."""
         dense = rows.dense() if isinstance(rows, SparseRows) else rows
-        cast(Any, self._core).begin_with_hac(dense, pulse, weights, threads)
+        cast(Any, self._core).begin_with_hac(self._stored(dense), pulse, weights, threads)
 
     def plan(self, rows: int, along: Along) -> Plan | None:
         """Who leaves when so many rows come."""
@@ -330,7 +392,11 @@ class Live:
         self.known_ids()
         if self.ids is not None:
             self.ids.expect_to_leave(numbers.tolist())
-        self._core.erase_many(numbers.astype(np.uint64))
+        before = np.zeros(len(numbers), np.int64)
+        if self.anchors.rows_until_renewal(numbers, before, self.numbers) is not None:
+            self._renew_names(numbers)
+        with self.anchors.leave(numbers, self.numbers):
+            self._core.erase_many(numbers.astype(np.uint64))
         self._hierarchy = self._labels = None  # what is forgotten is gone
         self.known_ids()
 
@@ -343,7 +409,7 @@ class Live:
         known = self.known_ids()
         numbers = []
         for one in wanted:
-            number = known.index_of(one) if known is not None else _number(one)
+            number = known.number_of(one) if known is not None else _number(one)
             if number is None or not self.has(number):
                 what = "no point has the id" if known is not None else "there is no point"
                 raise KeyError(f"{what} {one!r}")
@@ -358,36 +424,51 @@ class Live:
         """Have the core's tree changed as people say."""
         getattr(self._core, what)(*about)
 
-    @property
     def apart(self) -> IntArray:
         """(m, 2): pairs of points that must be apart, of those that are there."""
-        there = [all(map(self.has, pair)) for pair in self._apart.tolist()]
-        pairs: IntArray = self._apart[np.array(there, dtype=bool)]
-        return pairs
-
-    def keep_apart(self, pairs: IntArray) -> None:
-        """These are the pairs of points that must be apart."""
-        self._apart = pairs
+        return self.pairs_apart.array(self.has)
 
     def held(self) -> IntArray:
-        """Ids of the nodes whose points stay below them."""
-        return self._marked()[0]
+        """Ids of the nodes whose points stay below them. O(n)."""
+        return _plain(self._core.held()) if self.keeps_marks() else np.empty(0, np.int64)
 
     def linked(self) -> list[IntArray]:
-        """Groups of points that must be together: their numbers. O(n) if there are any."""
-        ids = self._marked()[1]
-        if len(ids) == 0:
+        """Groups of points that must be together: their numbers. O(n)."""
+        if not self.keeps_marks():
             return []
-        tree, points = self.hierarchy(), self.numbers()
-        leaves = self.leaf_of(points)
-        below = (tree.point_numbers[tree.leaves(tree.node_of(id))] for id in ids.tolist())
-        return sorted((points[np.isin(leaves, some)] for some in below), key=lambda of: int(of[0]))
+        points = self.numbers()
+        wholes, leaves = self.wholes(points), self.leaf_of(points)
+        mine = np.isin(wholes, wholes[wholes != leaves])
+        points, wholes = points[mine], wholes[mine]
+        order = np.argsort(wholes, kind="stable")
+        ends = np.flatnonzero(np.diff(wholes[order])) + 1
+        groups = np.split(points[order], ends) if len(points) else []
+        return sorted(groups, key=lambda of: int(of[0]))
 
-    def _marked(self) -> tuple[IntArray, IntArray]:
-        if self.settings.algorithm != "ohac" or len(self) == 0:
-            return (np.empty(0, np.int64),) * 2
-        held, linked = self._core.marked()
-        return _plain(held), _plain(linked)
+    def wholes(self, points: IntArray) -> IntArray:
+        """Of each point the first leaf that it is linked with; its own if with none."""
+        return _plain(cast(Any, self._core).wholes(points))
+
+    def together(self, point: int) -> list[int]:
+        """All points that are linked with a point or in its leaf, itself included."""
+        found: list[int] = cast(Any, self._core).together(point)
+        return found
+
+    def has_node(self, id: int) -> bool:
+        """Whether there is a node with this id."""
+        if self.shared:
+            return -(2**63) <= id < 2**63 and bool(cast(Any, self._core).has_node(id))
+        tree = self.hierarchy()
+        return id in (-1 - tree.leaf_numbers if id < 0 else tree.node_ids)
+
+    def is_held(self, id: int) -> bool:
+        """Whether there is such a node, and it is held."""
+        possible = abs(id) <= LARGEST and self.keeps_marks()
+        return possible and bool(cast(Any, self._core).is_held(id))
+
+    def keeps_marks(self) -> bool:
+        """Whether people may mark nodes of this tree."""
+        return self.settings.algorithm == "ohac" and len(self) > 0
 
     def numbers(self) -> IntArray:
         """Arrival numbers of the points, in order."""
@@ -402,15 +483,15 @@ class Live:
 
     def has(self, number: int) -> bool:
         """Whether there is such a point."""
-        return self._core.has(number)
+        return 0 <= number <= LARGEST and self._core.has(number)
 
-    def leaf_of(self, numbers: IntArray) -> IntArray:
-        """The numbers of the leaves that points are in: of the first point of each."""
-        return _plain(self._core.leaf_of(numbers))
+    def leaf_of(self, numbers: IntArray, *, by_first: bool = False) -> IntArray:
+        """The ids of the leaves that points are in, or the earliest point in each."""
+        return _plain(self._core.leaf_of(numbers, by_first))
 
     def _parts(self, rows: Rows | SparseRows) -> Iterator[Rows]:
         watch = self._depth_watch
-        for chunk in chunks(rows):
+        for chunk in map(self._stored, chunks(rows)):
             if watch is None or self.settings.algorithm != "ohac":
                 yield chunk  # whole: offline algorithms would begin again for every part
             else:
@@ -424,9 +505,10 @@ class Live:
         self, rows: Rows | SparseRows, k: int, threads: int = 1
     ) -> tuple[IntArray, FloatArray]:
         """Numbers and distances of the k stored points nearest to each row; ties: the earliest."""
-        found = [self._core.nearest(chunk, k, threads) for chunk in chunks(rows)]
+        found = [self._core.nearest(chunk, k, threads) for chunk in self._asked(rows)]
         points, distances = (np.concatenate(part) for part in zip(*found, strict=True))
-        return _plain(points), distances
+        distances = self.settings.metric.told(distances)
+        return self._known(rows, _plain(points), -1), self._known(rows, distances, 1.0)
 
     def number_of(self, point: object) -> int:
         """Arrival number of a point that is given by it, or by its id, if that is text."""
@@ -441,11 +523,42 @@ class Live:
         self, rows: Rows | SparseRows, cut: Cut, threads: int = 1, *, codes: bool = False
     ) -> tuple[IntArray, IntArray, IntArray, FloatArray, list[str]]:
         """Label and node id of the nearest point's cluster, that point, distance, path code."""
-        found = [self._core.assign(chunk, *cut, threads, codes) for chunk in chunks(rows)]
+        found = [self._core.assign(chunk, *cut, threads, codes) for chunk in self._asked(rows)]
         *arrays, turns = zip(*found, strict=True)
         labels, nodes, points, distances = map(np.concatenate, arrays)
         codes_of = list(chain.from_iterable(turns))
-        return _plain(labels), _plain(nodes), _plain(points), distances, codes_of
+        if codes and self.settings.options.zero_rows == "skip":
+            for row in np.flatnonzero(zero_rows_of(rows)).tolist():
+                codes_of[row] = ""
+        distances = self.settings.metric.told(distances)
+        return (
+            self._known(rows, _plain(labels), -1),
+            self._known(rows, _plain(nodes), NO_NODE),
+            self._known(rows, _plain(points), -1),
+            self._known(rows, distances, 1.0),
+            codes_of,
+        )
+
+    def _stored(self, rows: Rows) -> Rows:
+        """Rows as the core takes them."""
+        return with_column(rows) if self.settings.sets_zeros_apart else rows
+
+    def _told(self, rows: Rows) -> Rows:
+        """Rows or means of the core as users know them."""
+        return without_column(rows) if self.settings.sets_zeros_apart else rows
+
+    def _asked(self, rows: Rows | SparseRows) -> Iterator[Rows]:
+        """Rows of a question; in the place of one that no point can be near to, any other."""
+        for chunk in map(self._stored, chunks(rows)):
+            if self.settings.options.zero_rows == "skip":
+                chunk = np.where(chunk.any(axis=1, keepdims=True), chunk, chunk.dtype.type(1))
+            yield chunk
+
+    def _known(self, rows: Rows | SparseRows, answers: Any, nothing: Any) -> Any:
+        """Answers about rows, and ``nothing`` where zero rows would be skipped."""
+        if self.settings.options.zero_rows == "skip":
+            answers[zero_rows_of(rows)] = nothing
+        return answers
 
     def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points."""
@@ -460,7 +573,7 @@ class Live:
     def clusters(self, cut: Cut) -> tuple[IntArray, IntArray, Rows, FloatArray, IntArray]:
         """Node ids, sizes, means, heights and first points of a cut's clusters."""
         nodes, sizes, means, heights, firsts = self._core.clusters(*cut)
-        return _plain(nodes), whole(sizes), means, heights, _plain(firsts)
+        return _plain(nodes), whole(sizes), self._told(means), heights, _plain(firsts)
 
     def path(self, number: int) -> tuple[IntArray, str]:
         """Node ids from the root to a point, and the turns on the way."""
@@ -475,8 +588,14 @@ class Live:
         """Number of merges above a point."""
         return self._core.depth(number)
 
-    def read_ids(self, ids: object, n: int) -> list[Any] | None:
+    def read_ids(self, ids: object, n: int, skipped: Mask = None) -> list[Any] | None:
         """Check the ids of n rows to come; None if this stream has none."""
+        if skipped is not None and ids is not None:  # the ids of these rows are not taken
+            every = Ids().read(ids, n)
+            here = [one for one, skip in zip(every, skipped, strict=True) if not skip]
+            if here:
+                self.read_ids(here, len(here))
+            return every
         known = self.known_ids()
         if len(self) == 0:
             return None if ids is None else Ids().read(ids, n)
@@ -515,39 +634,71 @@ class Live:
 
     def hierarchy(self) -> Hierarchy:
         """The tree as it is now, frozen. O(n) after an insert, then free."""
+        return self._frozen().tree
+
+    def _frozen(self) -> "_Frozen":
         kept = self._hierarchy
-        if kept is None or kept[0] != self._core.version:
-            version, numbers, weights, arrays = self._core.versioned_snapshot()
-            ids = None if self.ids is None else as_array(self._names(numbers, len(arrays[0]) + 1))
-            told = (found if len(found) else None for found in (numbers, weights))
-            kept = version, Hierarchy(*arrays, ids, *told)
-            self._hierarchy = kept
-        return kept[1]
+        if kept is None or kept.version != self._core.version:
+            kept, _, _ = self._freeze(with_points=False)
+        return kept
 
-    def _names(self, numbers: Any, n: int) -> list[Any]:
-        """The ids of n leaves with these numbers, none: 0, 1, ...; of the first point in each."""
-        assert self.ids is not None
-        leaves = numbers if len(numbers) else np.arange(n)
-        return self.ids.of(self.first_members(leaves).tolist())
+    def _freeze(self, *, with_points: bool) -> tuple["_Frozen", Points, Rows]:
+        """The tree as it is now, all of one moment."""
+        version, *facts, members, rows, arrays = self._core.versioned_snapshot(with_points)
+        numbers, weights, firsts = (found if len(found) else None for found in facts)
+        leaves = np.arange(len(arrays[0]) + 1) if numbers is None else _plain(numbers)
+        if firsts is None:
+            points = Points(leaves, slice(None), self._names(leaves))
+            tree = Hierarchy(*arrays, points.names, numbers, weights)
+        else:
+            tree = Hierarchy(*arrays, self._names(firsts), firsts, weights, leaves)
+            of, their = np.ascontiguousarray(members.T)
+            points = Points(of, np.searchsorted(leaves, their), self._names(of))
+        known = points if with_points or firsts is None else None
+        self._hierarchy = kept = _Frozen(version, tree, known)
+        return kept, points, rows
 
-    def first_members(self, leaves: IntArray) -> IntArray:
-        """Of each of these leaves, the first point that is in it."""
-        if not self.settings.options.tracks_members:
-            return leaves
-        points = self._core.numbers()  # whoever began a leaf may have left it
-        of, first = np.unique(self._core.leaf_of(points), return_index=True)
-        found: IntArray = points[first[np.searchsorted(of, leaves)]]
-        return found
+    def _names(self, numbers: IntArray) -> IdArray | None:
+        return None if self.ids is None else as_array(self.ids.of(numbers.tolist()))
 
     def points(self) -> Rows:
         """A copy of the rows as stored."""
+        return self._told(self.compared_points())
+
+    def compared_points(self) -> Rows:
+        """A copy of the rows as the core compares them."""
         rows: Rows = self._core.points()
         return rows
 
-    def still(self) -> tuple[Hierarchy, Rows]:
-        """The tree as it is now, and its rows."""
-        tree, rows = self.hierarchy(), self.points()
-        return tree, rows[: tree.n_leaves]  # more may have come in between
+    def still(self) -> tuple[Hierarchy, Points, Rows]:
+        """The tree as it is now, its points, and the rows of its leaves."""
+        kept, rows = self._frozen(), self.points()
+        points = kept.points
+        if points is None or kept.version != self._core.version:  # some may have come in between
+            kept, points, rows = self._freeze(with_points=True)
+        return kept.tree, points, rows
+
+    def all_points(self) -> Points:
+        """The points of :meth:`hierarchy`, and the places of their leaves."""
+        found = self._frozen().points
+        return self._freeze(with_points=True)[1] if found is None else found
+
+    def moment(self) -> tuple[Hierarchy, Points]:
+        """The tree as it is now, and its points."""
+        kept = self._frozen()
+        if kept.points is None:
+            kept, points, _ = self._freeze(with_points=True)
+            return kept.tree, points
+        return kept.tree, kept.points
+
+    def found_names(self) -> Found:
+        """Where the names are that people gave. O(n) after a change, if there are any."""
+        return self.anchors.found(self._core.version, self.moment)
+
+    @property
+    def names(self) -> dict[int, str]:
+        """What people call nodes, by id."""
+        return self.found_names().homes
 
     # --- versions ---------------------------------------------------------------------
 
@@ -618,8 +769,9 @@ class Live:
             "times": self._times(),
             "versions": (self.begun, self.offset + _stored_version(self._core)),
             "identity": self.lasting_identity().plain(),
-            "edits": (dict(self.names), self.apart),
+            "edits": (self.anchors.plain(), self.apart()),
             "late": self.n_late,
+            "skipped": self.n_zeroed,
         }
 
     def _times(self) -> Any:
@@ -656,10 +808,14 @@ class Live:
         if times is not None:
             live._clock = Clock.from_state(times, live.numbers(), live.next_arrival)
             live._clock.n_late = state.get("late", 0)
+        live.n_zeroed = state.get("skipped", 0)
         live.begun, live.offset = state.get("versions", (0, 0))
         if "identity" in state:
             live.identity = Identity.from_plain(state["identity"])
-        live.names, live._apart = state.get("edits", (live.names, live._apart))
+        if "edits" in state:
+            given, pairs = state["edits"]
+            live.anchors = Anchors.from_plain(given, live.moment if len(live) else None)
+            live.pairs_apart = Apart(pairs.tolist())
         return live
 
 
@@ -695,6 +851,9 @@ class _NotBegun:
     @property
     def next_arrival(self) -> int:
         return int(self._arrays["next_arrival"][0])
+
+    def set_max_leaves(self, most: int) -> None:
+        """The core will be told when it begins, by the settings."""
 
     def has(self, number: int) -> bool:
         return False

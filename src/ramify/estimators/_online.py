@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from ramify.estimators._base import Batch, HierarchicalClusterer, IdsLike, explain
 from ramify.estimators._guard import AT_WORK, IDLE, alone, writes
-from ramify.estimators._leaving import Along, on_time, read_along
+from ramify.estimators._leaving import Along, read_along
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.estimators._settings import Options
+from ramify.estimators._skipping import joined, kept, skipped_rows
 from ramify.ids import Id
 from ramify.jobs import thread_count
-from ramify.points import Expected, Rows, by_name, read_row
+from ramify.points import Rows, by_name, read_row
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
 
@@ -180,11 +181,14 @@ class OnlineClusterer(HierarchicalClusterer):
         live = self._live
         if live is not None:
             self._require_same_options(live)
-            return live.insert_named(self._checked_row(x)[0][0], id)
         row, names = self._checked_row(x)
-        live = self._begun(row, names)
-        point = live.insert_named(row[0], id)
-        self._adopt(live, names)
+        tree = self._begun(row, names) if live is None else live
+        skipped = skipped_rows(tree.settings.options.zero_rows, row, None)
+        if skipped is not None:
+            tree.skip(skipped)
+        point = -1 if skipped is not None else tree.insert_named(row[0], id)
+        if live is None:
+            self._adopt(tree, names)
         return point
 
     def _checked_row(self, x: object) -> tuple[Rows, npt.NDArray[np.object_] | None]:
@@ -197,7 +201,7 @@ class OnlineClusterer(HierarchicalClusterer):
             live.settings.options.check_rows(row)
             return row, known
         settings = self._settings()
-        row = read_row(x, Expected(owner, settings.metric))
+        row = read_row(x, self._expected_first(settings))
         settings.options.check_rows(row)
         return row, names
 
@@ -219,8 +223,8 @@ class OnlineClusterer(HierarchicalClusterer):
         check_progress(progress)
         threads = thread_count(getattr(self, "n_jobs", None), none=1)
         batch = self._read_first(X, ids)
-        self._require_enough(batch.rows)
         along = self._read_along(batch.settings.options, len(batch.rows), weights, times)
+        self._require_enough(batch, along.weights)
         self._begin(batch, progress, threads, along)
 
     def _continue(
@@ -243,8 +247,11 @@ class OnlineClusterer(HierarchicalClusterer):
         self._require_same_options(live)
         rows = self._read_more(X, live)
         live.settings.options.check_rows(rows)
+        self._require_room(rows, live.settings.options)
         along = self._read_along(live.settings.options, len(rows), weights, times)
-        self._grow(live, rows, live.read_ids(ids, len(rows)), progress, threads, along)
+        skipped = skipped_rows(live.settings.options.zero_rows, rows, along.weights)
+        names = live.read_ids(ids, len(rows), skipped)
+        self._grow(live, rows, names, progress, threads, along)
 
     def _read_along(self, options: Options, n: int, weights: object, times: object) -> Along:
         """Check what comes along with n rows."""
@@ -267,10 +274,16 @@ class OnlineClusterer(HierarchicalClusterer):
         along: Along,
     ) -> None:
         """Insert a batch, and when it is cut short say what the tree holds."""
+        skipped = skipped_rows(live.settings.options.zero_rows, rows, along.weights)
+        if skipped is not None:
+            rows, ids, along = kept(skipped, rows, ids, along)
         plan = live.plan(len(rows), along)
-        live.late = None if plan is None else plan.late
-        if plan is not None and plan.late is not None:
-            rows, ids, along = on_time(~plan.late, rows, ids, along)
+        late = None if plan is None else plan.late
+        if late is not None:
+            rows, ids, along = kept(late, rows, ids, along)
+        live.skip(joined(skipped, late), 0 if late is None else int(late.sum()))
+        if len(rows) == 0:
+            return
         live.expect_ids(ids)
         before = live.next_arrival
         try:

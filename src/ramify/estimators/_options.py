@@ -5,36 +5,77 @@ scikit-learn forbids checks in ``__init__``; these run when data arrives, before
 anything changes.
 """
 
-from ramify.checks import number, one_of, whole_number, yes_or_no
-from ramify.metric import DISTANCES, METRICS, SIMILARITIES, Metric, either, names_of
+from typing import ClassVar, Literal, TypeAlias
 
-LINKAGES = ("average", "centroid", "ward")
+from ramify.checks import choices, number, one_of, whole_number, yes_or_no
+from ramify.estimators._skipping import ZeroRows
+from ramify.metric import (
+    BY_NAME,
+    DISTANCES,
+    EUCLIDEAN,
+    METRICS,
+    SIMILARITIES,
+    LinkedMetricName,
+    Metric,
+    either,
+    names_of,
+)
 
-#: Well-known choices that an online tree cannot offer.
-_NOT_ADMISSIBLE = {"complete", "single", "median", "weighted", "euclidean", "cityblock", "l1", "l2"}
+Linkage: TypeAlias = Literal["average", "centroid", "ward"]
+LINKAGES = choices(Linkage)
+
+#: Metrics of estimators that take a linkage.
+LINKED = (METRICS["sqeuclidean"], EUCLIDEAN, METRICS["cosine"], METRICS["dot"])
+
+#: Well-known choices that an online tree cannot offer, as SciPy calls them, or scikit-learn.
+_METRICS_ELSEWHERE = {
+    *("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "dice"),
+    *("hamming", "jaccard", "jensenshannon", "l1", "mahalanobis", "manhattan"),
+    *("minkowski", "rogerstanimoto", "russellrao", "seuclidean", "yule"),
+}
+_SCIPY_CALLS_IT = {"l1": "cityblock", "manhattan": "cityblock"}
+_LINKAGES_ELSEWHERE = {"complete", "single", "median", "weighted"}
+_WAY_OUT = (
+    "SciPy has it, for all points at once: Z = scipy.cluster.hierarchy.linkage(X, {call}), then "
+    "ramify.Hierarchy.from_linkage(Z) cuts, draws and measures that tree, and "
+    "ramify.OHAC.from_hierarchy(tree, X) takes new points"
+)
+_OF_A_MATRIX = (
+    ". A tree of rows needs the rows. SciPy makes the tree of a matrix D of distances: "
+    "Z = scipy.cluster.hierarchy.linkage(scipy.spatial.distance.squareform(D), 'average'), then "
+    "ramify.Hierarchy.from_linkage(Z) cuts and draws that tree"
+)
 _WHY = (
     ". It cannot be computed from a cluster's size, mean and spread, so an online insert "
-    "would have to look at every point again."
+    "would have to look at every point again. "
 )
+
+
+#: What to tell of plain Euclidean distances where there is no linkage to go with them.
+_SQUARED = "metric='sqeuclidean' compares rows alike, and its distances are the squares"
 
 
 class TakesLinkage:
     """The constructor of offline HAC, once and after every call."""
+
+    _metrics: ClassVar[tuple[Metric, ...]] = LINKED
 
     def __init__(
         self,
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        linkage: str = "average",
+        metric: LinkedMetricName = "sqeuclidean",
+        linkage: Linkage = "average",
+        zero_rows: ZeroRows = "error",
         n_jobs: int | None = None,
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
-        self.metric = metric
+        self.metric: str = metric
         self.linkage = linkage
+        self.zero_rows: str = zero_rows
         self.n_jobs = n_jobs
         self.history = history
 
@@ -47,7 +88,20 @@ def check_metric(metric: object, offered: tuple[Metric, ...]) -> Metric:
     >>> check_metric("cosine", DISTANCES).unit_rows
     True
     """
-    return METRICS[_admissible("metric", metric, names_of(offered))]
+    hint = _way_out(metric) if isinstance(metric, str) else ""
+    return BY_NAME[one_of("metric", metric, names_of(offered), hint=hint)]
+
+
+def _way_out(metric: str) -> str:
+    """What to do instead of a metric that is known elsewhere."""
+    if metric == "precomputed":
+        return _OF_A_MATRIX
+    if metric in (EUCLIDEAN.name, "l2"):
+        return f"; {_SQUARED}"
+    if metric in _METRICS_ELSEWHERE:
+        name = _SCIPY_CALLS_IT.get(metric, metric)
+        return _WHY + _WAY_OUT.format(call=f"'average', {name!r}")
+    return ""
 
 
 def check_linkage(linkage: object, metric: Metric) -> str:
@@ -58,7 +112,16 @@ def check_linkage(linkage: object, metric: Metric) -> str:
     >>> check_linkage("ward", METRICS["sqeuclidean"])
     'ward'
     """
-    chosen = _admissible("linkage", linkage, LINKAGES)
+    hint = ""
+    if isinstance(linkage, str) and linkage in _LINKAGES_ELSEWHERE:
+        hint = _WHY + _WAY_OUT.format(call=repr(linkage))
+    chosen = one_of("linkage", linkage, LINKAGES, hint=hint)
+    if chosen == "average" and metric.rooted:
+        raise ValueError(
+            f"metric='euclidean' goes with linkage 'ward' and 'centroid', and not with 'average'"
+            f"{_WHY}Choose metric='sqeuclidean' for the mean of the squares. "
+            f"{_WAY_OUT.format(call=repr('average'))}"
+        )
     if chosen == "ward" and not metric.allows_ward:
         raise ValueError(
             f"linkage='ward' minimises squared distances to the mean, and metric={metric.name!r} "
@@ -101,8 +164,3 @@ def check_cut(n_clusters: object, distance_threshold: object) -> None:
         whole_number("n_clusters", n_clusters)
     if distance_threshold is not None:
         number("distance_threshold", distance_threshold)
-
-
-def _admissible(name: str, found: object, offered: tuple[str, ...]) -> str:
-    known = isinstance(found, str) and found in _NOT_ADMISSIBLE
-    return one_of(name, found, offered, hint=_WHY if known else "")

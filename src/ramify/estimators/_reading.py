@@ -22,6 +22,7 @@ from ramify.estimators._guard import live
 from ramify.estimators._live import Cut, Live
 from ramify.estimators._options import check_cut
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy._aligned import place_in
 from ramify.hierarchy._cuts import check_way
 from ramify.jobs import thread_count
 from ramify.points import Rows
@@ -86,7 +87,7 @@ class TreeReader(GroupReader):
         """
         tree = self._fitted()
         found = tree.hierarchy()
-        return found.with_node_names(tree.names) if tree.names else found
+        return found.with_node_names(tree.names) if tree.anchors else found
 
     @live
     def points(self) -> Rows:
@@ -129,7 +130,7 @@ class TreeReader(GroupReader):
     @property
     @live
     def n_leaves_(self) -> int:
-        """Number of points so far."""
+        """Number of leaves, of which one may stand for several points: see ``n_points_``."""
         return len(self._fitted())
 
     @live
@@ -198,15 +199,13 @@ class TreeReader(GroupReader):
         self, tree: Live, points: npt.ArrayLike, k: int, threads: int
     ) -> tuple[IntArray, FloatArray]:
         """Of k + 1 neighbours all but the point itself, or the last if twins hide it."""
-        still, rows = tree.still()
+        still, known, rows = tree.still()
         numbers = _numbers_of(tree, points)
-        places = np.searchsorted(still.point_numbers, numbers)
-        if (still.point_numbers[np.minimum(places, len(still) - 1)] != numbers).any():
-            raise IndexError(f"points: expected numbers of points, up to {still.point_numbers[-1]}")
+        places = np.arange(len(still))[known.places][place_in(known.numbers, numbers)]
         if len(still) < 2:
             raise ValueError("points: the only point has no neighbour")
         found, apart = tree.nearest(rows.take(places, axis=0), min(k + 1, len(still)), threads)
-        is_self = found == numbers[:, np.newaxis]
+        is_self = found == still.point_numbers[places][:, np.newaxis]
         is_self[~is_self.any(axis=1), -1] = True
         shape = len(found), found.shape[1] - 1
         return found[~is_self].reshape(shape), apart[~is_self].reshape(shape)

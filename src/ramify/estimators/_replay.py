@@ -26,7 +26,7 @@ class Families(NamedTuple):
     ids: IntArray
     children: IntArray  #: (m, 2), ids
     values: FloatArray  #: (m, c): the columns of VALUES, or the first one
-    points: IntArray  #: arrival numbers of the leaves, ascending
+    points: IntArray  #: ids of the leaves, ascending: of the points that they began with
     weights: FloatArray | None = None  #: what they stand for; None: a point each
 
 
@@ -34,7 +34,7 @@ class Step(NamedTuple):
     """What became of a tree between two versions; see core/tree/change.hpp."""
 
     version: int  #: after it
-    inserted: IntArray  #: arrival numbers of leaves
+    inserted: IntArray  #: ids of leaves
     forgotten: IntArray
     retired: IntArray  #: ids; some may be of nodes that the tree before lacked, too
     families: IntArray  #: (m, 3): id and two children
@@ -62,12 +62,12 @@ def no_tree(columns: int = len(VALUES)) -> Families:
 
 def families_of(tree: Hierarchy) -> Families:
     """A snapshot by its public ids, with heights alone."""
-    public = np.concatenate([-1 - tree.point_numbers, tree.node_ids])
+    public = np.concatenate([-1 - tree.leaf_numbers, tree.node_ids])
     order = np.argsort(tree.node_ids)
     children = public[tree.children[order]]
     heights = tree.heights[order, np.newaxis]
     weights = tree.leaf_weights
-    return Families(tree.node_ids[order], children, heights, tree.point_numbers, weights)
+    return Families(tree.node_ids[order], children, heights, tree.leaf_numbers, weights)
 
 
 def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) -> Families:
@@ -193,13 +193,16 @@ def part(tree: Families, ids: IntArray) -> Families:
     return Families(tree.ids[at], tree.children[at], tree.values[at], tree.points[:0])
 
 
-def hierarchy_of(tree: Families, names: Any = None) -> Hierarchy:
+def hierarchy_of(tree: Families, names: Any = None, firsts: IntArray | None = None) -> Hierarchy:
     """The snapshot, numbered as every snapshot is. The tree must be whole, and have a point."""
     children, order = ordered(tree.ids, tree.children, -1 - tree.points)
     heights = tree.values[order, 0]
     merges, rows = canonical_order(children, heights)
     ids = tree.ids[order[rows]]
-    return Hierarchy(merges, heights[rows], ids, names, tree.points, tree.weights)
+    facts = merges, heights[rows], ids, names
+    if firsts is None:
+        return Hierarchy(*facts, tree.points, tree.weights)
+    return Hierarchy(*facts, firsts, tree.weights, tree.points)
 
 
 def ordered(ids: IntArray, children: IntArray, leaves: IntArray) -> tuple[IntArray, IntArray]:

@@ -24,7 +24,7 @@ from ramify.archive import Array
 from ramify.errors import UnreadableFileError
 from ramify.estimators._identity import Identity, Seen
 from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live, plain_arrivals
-from ramify.estimators._settings import Settings
+from ramify.estimators._settings import Settings, without_young
 from ramify.ids import kind_of, pack, unpack
 from ramify.points import FLOAT32, FLOAT64, LARGEST, RealType
 from ramify.spans import read_span, span_text
@@ -45,7 +45,8 @@ _SLACK = {"float32": 1e-5, "float64": 1e-13}
 def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     """Content and arrays of a model. The arrays are copies: the model may go on."""
     _require_ours(model)
-    parameters = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
+    given = without_young(model.get_params(deep=False))
+    parameters = {name: _plain(name, value) for name, value in given.items()}
     model._check_parameters()  # what is saved must load, and from_saved does the same
     live: Live | None = model._live
     content: dict[str, Any] = {
@@ -84,9 +85,14 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     if ids is not None and len(ids) > 0:
         content["ids"] = kind_of(ids)
         arrays |= pack(ids)
-    content["node_names"] = [list(one) for one in sorted(live.names.items())]
-    content["apart"] = live.apart.tolist()
+    if live.anchors:
+        content["node_names"] = [[one.node, one.text] for one in live.anchors]
+        content["name_points"] = [[one.before, len(one.points)] for one in live.anchors]
+        arrays["name_points"] = np.concatenate([one.points for one in live.anchors])
+    content["apart"] = live.apart().tolist()
     content["late"] = live.n_late
+    if live.n_zeroed:
+        content["skipped"] = live.n_zeroed
     known = live.lasting_identity()
     content["stable_ids"] = known.next_id
     content["stable_cuts"] = [[*cut, len(seen.ids)] for cut, seen in known.cuts()]
@@ -188,8 +194,9 @@ def _live(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) ->
             "times": arrays.get("times"),
             "versions": _versions(content.get("versions", [0, 0])),
             "identity": _identity(content, arrays).plain(),
-            "edits": _edits(content),
-            "late": _late(content.get("late", 0)),
+            "edits": _edits(content, arrays),
+            "late": _count("rows that came late", content.get("late", 0)),
+            "skipped": _count("rows that were skipped", content.get("skipped", 0)),
         },
         kind._Options,
     )
@@ -227,14 +234,14 @@ def _identity(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Identi
     return Identity(next_id, cuts)
 
 
-def _late(found: object) -> int:
-    """How many rows came too late; files did not say once."""
-    _require(type(found) is int and 0 <= found <= _LARGEST_ID, "rows that came late are no number")
+def _count(what: str, found: object) -> int:
+    """How many rows of a kind there were; files did not say once."""
+    _require(type(found) is int and 0 <= found <= _LARGEST_ID, f"{what} are no number")
     assert isinstance(found, int)
     return found
 
 
-def _edits(content: Mapping[str, Any]) -> tuple[dict[int, str], Any]:
+def _edits(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> tuple[Any, Any]:
     """Names of nodes, and pairs of points that must be apart; files had none once."""
     names, apart = content.get("node_names", []), content.get("apart", [])
     for id, text in names:
@@ -243,7 +250,25 @@ def _edits(content: Mapping[str, Any]) -> tuple[dict[int, str], Any]:
     for one, other in apart:
         possible = type(one) is int and type(other) is int and 0 <= one < other <= _LARGEST_ID
         _require(possible, "it keeps points apart that there cannot be")
-    return dict(names), np.array(apart, np.int64).reshape(-1, 2)
+    pairs = np.array(apart, np.int64).reshape(-1, 2)
+    if "name_points" not in content:
+        return dict(names), pairs
+    return _anchors(names, content["name_points"], arrays["name_points"]), pairs
+
+
+def _anchors(names: Any, told: Any, points: Array) -> list[tuple[Any, ...]]:
+    """Names, each with the points that it was given to."""
+    anchors, begin = [], 0
+    for (node, text), (before, count) in zip(names, told, strict=True):
+        possible = type(before) is int and type(count) is int and count >= 0
+        _require(possible and 0 <= before <= _LARGEST_ID, "a name is of no possible points")
+        part = points[begin : begin + count]
+        _require((part[1:] > part[:-1]).all(), "the points of a name are out of order")
+        _require(((part >= 0) & (part < before)).all(), "a name is of points from the future")
+        anchors.append((node, text, before, part))
+        begin += count
+    _require(begin == len(points), "it has points of no name, or a name without its points")
+    return anchors
 
 
 def _settings(kind: Any, found: Mapping[str, Any]) -> Settings:
@@ -270,9 +295,9 @@ def _check_arrays(
     settings: Settings, dtype: RealType, content: Mapping[str, Any], arrays: Mapping[str, Array]
 ) -> None:
     """The arrays are those that such a tree keeps, of the types and shapes it keeps them in."""
-    n, width = content["points"], settings.width
+    n, width = content["points"], settings.core_width
     _require(type(n) is int and 0 <= n < 2**31, "it has no possible number of points")
-    _require(content["columns"] == width, "its number of columns is two numbers")
+    _require(content["columns"] == settings.width, "its number of columns is two numbers")
     slots = max(n - 1, 0)
     expected: dict[str, tuple[Any, tuple[int, ...]]] = {
         "points": (dtype, (n, width)),
@@ -306,6 +331,8 @@ def _check_arrays(
         expected |= dict.fromkeys(("stable_points", "stable_ids"), (np.int64, total))
         known = sum(count for *_, count in content["stable_cuts"])
         _require(total == (known,), "it remembers clusters of too many points, or of too few")
+    if "name_points" in content:
+        expected["name_points"] = np.int64, arrays["name_points"].shape[:1]
     if strange := set(arrays) ^ set(expected):
         _require(False, f"an array is missing, or one too many: {', '.join(sorted(strange))}")
     for name, (kind, shape) in expected.items():
@@ -325,7 +352,7 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     _check_links(arrays["links"])
     _check_node_ids(arrays["names"], int(arrays["next_name"][0]))
     _require(int(arrays["next_arrival"][0]) <= _LARGEST_ID, "it has had too many points")
-    settings.options.check_memory(n, settings.width, arrays)
+    settings.options.check_memory(n, settings.core_width, arrays)
     for name in ("standings", "shares", "times"):
         _require(
             name not in arrays or np.isfinite(arrays[name]).all(), "a weight or time is not finite"
@@ -334,21 +361,57 @@ def _check_numbers(settings: Settings, arrays: Mapping[str, Array]) -> None:
     if n == 0:
         return
     _require(_core.first_non_finite(points) is None, "a coordinate is not finite")
-    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
-    _require(low.min() >= -LARGEST and high.max() <= LARGEST, "a coordinate is too large")
+    _require(np.abs(points).max().item() <= LARGEST, "a coordinate is too large")
     if settings.metric.unit_rows:
-        single = arrays["standings"][:, 1] == 0 if "standings" in arrays else slice(None)
-        lengths = np.einsum("ij,ij->i", points[single], points[single], dtype=np.float64)
-        _require(np.abs(lengths - 1).max() < 1e-3, "a direction is not of length 1")
+        _check_lengths(points, arrays)
     settings.options.check_rows(points)
+    low, high = _box(points, arrays)
     room = _SLACK[points.dtype.name] * np.maximum(np.abs(low), np.abs(high))
     inside = (mean >= low - room).all() and (mean <= high + room).all()
     _require(inside, "a mean lies outside its points")
-    with np.errstate(over="ignore"):  # an infinite bound forbids nothing but infinity
-        total = float(arrays["standings"][:, 0].sum()) if "standings" in arrays else n
-        widest = 1.01 * total * float(((high - low) ** 2).sum()) + float(np.finfo(float).tiny)
-    possible = np.isfinite(ssd) & (ssd >= 0) & (ssd <= widest)
+    most = _most_spread(low, high, points, arrays)
+    possible = np.isfinite(ssd) & (ssd >= 0) & (ssd <= most)
     _require(possible.all(), "a spread is impossible")
+
+
+def _check_lengths(points: Array, arrays: Mapping[str, Array]) -> None:
+    """Directions have length 1, and means of several are no longer."""
+    lengths = np.einsum("ij,ij->i", points, points, dtype=np.float64)
+    _require((lengths < 1 + 1e-3).all(), "a direction is longer than 1")
+    single = arrays["standings"][:, 1] == 0 if "standings" in arrays else slice(None)
+    _require((lengths[single] > 1 - 1e-3).all(), "a direction is shorter than 1")
+
+
+def _box(points: Array, arrays: Mapping[str, Array]) -> tuple[Array, Array]:
+    """Of each column the least and the largest number that a point may have had.
+
+    A leaf that has taken others in is at the mean of its points, and each of them, of weight
+    w, is no farther from there than sqrt(ssd / w): nothing is known of the points but that.
+    """
+    if "standings" not in arrays or not arrays["standings"][:, 1].any():
+        return points.min(axis=0).astype(float), points.max(axis=0).astype(float)
+    lightest = float(arrays["shares"].min()) if len(arrays.get("shares", ())) else 0.0
+    if lightest == 0:  # nobody has written down what the points weighed
+        return np.full(points.shape[1], -LARGEST), np.full(points.shape[1], LARGEST)
+    with np.errstate(over="ignore"):
+        reach = 1.01 * np.sqrt(arrays["standings"][:, 1:] / lightest)
+    low, high = (points - reach).min(axis=0), (points + reach).max(axis=0)
+    return np.maximum(low, -LARGEST), np.minimum(high, LARGEST)
+
+
+def _most_spread(low: Array, high: Array, points: Array, arrays: Mapping[str, Array]) -> float:
+    """What no sum of squared distances to a mean can exceed, however means are rounded.
+
+    All means are in the box, so a merge of weights a and b adds ab/(a + b) times the squared
+    diagonal at most. Of all merges of a tree that is W log2(n) / 4 of them, W being the weight
+    and n the number of the points (docs/math.md, "What a file may say").
+    """
+    total = float(arrays["standings"][:, 0].sum()) if "standings" in arrays else len(points)
+    came = int(arrays["next_arrival"][0])
+    with np.errstate(over="ignore"):  # an infinite bound forbids nothing but infinity
+        diagonal = float(((high - low) ** 2).sum())
+        merges = 0.25 * np.log2(max(came, 2))
+        return float(1.01 * total * merges * diagonal + float(np.finfo(float).tiny))
 
 
 def _check_links(links: Array) -> None:

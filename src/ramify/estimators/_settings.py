@@ -8,12 +8,13 @@ methods say what the rest of the house would otherwise have to ask by name.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import one_of
+from ramify.checks import choices, one_of
+from ramify.estimators._skipping import check_zero_rows, require_directions
 from ramify.metric import METRICS, Metric
 from ramify.points import Rows
 from ramify.sparse import SparseRows
@@ -24,7 +25,9 @@ Shape: TypeAlias = tuple[Any, tuple[int, ...]]  #: type and shape of an array
 
 @dataclass(frozen=True)
 class Options:
-    """Options that only one algorithm has, checked. Most have none."""
+    """Options that only one algorithm has, checked. Most have none but the first."""
+
+    zero_rows: str = field(default="error", kw_only=True, metadata={"check": check_zero_rows})
 
     #: The core's algorithm that keeps the points, where that is another one.
     store: ClassVar[str | None] = None
@@ -32,12 +35,14 @@ class Options:
     @classmethod
     def of(cls, model: Any, metric: Metric) -> Self:
         """A model's options of this kind, checked."""
-        return cls(
+        found = cls(
             **{
                 one.name: one.metadata["check"](one.name, getattr(model, one.name))
                 for one in fields(cls)
             }
         )
+        require_directions(found.zero_rows, metric)
+        return found
 
     @classmethod
     def of_today(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,8 +115,12 @@ class Options:
         """Raise ValueError if what a file says to be the memory is impossible."""
 
 
+#: What becomes of rows that equal each other.
+Duplicates: TypeAlias = Literal["keep", "count"]
+
+
 def _keep_or_count(name: str, found: object) -> str:
-    return one_of(name, found, ("keep", "count"))
+    return one_of(name, found, choices(Duplicates))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +143,20 @@ def checked(check: Callable[..., Any], *arguments: Any) -> Any:
 def remembered(*, marks: int = 0, numbers: int = 0) -> dict[str, Shape]:
     """The two arrays in which the core writes down an algorithm's memory."""
     return {"marks": (np.uint32, (marks,)), "numbers": (np.float64, (numbers,))}
+
+
+#: Options that files have only where they say something: older files have none, and a folder
+#: proves its tree by a digest of what a file says.
+_YOUNG: Mapping[str, Any] = {"zero_rows": "error"}
+
+
+def without_young(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as files have them."""
+    return {
+        name: value
+        for name, value in options.items()
+        if name not in _YOUNG or value != _YOUNG[name]
+    }
 
 
 class Settings(NamedTuple):
@@ -159,18 +182,31 @@ class Settings(NamedTuple):
             options(**options.of_today(more)),
         )
 
+    @property
+    def core_width(self) -> int:
+        """The width of rows in the core."""
+        return self.width + self.sets_zeros_apart
+
+    @property
+    def sets_zeros_apart(self) -> bool:
+        """Whether rows have one more column in the core, which says if they are all zeros."""
+        return self.options.zero_rows == "apart"
+
     def plain(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
         """The settings as pickles and files have them."""
-        return (*self[:2], self.metric.name, *self[3:5], dict(vars(self.options)))
+        return (*self[:2], self.metric.name, *self[3:5], without_young(vars(self.options)))
 
     def for_core(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
         """The settings as the core takes them."""
-        plain = self.plain()
+        algorithm = self.options.store or self.algorithm
+        head = (algorithm, self.core_width, self.metric.core, self.linkage, self.n_neighbors)
         if self.options.store is not None:
-            return (self.options.store, *plain[1:5], {})
-        return (*plain[:5], {**plain[5], "count_repeats": self.options.counts_repeats})
+            return (*head, {})
+        own = {name: value for name, value in vars(self.options).items() if name not in _YOUNG}
+        return (*head, {**own, "count_repeats": self.options.counts_repeats})
 
     def by_name(self) -> dict[str, Any]:
         """The settings by the names that users know them by."""
-        _, _, metric, linkage, n_neighbors, more = self.plain()
-        return {"metric": metric, "linkage": linkage, "n_neighbors": n_neighbors, **more}
+        _, _, metric, linkage, n_neighbors, _ = self.plain()
+        head = {"metric": metric, "linkage": linkage, "n_neighbors": n_neighbors}
+        return head | vars(self.options)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_sharing.py: a model that holds some of a stream's points, and others hold the rest.
 
-Somebody else knows which points are nearest to a row, among those of all models, and which
-number it has; and may have a part of the tree go to another model.
+The router chooses neighbours and arrival numbers, among the points of all models, and may move a
+subtree to another shard.
 """
 
 from typing import Any
@@ -64,7 +64,7 @@ class SharingClusterer(ReshapingClusterer):
     def _part(self, numbers: IntArray) -> "SharingClusterer":
         """Another model, with the part of the tree that has these points, all of a subtree."""
         tree = self._fitted()
-        whole, rows = tree.still()
+        whole, _, rows = tree.still()
         leaves = np.searchsorted(whole.point_numbers, numbers)
         inside = np.zeros(whole.n_leaves, bool)
         inside[leaves] = True
@@ -81,7 +81,7 @@ class SharingClusterer(ReshapingClusterer):
     @alone
     def _become_rest(self, gone: IntArray) -> None:
         tree = self._fitted()
-        whole, rows = tree.still()
+        whole, _, rows = tree.still()
         inside = ~np.isin(whole.point_numbers, gone)
         rest = _restricted(whole, inside)
         self._adopt(tree.with_points(rows[inside], rest, tree.next_arrival), None)

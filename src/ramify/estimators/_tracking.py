@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_tracking.py: what became of a tree since somebody last looked.
+"""_tracking.py: what became of a tree since the last look at it.
 
 Versions, changes and dirty clusters are read off a log (_changes.py), for which ``history``
 says how many versions it goes back. Ids of clusters that stay (_identity.py) need no log.
@@ -91,7 +91,7 @@ class TreeTracker(TreeReader):
         (array([3]), array([2]), array([1]))
         """
         tree = self._fitted()
-        if since == tree.begun:
+        if whole_number("since", since, least=0) == tree.begun:
             return self._everything(tree)
         past, before, after = self._steps_since(tree, since)
         old = past.part(before, touched(after))
@@ -138,7 +138,7 @@ class TreeTracker(TreeReader):
         cut = self._cut(tree, n_clusters, height, max_size)
         now: Any = tree.clusters(cut)
         changed = np.arange(len(now[0]))
-        if since != tree.begun:
+        if whole_number("since", since, least=0) != tree.begun:
             past, before, after = self._steps_since(tree, since)
             changed = np.flatnonzero(~unchanged(past.tree(before), after, cut, now[0]))
         return DirtyClusters(changed, *(part[changed] for part in now))
@@ -248,7 +248,7 @@ class TreeTracker(TreeReader):
 
     def _tree_at(self, tree: Live, since: int) -> Hierarchy | None:
         """The tree at a version, None if it was empty."""
-        if since == tree.begun:
+        if whole_number("since", since, least=0) == tree.begun:
             return None
         past, before, _ = self._steps_since(tree, since)
         old = past.tree(before)
@@ -268,9 +268,12 @@ class TreeTracker(TreeReader):
         return self._with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
 
     def _with_ids(self, tree: Live, changes: Changes) -> Changes:
-        known = tree.known_ids()
+        leaves, known = changes.leaves, tree.known_ids()
+        if tree.settings.options.tracks_members:
+            still = tree.hierarchy()
+            leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
+            changes = replace(changes, leaf_points=leaves)
         if known is None:
             return changes
-        leaves = tree.first_members(changes.leaves)
         ids = known.array_of(changes.inserted.tolist())
         return replace(changes, ids=ids, leaf_ids=known.array_of(leaves.tolist()))

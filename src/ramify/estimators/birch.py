@@ -9,7 +9,8 @@ import numpy as np
 from ramify.checks import number_above_zero, whole_number
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._settings import Arrays, Options, Settings, Shape, checked, remembered
-from ramify.metric import DISTANCES, Metric
+from ramify.estimators._skipping import ZeroRows
+from ramify.metric import DISTANCES, DistanceName, Metric
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ class BIRCH(OnlineClusterer):
     metric : {"sqeuclidean", "cosine"}, default="sqeuclidean"
         Squared Euclidean distance, of the rows as they are or scaled to unit length;
         then heights are one minus the cosine.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     threshold : float, default=0.5
         A subcluster takes a point only if its radius stays within this.
     branching_factor : int, default=50
@@ -73,7 +79,10 @@ class BIRCH(OnlineClusterer):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of zeros with
+        ``zero_rows="skip"``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -110,12 +119,14 @@ class BIRCH(OnlineClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
+        metric: DistanceName = "sqeuclidean",
+        zero_rows: ZeroRows = "error",
         threshold: float = 0.5,
         branching_factor: int = 50,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
+        self.zero_rows = zero_rows
         self.threshold = threshold
         self.branching_factor = branching_factor

@@ -2,18 +2,22 @@
 """grinch.py: GRINCH, a baseline that rotates, grafts and restructures."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
-from ramify.checks import one_of_or_none, whole_number_or_none, yes_or_no
+from ramify.checks import choices, one_of_or_none, whole_number_or_none, yes_or_no
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._settings import Arrays, Options, Shape, checked, remembered
+from ramify.estimators._skipping import ZeroRows
+from ramify.metric import MetricName
+
+Graft: TypeAlias = Literal["reference", "full"]
 
 
 @dataclass(frozen=True)
 class GRINCHOptions(Options):
     """See :class:`GRINCH`."""
 
-    graft: str | None = checked(one_of_or_none, ("reference", "full"))
+    graft: str | None = checked(one_of_or_none, choices(Graft))
     restructure: bool = checked(yes_or_no)
     rotate_cap: int | None = checked(whole_number_or_none)
     graft_cap: int | None = checked(whole_number_or_none)
@@ -58,6 +62,11 @@ class GRINCH(OnlineClusterer):
     metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
         Squared Euclidean distance; one minus the cosine, where no row may be all
         zeros; or minus the inner product. The linkage is its average.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     graft : {"reference", "full", None}, default="reference"
         Try one graft an insert, as the authors' code does; try again and again on
         the way up to the root, which is slow; or never.
@@ -80,7 +89,10 @@ class GRINCH(OnlineClusterer):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of zeros with
+        ``zero_rows="skip"``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -116,8 +128,9 @@ class GRINCH(OnlineClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        graft: str | None = "reference",
+        metric: MetricName = "sqeuclidean",
+        zero_rows: ZeroRows = "error",
+        graft: Graft | None = "reference",
         restructure: bool = True,
         rotate_cap: int | None = None,
         graft_cap: int | None = None,
@@ -127,6 +140,7 @@ class GRINCH(OnlineClusterer):
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
+        self.zero_rows = zero_rows
         self.graft = graft
         self.restructure = restructure
         self.rotate_cap = rotate_cap

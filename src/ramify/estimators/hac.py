@@ -8,8 +8,9 @@ import numpy.typing as npt
 from ramify.estimators._base import IdsLike, explain
 from ramify.estimators._changing import Forgetting
 from ramify.estimators._guard import writes
-from ramify.estimators._leaving import read_weights
+from ramify.estimators._leaving import Along, read_weights
 from ramify.estimators._options import TakesLinkage
+from ramify.estimators._skipping import kept, skipped_rows
 from ramify.jobs import thread_count
 from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
@@ -34,13 +35,19 @@ class HAC(TakesLinkage, Forgetting):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
-    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
-        Squared Euclidean distance; one minus the cosine, where no row may be all
-        zeros; or minus the inner product.
+    metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; the distance itself, with linkage "ward" or "centroid",
+        whose trees and heights are those of "sqeuclidean"; one minus the cosine, where
+        no row may be all zeros, but see ``zero_rows``; or minus the inner product.
     linkage : {"average", "centroid", "ward"}, default="average"
         Distance of two clusters: the mean over their pairs of points; between their
         means; or the growth of the squared distances to the mean if they merged
         (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     n_jobs : int, optional
         Threads that take part: None for one, -1 for one a processor. They share searches
         among wide rows, of which each takes long; narrow ones gain nothing. The tree is the
@@ -58,7 +65,12 @@ class HAC(TakesLinkage, Forgetting):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there.
+    n_points_ : int
+        Number of points that are there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of weight 0, or of zeros with
+        ``zero_rows="skip"``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -102,8 +114,9 @@ class HAC(TakesLinkage, Forgetting):
             sparse matrix, which is made dense as a whole.
         y : ignored
         sample_weight : array-like of shape (n,), optional
-            How many points each row stands for, above 0; need not be whole. The tree is
-            that of so many copies of each row, with the copies as one leaf.
+            How many points each row stands for; need not be whole. The tree is that of so
+            many copies of each row, with the copies as one leaf. A row of weight 0 is not there:
+            see ``n_skipped_``.
         ids : sequence of str or of int, optional
             What you call the points, one for each row, all strings or all integers, no
             two alike. Kept in ``ids_`` and as the names of ``hierarchy()``.
@@ -125,13 +138,19 @@ class HAC(TakesLinkage, Forgetting):
         """
         check_progress(progress)
         batch = self._read_first(X, ids)
-        self._require_enough(batch.rows)
         weights = None if sample_weight is None else read_weights(sample_weight, len(batch.rows))
+        self._require_enough(batch, weights)
         threads = thread_count(self.n_jobs, none=1)
         live = batch.begin()
-        live.expect_ids(batch.ids)
+        given, ids = batch.rows, batch.ids
+        skipped = skipped_rows(batch.settings.options.zero_rows, given, weights)
+        if skipped is not None:
+            given, ids, along = kept(skipped, given, ids, Along(weights, None, None, None))
+            weights = along.weights
+        live.skip(skipped)
+        live.expect_ids(ids)
         # In chunks, each would be a tree of its own.
-        rows = batch.rows.dense() if isinstance(batch.rows, SparseRows) else batch.rows
+        rows = given.dense() if isinstance(given, SparseRows) else given
         try:
             with watch(progress, len(rows)) as pulse:
                 live.insert_many(rows, pulse, threads, weights)

@@ -5,8 +5,10 @@ from datetime import timedelta
 from typing import ClassVar
 
 from ramify.estimators._changing import ChangingClusterer
-from ramify.estimators._options import TakesLinkage
-from ramify.estimators._settings import CountingOptions, Options
+from ramify.estimators._options import LINKED, Linkage, TakesLinkage
+from ramify.estimators._settings import CountingOptions, Duplicates, Options
+from ramify.estimators._skipping import ZeroRows
+from ramify.metric import LinkedMetricName, Metric
 
 
 class NaiveHAC(TakesLinkage, ChangingClusterer):
@@ -26,13 +28,19 @@ class NaiveHAC(TakesLinkage, ChangingClusterer):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
-    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
-        Squared Euclidean distance; one minus the cosine, where no row may be all
-        zeros; or minus the inner product.
+    metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; the distance itself, with linkage "ward" or "centroid",
+        whose trees and heights are those of "sqeuclidean"; one minus the cosine, where
+        no row may be all zeros, but see ``zero_rows``; or minus the inner product.
     linkage : {"average", "centroid", "ward"}, default="average"
         Distance of two clusters: the mean over their pairs of points; between their
         means; or the growth of the squared distances to the mean if they merged
         (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     n_jobs : int, optional
         Threads that take part: None for one, -1 for one a processor. They share searches
         among wide rows, of which each takes long; narrow ones gain nothing. The tree is the
@@ -50,7 +58,12 @@ class NaiveHAC(TakesLinkage, ChangingClusterer):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there.
+    n_points_ : int
+        Number of points that are there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of weight 0, or of zeros with
+        ``zero_rows="skip"``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -91,13 +104,19 @@ class NaiveNN(ChangingClusterer):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
-    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
-        Squared Euclidean distance; one minus the cosine, where no row may be all
-        zeros; or minus the inner product.
+    metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; the distance itself, with linkage "ward" or "centroid",
+        whose trees and heights are those of "sqeuclidean"; one minus the cosine, where
+        no row may be all zeros, but see ``zero_rows``; or minus the inner product.
     linkage : {"average", "centroid", "ward"}, default="average"
         Distance of two clusters: the mean over their pairs of points; between their
         means; or the growth of the squared distances to the mean if they merged
         (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     window : int, optional
         Keep the last so many points: the oldest leaves just before a new one comes.
     max_age : float or timedelta, optional
@@ -118,7 +137,13 @@ class NaiveNN(ChangingClusterer):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there, unless some stand for
+        several (``duplicates``).
+    n_points_ : int
+        Number of points that are there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of weight 0, or of zeros with
+        ``zero_rows="skip"``, or too late for ``max_age``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -140,6 +165,7 @@ class NaiveNN(ChangingClusterer):
     """
 
     _algorithm: ClassVar[str] = "naive_nn"
+    _metrics: ClassVar[tuple[Metric, ...]] = LINKED
     _Options: ClassVar[type[Options]] = CountingOptions
 
     def __init__(
@@ -147,17 +173,19 @@ class NaiveNN(ChangingClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        linkage: str = "average",
+        metric: LinkedMetricName = "sqeuclidean",
+        linkage: Linkage = "average",
+        zero_rows: ZeroRows = "error",
         window: int | None = None,
         max_age: float | timedelta | None = None,
-        duplicates: str = "keep",
+        duplicates: Duplicates = "keep",
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
         self.linkage = linkage
+        self.zero_rows = zero_rows
         self.window = window
         self.max_age = max_age
         self.duplicates = duplicates

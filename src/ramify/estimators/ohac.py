@@ -4,20 +4,28 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-from ramify.checks import number, one_of, one_of_or_none, whole_number, yes_or_no
+from ramify.checks import choices, number, one_of, one_of_or_none, whole_number, yes_or_no
 from ramify.estimators._guard import live
+from ramify.estimators._options import LINKED, Linkage
 from ramify.estimators._settings import (
     Arrays,
     CountingOptions,
+    Duplicates,
     Options,
     Shape,
     checked,
     remembered,
 )
 from ramify.estimators._sharing import SharingClusterer
-from ramify.metric import DISTANCES, Metric, either
+from ramify.estimators._skipping import ZeroRows
+from ramify.metric import DISTANCES, LinkedMetricName, Metric, either
+
+Neighbors: TypeAlias = Literal["exact", "cells"]
+Update: TypeAlias = Literal["hac", "nni"]
+Start: TypeAlias = Literal["online", "hac"]
+Polishing: TypeAlias = Literal["auto"]
 
 
 def _check_budget(name: str, found: object) -> int | None:
@@ -26,7 +34,7 @@ def _check_budget(name: str, found: object) -> int | None:
 
 def _check_neighbors(name: str, found: object) -> str:
     gone = "; 'cells' took the place of 'hnsw': no library is needed, and points may leave"
-    return one_of(name, found, ("exact", "cells"), hint=gone if found == "hnsw" else "")
+    return one_of(name, found, choices(Neighbors), hint=gone if found == "hnsw" else "")
 
 
 def _check_recall(name: str, found: object) -> float:
@@ -39,15 +47,15 @@ def _check_recall(name: str, found: object) -> float:
 
 
 def _check_update(name: str, found: object) -> str:
-    return one_of(name, found, ("hac", "nni"))
+    return one_of(name, found, choices(Update))
 
 
 def _check_start(name: str, found: object) -> str:
-    return one_of(name, found, ("online", "hac"))
+    return one_of(name, found, choices(Start))
 
 
 def _check_polishing(name: str, found: object) -> str | None:
-    return one_of_or_none(name, found, ("auto",))
+    return one_of_or_none(name, found, choices(Polishing))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +96,7 @@ class OHACOptions(CountingOptions):
     def of(cls, model: Any, metric: Metric) -> Self:
         """A model's options, checked; two limits at once are refused."""
         found = super().of(model, metric)
-        if found.neighbors == "cells" and metric not in DISTANCES:
+        if found.neighbors == "cells" and metric.product:
             raise ValueError(
                 f"neighbors='cells' looks near a point, and the largest inner products need not "
                 f"be there; choose neighbors='exact', or metric {either(DISTANCES)}"
@@ -135,13 +143,19 @@ class OHAC(SharingClusterer):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
-    metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
-        Squared Euclidean distance; one minus the cosine, where no row may be all
-        zeros; or minus the inner product.
+    metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
+        Squared Euclidean distance; the distance itself, with linkage "ward" or "centroid",
+        whose trees and heights are those of "sqeuclidean"; one minus the cosine, where
+        no row may be all zeros, but see ``zero_rows``; or minus the inner product.
     linkage : {"average", "centroid", "ward"}, default="average"
         Distance of two clusters: the mean over their pairs of points; between their
         means; or the growth of the squared distances to the mean if they merged
         (not with ``metric="dot"``). Heights are those of SciPy's ``linkage``.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     n_neighbors : int, default=1
         Take out the paths of this many nearest leaves: more is slower and closer to
         offline HAC.
@@ -197,7 +211,13 @@ class OHAC(SharingClusterer):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there, unless some stand for
+        several (``duplicates``, ``max_leaves``).
+    n_points_ : int
+        Number of points that are there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of weight 0, or of zeros with
+        ``zero_rows="skip"``, or too late for ``max_age``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -224,6 +244,7 @@ class OHAC(SharingClusterer):
     """
 
     _algorithm: ClassVar[str] = "ohac"
+    _metrics: ClassVar[tuple[Metric, ...]] = LINKED
     _Options: ClassVar[type[Options]] = OHACOptions
 
     @property
@@ -237,26 +258,28 @@ class OHAC(SharingClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        linkage: str = "average",
+        metric: LinkedMetricName = "sqeuclidean",
+        linkage: Linkage = "average",
+        zero_rows: ZeroRows = "error",
         n_neighbors: int = 1,
-        neighbors: str = "exact",
+        neighbors: Neighbors = "exact",
         recall: float = 0.97,
         n_jobs: int | None = None,
         window: int | None = None,
         max_age: float | timedelta | None = None,
-        duplicates: str = "keep",
+        duplicates: Duplicates = "keep",
         max_leaves: int | None = None,
         track_members: bool = True,
-        update: str = "hac",
-        start: str = "online",
-        polishing: str | None = None,
+        update: Update = "hac",
+        start: Start = "online",
+        polishing: Polishing | None = None,
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
         self.linkage = linkage
+        self.zero_rows = zero_rows
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
         self.recall = recall

@@ -3,17 +3,27 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-from ramify.checks import one_of, yes_or_no
+from ramify.checks import choices, one_of, yes_or_no
 from ramify.estimators._guard import alone
 from ramify.estimators._options import check_certify
 from ramify.estimators._reshaping import ReshapingClusterer
-from ramify.estimators._settings import Arrays, CountingOptions, Options, Shape, remembered
+from ramify.estimators._settings import (
+    Arrays,
+    CountingOptions,
+    Duplicates,
+    Options,
+    Shape,
+    remembered,
+)
+from ramify.estimators._skipping import ZeroRows, check_zero_rows, require_directions
 from ramify.estimators.certificate import Certificate
-from ramify.metric import Metric
+from ramify.metric import Metric, MetricName
 from ramify.points import Rows, check_not_negative
 from ramify.sparse import SparseRows
+
+Rule: TypeAlias = Literal["paper", "split"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +39,12 @@ class OTDOptions(CountingOptions):
         """Whether a certificate is kept, which depends on the metric."""
         found = cls(
             certify=check_certify(model.certify, metric),
-            duplicates=one_of("duplicates", model.duplicates, ("keep", "count")),
-            rule=one_of("rule", model.rule, ("paper", "split")),
+            duplicates=one_of("duplicates", model.duplicates, choices(Duplicates)),
+            rule=one_of("rule", model.rule, choices(Rule)),
             rotate=yes_or_no("rotate", model.rotate),
+            zero_rows=check_zero_rows("zero_rows", model.zero_rows),
         )
+        require_directions(found.zero_rows, metric)
         if found.certify and (found.rule != "paper" or found.rotate):
             raise ValueError("certify=True: the proof is for rule='paper' without rotate")
         if found.certify and found.counts_repeats:
@@ -82,6 +94,11 @@ class OTD(ReshapingClusterer):
     metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
         Squared Euclidean distance; one minus the cosine, where no row may be all
         zeros; or minus the inner product. Similarity is its negative.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     certify : bool, default=False
         Keep what :meth:`certificate` needs. Only for similarities that cannot be
         negative: ``metric="dot"`` or ``"cosine"``, and rows without negative numbers;
@@ -115,7 +132,13 @@ class OTD(ReshapingClusterer):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there, unless some stand for
+        several (``duplicates``).
+    n_points_ : int
+        Number of points that are there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of weight 0, or of zeros with
+        ``zero_rows="skip"``, or too late for ``max_age``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -150,18 +173,20 @@ class OTD(ReshapingClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
+        metric: MetricName = "sqeuclidean",
+        zero_rows: ZeroRows = "error",
         certify: bool = False,
-        rule: str = "paper",
+        rule: Rule = "paper",
         rotate: bool = False,
         window: int | None = None,
         max_age: float | timedelta | None = None,
-        duplicates: str = "keep",
+        duplicates: Duplicates = "keep",
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
+        self.zero_rows = zero_rows
         self.certify = certify
         self.rule = rule
         self.rotate = rotate

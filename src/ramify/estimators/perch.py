@@ -3,20 +3,32 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
-from ramify.checks import one_of, one_of_or_none, whole_number, whole_number_or_none
+from ramify.checks import choices, one_of, one_of_or_none, whole_number, whole_number_or_none
 from ramify.estimators._changing import ChangingClusterer
-from ramify.estimators._settings import Arrays, CountingOptions, Options, Shape, checked, remembered
-from ramify.metric import DISTANCES, Metric
+from ramify.estimators._settings import (
+    Arrays,
+    CountingOptions,
+    Duplicates,
+    Options,
+    Shape,
+    checked,
+    remembered,
+)
+from ramify.estimators._skipping import ZeroRows
+from ramify.metric import DISTANCES, DistanceName, Metric
+
+Bounds: TypeAlias = Literal["reference", "sound"]
+Balance: TypeAlias = Literal["reference", "python"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PERCHOptions(CountingOptions):
     """See :class:`PERCH`."""
 
-    bounds: str = checked(one_of, ("reference", "sound"))
-    balance: str | None = checked(one_of_or_none, ("reference", "python"))
+    bounds: str = checked(one_of, choices(Bounds))
+    balance: str | None = checked(one_of_or_none, choices(Balance))
     exact_distance_threshold: int = checked(whole_number, 0)
     max_leaves: int | None = checked(whole_number_or_none)
 
@@ -49,6 +61,11 @@ class PERCH(ChangingClusterer):
     metric : {"sqeuclidean", "cosine"}, default="sqeuclidean"
         Euclidean distance, of the rows as they are or scaled to unit length; heights
         are squared distances, or one minus the cosine.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     bounds : {"reference", "sound"}, default="reference"
         How far apart two boxes are. The authors look at two corners of each, which
         bounds nothing in two or more dimensions; the sound bounds do.
@@ -83,7 +100,13 @@ class PERCH(ChangingClusterer):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there, unless some stand for
+        several (``duplicates``, ``max_leaves``).
+    n_points_ : int
+        Number of points that are there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of weight 0, or of zeros with
+        ``zero_rows="skip"``, or too late for ``max_age``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -120,19 +143,21 @@ class PERCH(ChangingClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        bounds: str = "reference",
-        balance: str | None = "reference",
+        metric: DistanceName = "sqeuclidean",
+        zero_rows: ZeroRows = "error",
+        bounds: Bounds = "reference",
+        balance: Balance | None = "reference",
         exact_distance_threshold: int = 10,
         max_leaves: int | None = None,
         window: int | None = None,
         max_age: float | timedelta | None = None,
-        duplicates: str = "keep",
+        duplicates: Duplicates = "keep",
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
+        self.zero_rows = zero_rows
         self.bounds = bounds
         self.balance = balance
         self.exact_distance_threshold = exact_distance_threshold

@@ -10,8 +10,17 @@ import numpy as np
 from ramify.checks import whole_number
 from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._guard import live
-from ramify.estimators._settings import Arrays, CountingOptions, Options, Shape, remembered
+from ramify.estimators._settings import (
+    Arrays,
+    CountingOptions,
+    Duplicates,
+    Options,
+    Shape,
+    remembered,
+)
+from ramify.estimators._skipping import ZeroRows
 from ramify.hierarchy import FloatArray
+from ramify.metric import MetricName
 
 #: The core's generator begins with a number of 64 bits.
 _LARGEST_SEED = 2**63 - 1
@@ -47,7 +56,7 @@ class RandomCut(ChangingClusterer):
     to the length of its side, at a place drawn evenly from that side, and so on in both
     halves. A new point is put where such a tree of all points could have it, and a point
     that leaves takes its parent with it: both are exact, so that the *distribution* of the
-    tree is that of the points there are, in whatever order they came and whoever came and
+    tree is that of the points there are, in whatever order they came, and whatever came and
     went. One tree is a rough one; :meth:`codisp` averaged over several tells outliers.
 
     Guha, Mishra, Roy and Schrijvers, *Robust random cut forest based anomaly detection on
@@ -65,6 +74,11 @@ class RandomCut(ChangingClusterer):
     metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
         What heights are, by average linkage. Under cosine, rows are scaled to unit length
         before they are cut.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
     random_state : int or None, default=0
         Seed of the cuts. One seed and one order give one tree; None takes another seed each
         time.
@@ -88,7 +102,13 @@ class RandomCut(ChangingClusterer):
     n_clusters_ : int
         Number of clusters in ``labels_``.
     n_leaves_ : int
-        Number of points so far.
+        Number of leaves: one for each point that is there, unless some stand for
+        several (``duplicates``).
+    n_points_ : int
+        Number of points that are there.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of weight 0, or of zeros with
+        ``zero_rows="skip"``, or too late for ``max_age``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -121,16 +141,18 @@ class RandomCut(ChangingClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
+        metric: MetricName = "sqeuclidean",
+        zero_rows: ZeroRows = "error",
         random_state: int | None = 0,
         window: int | None = None,
         max_age: float | timedelta | None = None,
-        duplicates: str = "keep",
+        duplicates: Duplicates = "keep",
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
+        self.zero_rows = zero_rows
         self.random_state = random_state
         self.window = window
         self.max_age = max_age
@@ -162,4 +184,4 @@ class RandomCut(ChangingClusterer):
         if not tree.settings.options.tracks_members:
             return scores
         leaves = tree.leaf_of(tree.numbers())
-        return scores[np.searchsorted(tree.hierarchy().point_numbers, leaves)]
+        return scores[np.searchsorted(tree.hierarchy().leaf_numbers, leaves)]

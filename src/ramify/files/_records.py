@@ -2,7 +2,7 @@
 """_records.py: lines of text, taken apart.
 
 A line becomes a *record*, a list of cells with a line number, or a *bad row* with a
-reason. Bad rows go the way of the records and are not raised, so that whoever reads can
+reason. Bad rows go the way of the records and are not raised, so that the reader can
 do without them: a generator that has raised is over.
 """
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 Rows: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-#: What an id or a label may be, and before somebody makes sense of them weights and times.
+#: What an id or a label may be, and, before they are understood, weights and times.
 Name: TypeAlias = str | int | float
 
 _MOST_ROWS = 65_536  # of a batch, unless the user says otherwise
@@ -255,7 +255,7 @@ class Source(ABC):
     feature_names: tuple[str, ...] | None = None
     left_out: tuple[str, ...] = ()
     n_rows: int | None = None
-    endless = False  #: rows come in at somebody else's pace, and may never end
+    endless = False  #: rows come in at the sender's pace, and may never end
     counted = "row"
     ordered = True  #: rows come in the order of their places
 
@@ -298,7 +298,7 @@ class Source(ABC):
         yield make(good) if good else Batch(np.empty((0, self.width)))
 
     def fraction(self) -> float | None:
-        """How much of the file has been read, from 0 to 1; None if nobody knows.
+        """How much of the file has been read, from 0 to 1; None if that is not known.
 
         Examples
         --------

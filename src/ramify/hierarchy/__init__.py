@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The frozen tree: what every model gives and everything downstream takes."""
 
-from ramify.hierarchy._clusters import Cluster, Clusters, Ground, Levels
+from ramify.hierarchy._clusters import Cluster, Clusters, Ground, Points
 from ramify.hierarchy._condense import CondensedTree
 from ramify.hierarchy._hierarchy import Hierarchy
+from ramify.hierarchy._levels import Levels
 from ramify.hierarchy._names import Names, read_names
+from ramify.hierarchy._polish import Polished, PolishRound
 from ramify.hierarchy._suggest import SuggestedCut
 from ramify.hierarchy._values import FloatArray, IntArray
 
@@ -18,6 +20,9 @@ __all__ = [
     "IntArray",
     "Levels",
     "Names",
+    "Points",
+    "PolishRound",
+    "Polished",
     "SuggestedCut",
     "read_names",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_clusters.py: the clusters of a cut as things: what they are, hold, mean and look like.
+"""_clusters.py: cluster objects: what a cluster of a cut is, holds, means and looks like.
 
 What a cut knows anyway is there at once: ids, sizes, heights. Whatever has to look at
 all points, such as members, examples and keywords, is worked out when it is asked for.
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from ramify.checks import whole_number
+from ramify.hierarchy._aligned import order_of, place_in
 from ramify.hierarchy._keywords import keywords
 from ramify.hierarchy._rows import Rows, examples
 from ramify.hierarchy._tables import optional
@@ -25,20 +27,29 @@ if TYPE_CHECKING:
 _AT_ONCE = 1 << 16  # rows to subtract a mean from at once
 
 
+class Points(NamedTuple):
+    """The points of a tree, of which a leaf may stand for several, in order of arrival."""
+
+    numbers: IntArray  # arrival numbers
+    places: IntArray | slice  # the leaf that each is in
+    names: npt.NDArray[Any] | None
+
+
 class Ground(NamedTuple):
     """What a cut was made on, for questions that look at all points."""
 
     tree: Tree
-    labels: IntArray  # of the points
+    labels: IntArray  # of the leaves, by place
     nodes: IntArray  # of the clusters, by label
-    rows: Rows | None  # as they are compared
-    texts: list[str] | None
+    rows: Rows | None  # of the leaves, as they are compared
+    texts: list[str] | None  # of the points
+    points: Points
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Cluster:
     """One cluster of a cut: an entry of :class:`Clusters`. Where a node is asked for, it
-    can be given instead: ``tree.leaves(cluster)``.
+    can be given instead: ``tree.leaves(cluster)``. Points are named by arrival numbers.
 
     Attributes
     ----------
@@ -62,7 +73,7 @@ class Cluster:
 
     @property
     def node_id(self) -> int:
-        """Stable id of the node; a single point's is -1 - its number."""
+        """Id of the node that stays while it is there; a single point's is -1 - its number."""
         return int(self._clusters.node_ids[self.label])
 
     @property
@@ -73,7 +84,7 @@ class Cluster:
 
     @property
     def node(self) -> int:
-        """Number of the node in the tree."""
+        """Number of the node in the snapshot; a leaf's is its place."""
         return int(self._clusters.nodes[self.label])
 
     @property
@@ -89,7 +100,7 @@ class Cluster:
 
     @property
     def first_point(self) -> int:
-        """Number of the earliest point."""
+        """Arrival number of the earliest point."""
         return int(self._clusters.first_points[self.label])
 
     @property
@@ -106,7 +117,7 @@ class Cluster:
 
     @property
     def members(self) -> IntArray:
-        """Its points, in order of arrival: rows of X, places in the labels of a cut."""
+        """Arrival numbers of its points, in order: ``X[members]`` are their rows in a stream X."""
         return self._clusters.members(self.label)
 
     @property
@@ -115,8 +126,13 @@ class Cluster:
         return self._clusters._names(self.members)
 
     @property
+    def places(self) -> IntArray:
+        """Places of its leaves in the snapshot, in order: entries of the labels of its cuts."""
+        return self._clusters._places(self.label)
+
+    @property
     def representatives(self) -> IntArray:
-        """Three points that show what it holds, the most central first; or fewer."""
+        """Three points that show what it holds, the most central first; or fewer: numbers."""
         return self._clusters._examples(self.label, 3)
 
     @property
@@ -167,7 +183,7 @@ class Clusters(Sequence[Cluster]):
     heights : array of shape (k,)
         Monotone height of the node, 0 for a single point.
     first_points : array of shape (k,)
-        Number of the earliest point.
+        Arrival number of the earliest point.
     parents : array of shape (k,), or None
         Label at the next coarser level of :class:`Levels`.
     names : list of k texts and None, or None
@@ -206,7 +222,9 @@ class Clusters(Sequence[Cluster]):
         self.names = names
         self._look = look
         self._seen = look if isinstance(look, Ground) else None
-        self._order: IntArray | None = None
+        self._order: tuple[IntArray, IntArray] | None = None  # of the points
+        self._leaves: tuple[IntArray, IntArray] | None = None
+        self._sorted: tuple[IntArray | None] | None = None
         self._spreads: FloatArray | None = None
         self._words: tuple[int, list[list[str]]] | None = None
 
@@ -242,24 +260,27 @@ class Clusters(Sequence[Cluster]):
 
     @property
     def labels(self) -> IntArray:
-        """Cluster of every point, as :meth:`Hierarchy.cut` gives it; -1 is noise."""
-        return self._ground().labels
+        """Cluster of every point that is there, in order of arrival; -1 is noise.
+
+        A model's stand in the order of ``point_numbers_``; of a snapshot, by place.
+        """
+        ground = self._ground()
+        return ground.labels[ground.points.places]
 
     @property
     def nodes(self) -> IntArray:
-        """Number of each cluster's node in the tree."""
+        """Number of each cluster's node in the snapshot."""
         return self._ground().nodes
 
     @property
     def spreads(self) -> FloatArray | None:
         """Mean squared distance of each cluster's rows from their mean. O(n d)."""
-        ground = self._ground()
-        if ground.rows is not None and self._spreads is None:
+        if self._spreads is None and (ground := self._ground()).rows is not None:
             self._spreads = _spreads(ground, len(self))
         return self._spreads
 
     def members(self, label: int) -> IntArray:
-        """The points of a cluster, in order of arrival; leaves, where these are of several.
+        """Arrival numbers of the points of a cluster, in order; of leaves, in a snapshot.
 
         Examples
         --------
@@ -269,15 +290,20 @@ class Clusters(Sequence[Cluster]):
         array([0, 2])
         """
         most = len(self) - 1
-        place = whole_number("label", label, least=0, most=most, why="the labels of the cut")
+        wanted = whole_number("label", label, least=0, most=most, why="the labels of the cut")
         if self._order is None:
-            self._order = np.argsort(self.labels, kind="stable")
-        leaves = sizes_of(self.labels, len(self))
-        end = len(self._order) - int(leaves[place + 1 :].sum())
-        return self._order[end - int(leaves[place]) : end].copy()
+            self._order = _grouped(self.labels, len(self))
+        order, ends = self._order
+        return self._ground().points.numbers[order[ends[wanted] : ends[wanted + 1]]]
+
+    def _places(self, label: int) -> IntArray:
+        if self._leaves is None:
+            self._leaves = _grouped(self._ground().labels, len(self))
+        leaves, ends = self._leaves
+        return leaves[ends[label] : ends[label + 1]].copy()
 
     def representatives(self, k: int = 3) -> list[IntArray]:
-        """A few points that show what each cluster holds, the most central one first.
+        """Numbers of a few points that show what each cluster holds, the most central first.
 
         As :meth:`Hierarchy.representatives` chooses them. Needs the rows.
 
@@ -389,97 +415,24 @@ class Clusters(Sequence[Cluster]):
                 "representatives need the rows that the tree was grown on: "
                 "tree.clusters(X, ...), or the clusters of a model"
             )
-        return examples(self.members(label), ground.rows, k)
+        return ground.tree.point_numbers[examples(self._places(label), ground.rows, k)]
 
-    def _names(self, points: IntArray) -> list[Any]:
-        names = self._ground().tree.names
-        chosen: list[Any] = (points if names is None else names[points]).tolist()
+    def _names(self, numbers: IntArray) -> list[Any]:
+        """What points with these numbers are called."""
+        every, _, names = self._ground().points
+        if names is None:
+            plain: list[Any] = numbers.tolist()
+            return plain
+        if self._sorted is None:
+            self._sorted = (order_of(every),)
+        chosen: list[Any] = names[place_in(every, numbers, *self._sorted)].tolist()
         return chosen
 
 
-class Levels(Sequence[Clusters]):
-    """Cuts of one tree into more and more clusters, each inside of one of the cut before.
-
-    A sequence of :class:`Clusters`, the coarsest first. From the second on they know
-    where they are: ``cluster.parent`` is a label of the level before.
-
-    Attributes
-    ----------
-    labels : array of shape (n, number of levels)
-        A column of labels for each level.
-
-    Examples
-    --------
-    >>> import ramify
-    >>> X = [[0.0], [1.0], [8.0], [9.0], [30.0]]
-    >>> levels = ramify.HAC().fit(X).hierarchy().levels(2, 4)
-    >>> levels
-    <Levels: 2 and 4 clusters>
-    >>> levels[1].parents
-    array([0, 0, 0, 1])
-    >>> levels.children(0, 0)
-    array([0, 1, 2])
-    """
-
-    def __init__(self, levels: Sequence[Clusters]) -> None:
-        self._levels = tuple(levels)
-        self.labels = np.column_stack([level.labels for level in self._levels])
-
-    def __len__(self) -> int:
-        return len(self._levels)
-
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> Clusters: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Clusters, ...]: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> Clusters | tuple[Clusters, ...]:
-        return self._levels[place]
-
-    def __repr__(self) -> str:
-        counts = [f"{len(level):,}" for level in self._levels]
-        listed = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
-        return f"<Levels: {listed} clusters>"
-
-    def children(self, level: int, label: int) -> IntArray:
-        """Labels, at the next finer level, of the clusters inside of one.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> tree = ramify.HAC().fit([[0.0], [1.0], [8.0]]).hierarchy()
-        >>> tree.levels(2, 3).children(0, 0)
-        array([0, 1])
-        """
-        finest = len(self) - 2
-        place = whole_number("level", level, least=0, most=finest, why="levels with a finer one")
-        most = len(self._levels[place]) - 1
-        chosen = whole_number("label", label, least=0, most=most, why="the labels of that level")
-        parents = self._levels[place + 1].parents
-        assert parents is not None
-        return np.flatnonzero(parents == chosen)
-
-    def to_frame(self) -> "pd.DataFrame":
-        """All levels in one pandas frame: the columns of :meth:`Clusters.to_frame`, and level.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> tree = ramify.HAC().fit([[0.0], [1.0], [8.0]]).hierarchy()
-        >>> tree.levels(1, 2).to_frame()[["level", "label", "parent", "size"]]
-           level  label  parent  size
-        0      0      0      -1     3
-        1      1      0       0     2
-        2      1      1       0     1
-        """
-        pandas = optional("pandas", "to_frame")
-        frames = []
-        for place, level in enumerate(self._levels):
-            frame = level.to_frame()
-            if "parent" not in frame:
-                frame.insert(6 + ("name" in frame), "parent", -1)
-            frame.insert(0, "level", place)
-            frames.append(frame)
-        return pandas.concat(frames, ignore_index=True)
+def _grouped(labels: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Positions by label, those without one first, and where each group ends."""
+    ends = np.cumsum(np.bincount(labels + 1, minlength=count + 1))
+    return np.argsort(labels, kind="stable"), ends
 
 
 def _spreads(ground: Ground, count: int) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.checks import by_name, number, one_of, whole_number
+from ramify.hierarchy._aligned import order_of, place_in
 from ramify.hierarchy._condense import CondensedTree, Condensing
 from ramify.hierarchy._forks import Forks, fork_rows, read_least
 from ramify.hierarchy._labels import by_first_point
@@ -47,7 +48,7 @@ class Cuts(Condensing):
         X: npt.ArrayLike | None = None,
         metric: MetricName = "sqeuclidean",
     ) -> IntArray:
-        """Label every point with its cluster.
+        """Label every leaf with its cluster, by place.
 
         Give one of the first four options, or ``min_size`` with ``n_clusters`` or
         ``height``. O(n), with ``min_size`` O(n log n), also on a chain; by variance
@@ -80,7 +81,8 @@ class Cuts(Condensing):
             branched off, to the larger side at every split (to the first, if
             equal); or its points are labelled -1.
         apart : array-like of shape (m, 2), optional
-            Pairs of leaves that may not be in one cluster. The nodes that hold both of a
+            Pairs of points that may not be in one cluster, by arrival number, such as
+            ``model.edits().apart``. The nodes that hold both of a
             pair are split, and then, up to ``n_clusters``, the highest of the others. Not
             with ``min_size``.
         by : {"height", "variance", "stability"}, default="height"
@@ -101,8 +103,8 @@ class Cuts(Condensing):
             :meth:`condense` that last the longest; the tree says how many. Points in none
             of them are labelled -1, whatever ``small`` says.
         X : array-like of shape (n, d), optional
-            Of ``by="variance"`` only: the rows that the tree was grown on, in the same
-            order. Rows of leaves with weights count that often.
+            Of ``by="variance"`` only: the rows that the tree was grown on, as in
+            :meth:`representatives`. Rows of leaves with weights count that often.
         metric : "sqeuclidean" or "cosine"
             Of X: with ``"cosine"`` only the directions of rows count.
 
@@ -130,7 +132,7 @@ class Cuts(Condensing):
         >>> tree.cut(min_size=2, small="noise")
         array([ 0,  0,  1,  1, -1])
 
-        Two clusters, one of them a single point; and two that somebody can use:
+        Two clusters, one of them a single point; and two that are of use:
 
         >>> tree.cut(n_clusters=2)
         array([0, 0, 0, 0, 1])
@@ -171,7 +173,7 @@ class Cuts(Condensing):
         if by == "stability":
             return self._condensed(min_size).labels()
         if by == "variance":
-            rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
+            rows = None if X is None else read_own_rows(X, self, metric)
             return self._ordered(by, rows).tree.cut(
                 n_clusters=n_clusters, min_size=min_size, small=small
             )
@@ -219,7 +221,7 @@ class Cuts(Condensing):
             raise ValueError("give n_clusters or heights, one of the two")
         if one_of("by", by, WAYS[:2]) == "variance" or X is not None:
             check_way(by, {"n_clusters": n_clusters, "heights": heights}, X)
-            rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
+            rows = None if X is None else read_own_rows(X, self, metric)
             return self._ordered(by, rows).tree.cut_many(n_clusters)
         if heights is not None:
             counts = [self._count(None, height) for height in _each(heights, "heights")]
@@ -305,11 +307,12 @@ class Cuts(Condensing):
         height: float | None,
         max_size: int | None,
     ) -> IntArray:
-        """A cut in which nobody is together who must not be; see :meth:`cut`."""
-        n = self.n_leaves
+        """A cut that keeps pairs apart which must be; see :meth:`cut`."""
+        n, pairs = self.n_leaves, np.asarray(apart)
         split = np.append(np.zeros(self.n_nodes, bool), True)  # the last: what is above the root
-        for i, j in np.asarray(apart).tolist():
-            v = cast(Any, self).lca(i, j)  # another mixin's
+        of_pairs = place_in(self.point_numbers, pairs, order_of(self.point_numbers)).tolist()
+        for (i, j), places in zip(pairs.tolist(), of_pairs, strict=True):
+            v = cast(Any, self).lca(*places)  # another mixin's
             if v < n:
                 raise ValueError(f"apart: {i} and {j} are one leaf, which no cut can split")
             while not split[v]:

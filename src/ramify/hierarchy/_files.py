@@ -4,6 +4,8 @@
 from importlib.metadata import version
 from os import PathLike
 
+import numpy as np
+
 from ramify import archive
 from ramify.hierarchy._tree import Tree
 from ramify.ids import kind_of, pack
@@ -40,6 +42,8 @@ class Files(Tree):
         }
         arrays = {"children": self.children, "heights": self.heights, "node_ids": self.node_ids}
         arrays["point_numbers"] = self.point_numbers
+        if not np.array_equal(self.leaf_numbers, self.point_numbers):
+            arrays["leaf_numbers"] = self.leaf_numbers
         if self.leaf_weights is not None:
             arrays["leaf_weights"] = self.leaf_weights
         named = {} if self.names is None else pack(self.names)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_groups.py: the clusters of a tree as things, at one level or at several."""
+"""_groups.py: cluster objects of a tree, at one level or at several."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -9,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.hierarchy._clusters import Clusters, Ground, Levels, means_of, sizes_of
+from ramify.hierarchy._aligned import Texts, texts_for
+from ramify.hierarchy._clusters import Clusters, Ground, Points, means_of, sizes_of
 from ramify.hierarchy._cuts import By, Cuts, Ordered, check_way
-from ramify.hierarchy._keywords import check_texts
+from ramify.hierarchy._levels import Levels
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
 from ramify.hierarchy._values import IntArray
 
@@ -32,21 +32,23 @@ class Groups(Cuts):
         small: Literal["join", "noise"] = "join",
         by: By = "height",
         metric: MetricName = "sqeuclidean",
-        texts: Sequence[str] | None = None,
+        texts: Texts | None = None,
     ) -> Clusters:
-        """The clusters of a cut: what :meth:`cut` numbers, as things.
+        """The clusters of a cut: what :meth:`cut` numbers, as cluster objects.
 
         Parameters
         ----------
         X : array-like of shape (n, d), optional
             The rows that the tree was grown on, in the same order: for means, spreads
-            and representatives, and for ``by="variance"``.
+            and representatives, and for ``by="variance"``. Where points have left, also the
+            whole stream, points that are gone included.
         n_clusters, height, max_size, min_size, small, by : optional
             The cut, as in :meth:`cut`.
         metric : "sqeuclidean" or "cosine"
             Of the rows: with ``"cosine"`` only their directions count.
-        texts : sequence of str, optional
-            A text for each point: for keywords.
+        texts : sequence or mapping of str, optional
+            A text for each point, in the same order as X, or by name or arrival number: for
+            keywords.
 
         Returns
         -------
@@ -70,8 +72,8 @@ class Groups(Cuts):
             "max_size": max_size,
             "min_size": min_size,
         }
-        rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
-        words = None if texts is None else check_texts(texts, self.n_leaves)
+        rows = None if X is None else read_own_rows(X, self, metric)
+        words = None if texts is None else self._texts(texts)
         return self._clusters_of(options, small, rows, words, by)
 
     def levels(
@@ -82,7 +84,7 @@ class Groups(Cuts):
         small: Literal["join", "noise"] = "join",
         by: Literal["height", "variance"] = "height",
         metric: MetricName = "sqeuclidean",
-        texts: Sequence[str] | None = None,
+        texts: Texts | None = None,
     ) -> Levels:
         """Several cuts at once, and which cluster sits in which.
 
@@ -109,8 +111,8 @@ class Groups(Cuts):
         if not counts or any(b <= a for a, b in pairwise(counts)):
             found = ", ".join(map(str, counts)) or "none"
             raise ValueError(f"levels: expected ascending numbers of clusters, got {found}")
-        rows = None if X is None else read_own_rows(X, self.n_leaves, metric)
-        words = None if texts is None else check_texts(texts, self.n_leaves)
+        rows = None if X is None else read_own_rows(X, self, metric)
+        words = None if texts is None else self._texts(texts)
         levels: list[Clusters] = []
         check_way(by, {"n_clusters": counts[0], "min_size": min_size}, None)
         ordered = self._ordered(by, rows)
@@ -169,8 +171,15 @@ class Groups(Cuts):
             None if rows is None else means_of(rows, labels, k, self.leaf_weights),
             heights,
             self.point_numbers[first],
-            Ground(self, _frozen(labels), nodes, rows, texts),
+            Ground(self, _frozen(labels), nodes, rows, texts, self._points()),
         )
+
+    def _points(self) -> Points:
+        """The points, one for each leaf."""
+        return Points(self.point_numbers, slice(None), self.names)
+
+    def _texts(self, texts: Texts) -> list[str]:
+        return texts_for(texts, self.point_numbers, self.names)
 
 
 def _frozen(labels: IntArray) -> IntArray:

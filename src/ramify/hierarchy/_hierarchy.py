@@ -20,7 +20,13 @@ from ramify.hierarchy._weights import Weights
 class Hierarchy(
     Groups, Suggestions, Condensing, Paths, WithRows, Polishing, Weights, Linkages, Exports, Files
 ):
-    """A frozen binary tree over the points ``0 .. n-1``: the snapshot of a model.
+    """A frozen binary tree over n points: the snapshot of a model.
+
+    Its leaves are the nodes ``0 .. n-1``, in order of arrival. Such a number is a *place*, and
+    means something in this tree only. What points are called everywhere else is their arrival
+    number: ``point_numbers[place]``. The two are the same as long as no point has left. Methods
+    that speak of nodes and leaves take and return places, and labels stand in their order;
+    ``members``, ``representatives`` and ``first_point`` of clusters are arrival numbers.
 
     Invariants, tested by :meth:`check`:
 
@@ -46,10 +52,16 @@ class Hierarchy(
         Ids of the inner nodes that survive later inserts, unlike their numbers
         ``n .. 2n-2``. By default the numbers themselves.
     names : sequence of str or of int, one for each point, optional
-        What the points are called in exports. All of one kind, no two alike.
+        What the points are called, by place. All of one kind, no two alike.
     point_numbers : array of shape (n,), optional
-        Arrival number of each leaf's point, ascending: what a model calls it. By default
-        0, 1, 2, ..., as long as no point has gone again.
+        By place, the arrival number of each leaf's point, or of its earliest one: what a
+        model calls it. Ascending, unless there are other ``leaf_numbers``. By default
+        0, 1, 2, ..., as where no point has left.
+    leaf_numbers : array of shape (n,), optional
+        By place, ascending: the number of the point that each leaf began with, by default
+        ``point_numbers``. The two differ where leaves stand for several points and the first
+        of one has left: the leaf keeps its id, -1 - that number, and its place, and
+        ``point_numbers`` has the earliest point that is still in it.
     leaf_weights : array of shape (n,), optional
         How many points each leaf stands for, above 0. By default 1.
 

@@ -53,24 +53,3 @@ def _telling(group: Counter[str], everywhere: Counter[str], total: int) -> list[
         return p * ratio * abs(ratio)  # below 0 for what is rarer here
 
     return sorted(group, key=lambda word: (-score(word), -group[word], word))
-
-
-def check_texts(texts: Sequence[str], n: int) -> list[str]:
-    """One text for each point.
-
-    Examples
-    --------
-    >>> check_texts(("a", "b"), 2)
-    ['a', 'b']
-    """
-    if isinstance(texts, str | bytes):
-        raise TypeError("texts: expected one text for each point, got one text")
-    given = list(texts)
-    if len(given) != n:
-        raise ValueError(f"texts: expected {n}, one for each point, got {len(given)}")
-    wrong = next((i for i, text in enumerate(given) if not isinstance(text, str)), None)
-    if wrong is not None:
-        raise TypeError(
-            f"texts: expected strings, got {type(given[wrong]).__name__} at position {wrong}"
-        )
-    return given

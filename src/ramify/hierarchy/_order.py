@@ -2,7 +2,7 @@
 """_order.py: the one order in which a tree's merges stand.
 
 Rows by monotone height, then size, then earliest point; of two children, the one
-with the earlier point first. So one tree has one array, whoever wrote it down.
+with the earlier point first. So one tree has one array, whichever library made it.
 """
 
 import numpy as np

@@ -19,8 +19,8 @@ class Paths(Tree):
     def path(self, i: NodeLike) -> IntArray:
         """Nodes from the root down to node ``i``, both included. O(depth).
 
-        Here and below a node may also be given as a :class:`Cluster`, and a leaf by the
-        name of its point, if that is text.
+        Here and below a node is given by its number, a leaf's being its place, or as a
+        :class:`Cluster`; a leaf also by the name of its point, if that is text.
 
         Examples
         --------
@@ -51,7 +51,7 @@ class Paths(Tree):
         return "".join(np.where(second, "1", "0"))
 
     def depths(self) -> IntArray:
-        """Number of merges above each leaf. O(n).
+        """Number of merges above each leaf, by place. O(n).
 
         Examples
         --------
@@ -62,7 +62,7 @@ class Paths(Tree):
         return own(_core.depths(self.children))[: self.n_leaves]
 
     def codisp(self) -> FloatArray:
-        """How far each point stands out: its collusive displacement in the tree. O(n).
+        """How far each leaf stands out, by place: its collusive displacement. O(n).
 
         The largest ratio, over the point and its ancestors below the root, of the points
         beside a node to the points in it: so many times its own size would move up if the
@@ -82,9 +82,10 @@ class Paths(Tree):
         return np.asarray(_core.displacements(self.children, self.weights.astype(np.float64)))
 
     def leaves(self, node: NodeLike) -> IntArray:
-        """Points below a node, in order of arrival; a leaf is below itself.
+        """Places of the leaves below a node, in order of arrival; a leaf is below itself.
 
-        O(n) the first time, then O(k log k) for k points.
+        ``tree.point_numbers`` of them are their points' arrival numbers. O(n) the first time,
+        then O(k log k) for k leaves.
 
         Examples
         --------

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_polish.py: a tree with a better top, by the core's live tree."""
 
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,79 @@ from ramify.hierarchy._rows import Rows, read_own_rows
 from ramify.hierarchy._tree import Tree
 from ramify.metric import METRICS
 
-_LINKAGES = ("average", "centroid", "ward")
+_LINKAGES = ("average", "ward", "centroid")
+#: Heights of float32 rows agree so far, at least.
+_SAME_HEIGHT = 1e-4
+
+
+class PolishRound(NamedTuple):
+    """One try at a better top: see :class:`Polished`."""
+
+    m: int  #: subtrees that were merged anew
+    before: float  #: what the old top counts for
+    after: float  #: and the one that the tree has now
+    kept: bool  #: whether the new top was better, and is there now
+
+    @property
+    def gain(self) -> float:
+        """By which share of it the count became better: 0 if the old top stays."""
+        off = abs(self.after - self.before)
+        return off / abs(self.before) if off > 0 and self.before != 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Polished:
+    """What polishing a tree has gained: true if the tree has changed.
+
+    Counts are over the top alone, the m - 1 merges of its m subtrees; what is below is the
+    same before and after. A round is kept only if its count is better.
+
+    Attributes
+    ----------
+    by : {"revenue", "squares"}
+        ``"revenue"``, of average linkage: what the top earns (Moseley and Wang) under the
+        similarity of the metric, minus the squared distance or the inner product; more is
+        better. ``"squares"``, of ward and centroid linkage: the sum of SSE(k)/k over k from 1 to
+        m, where SSE(k) is the sum of squares that the cut by height into k clusters leaves; less
+        is better. So each doubling of the number of clusters counts the same.
+    rounds : tuple of PolishRound
+        ``m``, ``before``, ``after``, ``kept`` and ``gain`` of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ramify
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> ramify.OHAC(linkage="ward").fit(X).polish(m=20)
+    <Polished: squares 0.18% better with 20 subtrees>
+    """
+
+    by: Literal["revenue", "squares"]
+    rounds: tuple[PolishRound, ...]
+
+    def __bool__(self) -> bool:
+        """Whether the tree has changed."""
+        return any(each.kept for each in self.rounds)
+
+    def __repr__(self) -> str:
+        said = [
+            f"{self.by} {100 * each.gain:.2g}% better with {each.m} subtrees"
+            for each in self.rounds
+            if each.kept
+        ]
+        return f"<Polished: {', '.join(said) or 'no top is better'}>"
+
+    @classmethod
+    def read(cls, rounds: list[tuple[int, float, float, bool]], metric: str, linkage: str) -> Self:
+        """As the core tells it, which counts what is lost as less than nothing."""
+        revenue = linkage == "average" or METRICS[metric].product
+        sign = 1.0 if revenue else -1.0
+        told = (
+            PolishRound(m, sign * before, sign * after, better)
+            for m, before, after, better in rounds
+            if m > 0
+        )
+        return cls("revenue" if revenue else "squares", tuple(told))
 
 
 class Polishing(Tree):
@@ -26,14 +99,16 @@ class Polishing(Tree):
         m: int | None = None,
         *,
         metric: Literal["sqeuclidean", "cosine", "dot"] = "sqeuclidean",
-        linkage: Literal["average", "centroid", "ward"] = "average",
+        linkage: Literal["average", "centroid", "ward"] | None = None,
     ) -> Self:
         """The tree with its top merged anew, as offline HAC would, if that makes it better.
 
-        From the root down the widest node is split until ``m`` subtrees remain, and these
-        are merged by average linkage. The new top is taken only if the tree then earns more
-        revenue (Moseley and Wang), exactly, under the similarity of the metric: minus the
-        squared distance, or the inner product. Works on trees of other libraries, too.
+        From the root down the widest node is split until ``m`` subtrees remain, and the linkage
+        merges these. The new top is taken only if it is better: under average linkage if the tree
+        earns more revenue (Moseley and Wang), under ward and centroid linkage if cuts leave a
+        smaller sum of squares; :class:`Polished` says how both are counted. Works on trees of
+        other libraries, too. A snapshot knows nothing of links and held nodes; ``model.polish()``
+        does.
 
         Parameters
         ----------
@@ -44,8 +119,9 @@ class Polishing(Tree):
             are up to five rounds, from few subtrees to more, each kept only if it gains; the
             last has one for 10 points, but at least 24 and at most 1000.
         metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
-        linkage : {"average", "centroid", "ward"}, default="average"
-            What the heights of a new tree are; merges of the top are average linkage's.
+        linkage : {"average", "centroid", "ward"}, optional
+            By which the top is merged and judged, and whose the heights of a new tree are. By
+            default the one whose heights the tree has on these rows; "average" if it has none's.
 
         Returns
         -------
@@ -64,10 +140,35 @@ class Polishing(Tree):
                [4, 5]])
         """
         wanted = None if m is None else whole_number("m", m, least=3)
-        core = live_core(self, X, metric, linkage)
-        if not core.polish(wanted):
+        by = own_linkage(self, X, metric) if linkage is None else linkage
+        core = live_core(self, X, metric, by)
+        if not Polished.read(core.polish(wanted), metric, by):
             return self
         return type(self)(*core.snapshot(), *kept(self))
+
+
+def own_linkage(tree: Tree, X: npt.ArrayLike, metric: str) -> str:
+    """The linkage whose heights a tree has on these rows; "average" if it has none's.
+
+    Heights of 0 say nothing: those of linked points are.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> X = [[0.0], [1.0], [9.0], [7.0]]
+    >>> own_linkage(ramify.HAC(linkage="ward").fit(X).hierarchy(), X, "sqeuclidean")
+    'ward'
+    """
+    heights = tree.heights[tree.heights > 0]
+    if len(heights) > 0 and METRICS[one_of("metric", metric, tuple(METRICS))].allows_ward:
+        for linkage in _LINKAGES:
+            _, there, *_ = live_core(tree, X, metric, linkage).snapshot()
+            there = np.sort(there)
+            at = np.clip(np.searchsorted(there, heights), 1, len(there) - 1)
+            off = np.minimum(abs(there[at] - heights), abs(there[at - 1] - heights))
+            if (off <= _SAME_HEIGHT * heights).all():
+                return linkage
+    return "average"
 
 
 def kept(tree: Tree) -> tuple[Any, ...]:
@@ -77,9 +178,9 @@ def kept(tree: Tree) -> tuple[Any, ...]:
     --------
     >>> import ramify
     >>> kept(ramify.HAC().fit([[0.0], [1.0]]).hierarchy())
-    (None, array([0, 1]), None)
+    (None, array([0, 1]), None, array([0, 1]))
     """
-    return tree.names, tree.point_numbers, tree.leaf_weights
+    return tree.names, tree.point_numbers, tree.leaf_weights, tree.leaf_numbers
 
 
 def live_core(tree: Tree, X: npt.ArrayLike, metric: str, linkage: str = "average") -> Any:
@@ -96,7 +197,7 @@ def live_core(tree: Tree, X: npt.ArrayLike, metric: str, linkage: str = "average
     of_core = one_of("linkage", linkage, _LINKAGES)
     if of_core == "ward" and not how.allows_ward:
         raise ValueError(f"linkage='ward' has no heights under metric={metric!r}")
-    rows = read_own_rows(X, tree.n_leaves, "cosine" if how.unit_rows else "sqeuclidean")
+    rows = read_own_rows(X, tree, "cosine" if how.unit_rows else "sqeuclidean")
     return core_over(tree, rows, how.name, of_core)
 
 

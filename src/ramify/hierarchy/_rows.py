@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
+from ramify.hierarchy._aligned import entries_for
 from ramify.hierarchy._ends import leaves_end_to_end, way
 from ramify.hierarchy._tree import NodeLike, Tree
 from ramify.hierarchy._values import IntArray
@@ -45,7 +46,8 @@ class WithRows(Tree):
         node : int, str or Cluster
             A leaf's only representative is itself. Text is a point's name.
         X : array-like of shape (n, d)
-            The rows that the tree was grown on, in the same order.
+            The rows that the tree was grown on, in the same order. Where points have left,
+            also the whole stream, points that are gone included.
         k : int
             How many; all points of a node that has fewer.
         metric : "sqeuclidean" or "cosine"
@@ -56,7 +58,9 @@ class WithRows(Tree):
 
         Returns
         -------
-        array of at most k points
+        array of at most k arrival numbers
+            As ``representatives`` of a model and of a cluster; :meth:`place_of` and
+            ``point_numbers`` turn places into numbers and back.
 
         Examples
         --------
@@ -70,14 +74,14 @@ class WithRows(Tree):
         wanted = whole_number("k", k)
         most = whole_number("max_points", max_points)
         leaves, start = self._leaf_ordering()
-        points = np.sort(_thinned(leaves[start[v] : start[v] + self.sizes[v]], most))
-        rows = read_own_rows(X, self.n_leaves, metric, points).astype(np.float64, copy=False)
-        return points[_central_and_apart(rows, wanted)]
+        places = np.sort(_thinned(leaves[start[v] : start[v] + self.sizes[v]], most))
+        rows = read_own_rows(X, self, metric, places).astype(np.float64, copy=False)
+        return self.point_numbers[places[_central_and_apart(rows, wanted)]]
 
     def leaf_order(
         self, X: npt.ArrayLike | None = None, *, metric: MetricName = "sqeuclidean"
     ) -> IntArray:
-        """The points from left to right, for the rows of a heat map or under a dendrogram.
+        """Places of the leaves from left to right: the rows of a heat map or a dendrogram.
 
         Every subtree is in one piece. With X, neighbours are put together: from the
         leaves up, two branches are turned so that the nearest of their ends meet (the
@@ -88,15 +92,16 @@ class WithRows(Tree):
         Parameters
         ----------
         X : array-like of shape (n, d), optional
-            The rows that the tree was grown on, in the same order. Without them,
-            first children come first.
+            The rows that the tree was grown on, as in :meth:`representatives`. Without
+            them, first children come first.
         metric : "sqeuclidean" or "cosine"
             With ``"cosine"`` only the directions of rows count.
 
         Returns
         -------
         array of shape (n,)
-            ``X[tree.leaf_order(X)]`` are the rows in order.
+            Places. ``X[tree.leaf_order(X)]`` are the rows in order, of an X that has a row
+            for each leaf; ``tree.point_numbers`` of them are arrival numbers.
 
         Examples
         --------
@@ -111,13 +116,13 @@ class WithRows(Tree):
         plain = self._leaf_ordering().leaves
         if X is None:
             return plain.copy()
-        rows = read_own_rows(X, self.n_leaves, metric, None)
+        rows = read_own_rows(X, self, metric)
         turned = leaves_end_to_end(self, rows)
         return turned if way(rows, turned) <= way(rows, plain) else plain.copy()
 
 
-def examples(points: IntArray, rows: Rows, k: int, most: int = 10_000) -> IntArray:
-    """At most k of some points that show what they are, as ``representatives`` chooses them.
+def examples(places: IntArray, rows: Rows, k: int, most: int = 10_000) -> IntArray:
+    """At most k of some leaves that show what they are, as ``representatives`` chooses them.
 
     Examples
     --------
@@ -125,16 +130,20 @@ def examples(points: IntArray, rows: Rows, k: int, most: int = 10_000) -> IntArr
     >>> examples(np.array([0, 1, 2]), np.array([[0.0], [4.0], [5.0]]), 1)
     array([1])
     """
-    few = _thinned(points, most)
+    few = _thinned(places, most)
     return few[_central_and_apart(rows[few].astype(np.float64, copy=False), k)]
 
 
-def read_own_rows(X: npt.ArrayLike, n: int, metric: str, points: IntArray | None = None) -> Rows:
-    """Check the rows of some points of a tree, or of all; only these are looked at.
+def read_own_rows(
+    X: npt.ArrayLike, tree: Tree, metric: str, places: IntArray | None = None
+) -> Rows:
+    """Check the rows of some leaves of a tree, or of all; only these are looked at.
 
     Examples
     --------
-    >>> read_own_rows([[0.0, 2.0], [3.0, 4.0]], 2, "cosine")
+    >>> import ramify
+    >>> tree = ramify.Hierarchy.from_children([[0, 1]])
+    >>> read_own_rows([[0.0, 2.0], [3.0, 4.0]], tree, "cosine")
     array([[0. , 1. ],
            [0.6, 0.8]])
     """
@@ -144,12 +153,13 @@ def read_own_rows(X: npt.ArrayLike, n: int, metric: str, points: IntArray | None
     array = np.asarray(X)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise ValueError(
-            f"X: expected a dense array of numbers of shape ({n}, d), "
+            f"X: expected a dense array of numbers of shape ({tree.n_leaves}, d), "
             f"got {array.dtype} of shape {array.shape}"
         )
-    if len(array) != n:
-        raise ValueError(f"X: expected {n} rows, one for each point of the tree, got {len(array)}")
-    rows = array if points is None else array[points]
+    entries = entries_for("X", len(array), tree.point_numbers)
+    if places is not None:
+        entries = places if entries is None else entries[places]
+    rows = array if entries is None else array[entries]
     is_single = rows.dtype.kind == "f" and rows.dtype.itemsize <= 4
     rows = rows.astype(np.float32 if is_single else np.float64, copy=False)
     wrong, what = ~np.isfinite(rows).all(axis=1), "a number that is not finite"
@@ -157,15 +167,15 @@ def read_own_rows(X: npt.ArrayLike, n: int, metric: str, points: IntArray | None
         wrong, what = ~rows.any(axis=1), "only zeros, which has no direction"
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(f"X: row {row if points is None else points[row]} holds {what}")
+        raise ValueError(f"X: row {row if entries is None else entries[row]} holds {what}")
     return unit(rows) if directions else rows
 
 
-def _thinned(points: IntArray, most: int) -> IntArray:
+def _thinned(places: IntArray, most: int) -> IntArray:
     """At most so many, evenly spread."""
-    if len(points) <= most:
-        return points
-    return points[np.arange(most) * len(points) // most]
+    if len(places) <= most:
+        return places
+    return places[np.arange(most) * len(places) // most]
 
 
 def _central_and_apart(rows: Rows, k: int) -> IntArray:

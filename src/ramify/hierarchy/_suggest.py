@@ -9,6 +9,10 @@ If heights fell off as a power of their rank, with chance between them (a Pareto
 numbers k · gap(k) would be independent draws of one exponential law (Rényi, 1953). So a
 gap is measured in units of that law's mean, which is read off the median of all of them,
 and what the largest of so many draws may be says which gaps are more than chance.
+
+Where trees have inversions, a merge may be undone with one below it that is higher. Several
+that are lifted so to one height leave a gap behind them that no merge has made. So a gap
+begins at the lowest *own* height of the merges that are undone.
 """
 
 from typing import Literal, NamedTuple
@@ -52,11 +56,11 @@ class Suggestions(Cuts):
         """The few numbers of clusters at which the tree has a real gap, the clearest first.
 
         A tree has a gap at k clusters if the merge that would make them k - 1 is much
-        higher than the one that made them k. How much is much depends on k: heights at the
-        top are far apart anyway. So k times the logarithm of the ratio is compared with
-        that of all other k. None is suggested where no gap stands out: a tree does not owe
-        anybody a number of clusters. ``chance`` treats heights as independent, which merges
-        are only nearly: read it as a scale, not as a test.
+        higher, by its own height, than the one that made them k. How much is much depends on k:
+        heights at the top are far apart anyway. So k times the logarithm of the ratio is
+        compared with that of all other k. None is suggested where no gap stands out: a tree does
+        not owe anybody a number of clusters. ``chance`` treats heights as independent, which
+        merges are only nearly: read it as a scale, not as a test.
 
         Parameters
         ----------
@@ -96,24 +100,29 @@ class Suggestions(Cuts):
         last = usual if max_clusters is None else min(whole_number("max_clusters", max_clusters), n)
         if one_of("by", by, ("height", "variance")) == "height" and X is not None:
             raise ValueError("X goes with by='variance'; by='height' looks at the tree alone")
-        rows = None if X is None else read_own_rows(X, n, metric)
-        heights = self._ordered(by, rows).tree.monotone_heights[::-1]  # entry k - 1: merge to k
+        rows = None if X is None else read_own_rows(X, self, metric)
+        tree = self._ordered(by, rows).tree
+        heights = tree.monotone_heights[::-1]  # entry k - 1: merge to k
+        undone = np.minimum.accumulate(tree.heights[::-1])  # the lowest down to there
         if (heights < 0).any():
             raise ValueError("heights below 0, as of the dot metric, have no ratios: by='variance'")
-        return _clearest(heights, np.arange(2, min(last, n - 1) + 1), few)
+        return _clearest(heights, undone, np.arange(2, min(last, n - 1) + 1), few)
 
 
 def _clearest(
-    heights: npt.NDArray[np.float64], number: npt.NDArray[np.int64], few: int
+    heights: npt.NDArray[np.float64],
+    undone: npt.NDArray[np.float64],
+    number: npt.NDArray[np.int64],
+    few: int,
 ) -> list[SuggestedCut]:
     """Of these numbers of clusters those with a gap, given heights from the top down."""
     number = number[heights[number - 1] > 0]
     high, low = heights[number - 2], heights[number - 1]
-    spacing = np.log(high / low) * number.astype(np.float64)
-    usual = _mean_of(spacing)
+    usual = _mean_of(np.log(high / low) * number.astype(np.float64))
     if usual == 0:
         return []
-    strength = spacing / usual
+    own = np.maximum(undone[number - 2], low)
+    strength = np.log(own / low) * number.astype(np.float64) / usual
     chance = -np.expm1(len(number) * np.log1p(-np.exp(-np.maximum(strength, 1e-9))))
     best = [i for i in np.lexsort((number, -strength))[:few].tolist() if chance[i] <= _RARE]
     columns = low, high, high / low, strength, chance

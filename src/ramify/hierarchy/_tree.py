@@ -4,6 +4,9 @@
     n        number of leaves             v < n    a leaf: point ``point_numbers[v]``
     v >= n   an inner node, described by row v - n of ``children`` and ``heights``
 
+The number of a leaf, v < n, is its *place*: where it stands in this tree's arrays, and in the
+labels of its cuts. It is its point's arrival number as long as no point has left.
+
 The questions that a tree answers live in the other files, a mixin each; the
 class :class:`ramify.Hierarchy` puts them together.
 """
@@ -42,6 +45,7 @@ class Tree:
     children: IntArray
     heights: FloatArray
     node_ids: IntArray
+    leaf_numbers: IntArray
     names: npt.NDArray[Any] | None
     point_numbers: IntArray
     leaf_weights: FloatArray | None
@@ -63,6 +67,7 @@ class Tree:
         names: Names | None = None,
         point_numbers: npt.ArrayLike | None = None,
         leaf_weights: npt.ArrayLike | None = None,
+        leaf_numbers: npt.ArrayLike | None = None,
     ) -> None:
         merges = frozen(whole(children), np.int64)
         if merges.ndim != 2 or merges.shape[1] != 2:
@@ -77,7 +82,10 @@ class Tree:
         self._store("heights", linkages)
         self._store("node_ids", ids)
         self._store("names", None if names is None else read_names(names, n))
-        self._store("point_numbers", _read_numbers(point_numbers, n))
+        numbers = _read_numbers("point_numbers", point_numbers, n, ascending=leaf_numbers is None)
+        self._store("point_numbers", numbers)
+        read = numbers if leaf_numbers is None else _read_numbers("leaf_numbers", leaf_numbers, n)
+        self._store("leaf_numbers", read)
         self._store("leaf_weights", _read_weights(leaf_weights, n))
         self._store("node_names", MappingProxyType({}))
         monotone = frozen(_core.monotone(merges, linkages), np.float64)
@@ -101,7 +109,8 @@ class Tree:
 
     def __reduce__(self) -> tuple[type["Tree"], tuple[object, ...], dict[int, str] | None]:
         arrays = self.children, self.heights, self.node_ids, self.names, self.point_numbers
-        return type(self), (*arrays, self.leaf_weights), dict(self.node_names) or None
+        leaves = None if self.leaf_numbers is self.point_numbers else self.leaf_numbers
+        return type(self), (*arrays, self.leaf_weights, leaves), dict(self.node_names) or None
 
     def __setstate__(self, node_names: dict[int, str]) -> None:
         self._store("node_names", MappingProxyType(dict(node_names)))
@@ -167,33 +176,51 @@ class Tree:
         numbers = (places + self.n_leaves).tolist()
         return {v: self.node_names[one] for v, one in zip(numbers, ids, strict=True)}
 
-    def index_of(self, name: Id) -> int:
-        """Number of the leaf whose point has this name. O(n) the first time.
+    def place_of(self, point: Id) -> int:
+        """Place of a point in this tree: its leaf, and its entry in the labels of a cut.
 
-        Where a node is asked for, the name itself will do if it is text; a whole number
-        is always a node's.
+        O(n) the first time. Where a node is asked for, the name itself will do if it is text;
+        a whole number is always a node's.
+
+        Parameters
+        ----------
+        point : str or int
+            The name of the point; its arrival number, if points have no names.
+
+        Raises
+        ------
+        KeyError
+            If there is no such point.
 
         Examples
         --------
         >>> import ramify
-        >>> tree = ramify.HAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"]).hierarchy()
-        >>> tree.index_of("oak"), tree.path("oak")
+        >>> model = ramify.HAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"])
+        >>> tree = model.hierarchy()
+        >>> tree.place_of("oak"), tree.path("oak")
         (2, array([4, 2]))
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]])
+        >>> model.forget(0), model.hierarchy().place_of(2)
+        (1, 1)
         """
-        if self.names is None:
-            raise KeyError(f"the points of this tree have no names; none is called {name!r}")
+        if self.names is None and isinstance(point, str):
+            raise KeyError(f"the points of this tree have no names; none is called {point!r}")
         if self._places is None:
-            self._store("_places", {one: i for i, one in enumerate(self.names.tolist())})
+            called = self.point_numbers if self.names is None else self.names
+            self._store("_places", {one: i for i, one in enumerate(called.tolist())})
         assert self._places is not None
-        found = None if isinstance(name, bool) else self._places.get(name)
+        found = None if isinstance(point, bool) else self._places.get(point)
         if found is None:
-            raise KeyError(f"no point has the name {name!r}")
+            raise KeyError(
+                f"no point has the {'number' if self.names is None else 'name'} {point!r}"
+            )
         return found
 
     def node_of(self, node_id: int) -> int:
         """Number of the node with a stable id, as a live model tells it.
 
-        A point's is -1 - its arrival number.
+        A leaf's is -1 - its entry in ``leaf_numbers``; -1 - its entry in ``point_numbers`` will
+        do, too.
 
         Examples
         --------
@@ -204,29 +231,32 @@ class Tree:
         (3, 3, 0)
         """
         wanted = operator.index(node_id)
-        where = self.point_numbers if wanted < 0 else self.node_ids
-        (found,) = np.nonzero(where == (-1 - wanted if wanted < 0 else wanted))
+        if wanted < 0:
+            number = -1 - wanted
+            (found,) = np.nonzero((self.leaf_numbers == number) | (self.point_numbers == number))
+        else:
+            (found,) = np.nonzero(self.node_ids == wanted)
         if len(found) == 0:
             raise KeyError(f"the tree has no node with the id {wanted}")
         return int(found[0]) + (0 if wanted < 0 else self.n_leaves)
 
     def _called(self) -> npt.NDArray[Any] | None:
         """What leaves are called: their names; or else numbers of points that are no places."""
-        if self.names is not None or int(self.point_numbers[-1]) < self.n_leaves:
+        if self.names is not None or int(self.point_numbers.max()) < self.n_leaves:
             return self.names
         return self.point_numbers
 
     def _public_ids(self, nodes: IntArray) -> IntArray:
-        """Stable ids of nodes; a point's is -1 - its arrival number."""
+        """Stable ids of nodes."""
         is_leaf = nodes < self.n_leaves
         ids = np.empty(len(nodes), dtype=np.int64)
-        ids[is_leaf] = -1 - self.point_numbers[nodes[is_leaf]]
+        ids[is_leaf] = -1 - self.leaf_numbers[nodes[is_leaf]]
         ids[~is_leaf] = self.node_ids[nodes[~is_leaf] - self.n_leaves]
         return ids
 
     def _nodes_of(self, ids: IntArray) -> IntArray:
         """The inverse of :meth:`_public_ids`, for ids that are there. O(n log n)."""
-        known = np.concatenate([-1 - self.point_numbers, self.node_ids])
+        known = np.concatenate([-1 - self.leaf_numbers, self.node_ids])
         order = np.argsort(known)
         return order[np.searchsorted(known, ids, sorter=order)]
 
@@ -293,7 +323,7 @@ class Tree:
         return np.concatenate([np.full(self.n_leaves, ground), self.monotone_heights])
 
     def _one_node(self, node: NodeLike) -> int:
-        v = self.index_of(node) if isinstance(node, str) else operator.index(node)
+        v = self.place_of(node) if isinstance(node, str) else operator.index(node)
         if not 0 <= v < self.n_nodes:
             raise IndexError(f"node {v}: expected 0 to {self.root}")
         return v
@@ -348,6 +378,7 @@ class Tree:
             ("heights", np.float64, (n - 1,)),
             ("node_ids", np.int64, (n - 1,)),
             ("point_numbers", np.int64, (n,)),
+            ("leaf_numbers", np.int64, (n,)),
             ("monotone_heights", np.float64, (n - 1,)),
             ("sizes", np.int64, (2 * n - 1,)),
             ("parents", np.int64, (2 * n - 1,)),
@@ -370,13 +401,17 @@ class Tree:
         _require(in_order, 5, "rows are not sorted")
 
 
-def _read_numbers(numbers: npt.ArrayLike | None, n: int) -> IntArray:
-    """Arrival numbers of the leaves, ascending: 0, 1, 2, ... if none are given."""
+def _read_numbers(
+    what: str, numbers: npt.ArrayLike | None, n: int, *, ascending: bool = True
+) -> IntArray:
+    """Numbers of the leaves, no two alike: 0, 1, 2, ... if none are given."""
     read = frozen(np.arange(n) if numbers is None else whole(numbers), np.int64)
     if read.shape != (n,):
-        raise ValueError(f"point_numbers: expected shape {(n,)}, got {read.shape}")
-    if (read[1:] <= read[:-1]).any() or read[0] < 0:
-        raise ValueError("point_numbers: expected ascending numbers from 0 on")
+        raise ValueError(f"{what}: expected shape {(n,)}, got {read.shape}")
+    steps = np.diff(read if ascending else np.sort(read))
+    if (steps <= 0).any() or read.min() < 0:
+        how = "ascending numbers" if ascending else "numbers, no two alike,"
+        raise ValueError(f"{what}: expected {how} from 0 on")
     return read
 
 

@@ -10,31 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from ramify.journal._model import Answer
 from ramify.journal._records import Operation, Stored
 from ramify.journal._store import Outcome
-
-
-class Receipt(NamedTuple):
-    """What became of a call.
-
-    Examples
-    --------
-    >>> import tempfile, ramify
-    >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
-    ...     first = tree.add([[0.0], [1.0]], ids=["ash", "elm"])
-    ...     again = tree.add([[1.0], [5.0]], ids=["elm", "oak"])
-    >>> first.numbers, again.numbers, again.repeated
-    ([0, 1], [1, 2], 1)
-    """
-
-    numbers: list[int]  #: of the points, in the order of the rows; -1 for one that came too late
-    version: int  #: of the tree; the first one of all, if all points were there already
-    repeated: int = 0  #: rows that had been taken before
-    forgotten: int = 0  #: points
-    value: Any = None  #: what the estimator returned
+from ramify.tree import Receipt
 
 
 def receipt(operation: Operation, answer: Answer, version: int) -> Receipt:
@@ -57,7 +38,8 @@ def outcome(stored: Stored, answer: Answer | None, version: int) -> Outcome:
     head, numbers = operation.head, answer.numbers
     ids = head.get("ids")
     gone = head.get("forget") or (head["points"] if operation.kind == "forget" else [])
-    points = [] if ids is None else [(*pair, version) for pair in zip(ids, numbers, strict=True)]
+    named = zip(ids or [], numbers if ids else [], strict=True)
+    points = [(id, number, version) for id, number in named if number >= 0]  # others took no id
     request = None
     if operation.key is not None:
         told = write_receipt(receipt(operation, answer, version))

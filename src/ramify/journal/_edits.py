@@ -7,7 +7,6 @@ journal by their ids, which are the same when it is replayed.
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -15,10 +14,8 @@ from typing import Any, SupportsIndex
 
 from ramify.hierarchy import Cluster
 from ramify.ids import Id
-from ramify.journal._answers import Receipt
-
-#: A name of a node is a few words, not a book.
-_LONGEST_NAME = 1000
+from ramify.journal._door import plain_name, plain_node, plain_point
+from ramify.tree import Receipt
 
 
 class Editing(ABC):
@@ -129,55 +126,5 @@ class Editing(ABC):
         self.submit_call("rename", named, key=key).result()
 
 
-def plain_node(node: object) -> int | str:
-    """A node as a journal can hold it: its id, or the id of a point.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain_node(np.int64(7)), plain_node("T1")
-    (7, 'T1')
-    """
-    if isinstance(node, Cluster):
-        return int(node.node_id)
-    if isinstance(node, str):
-        return _text(node)
-    return operator.index(node)  # type: ignore[arg-type]
-
-
-def plain_name(text: object) -> str | None:
-    """The name of a node, or None.
-
-    Examples
-    --------
-    >>> plain_name("refunds")
-    'refunds'
-    """
-    if text is None:
-        return None
-    if not isinstance(text, str):
-        raise TypeError(f"text={text!r}: expected a text, or None")
-    if len(text) > _LONGEST_NAME:
-        raise ValueError(f"a name of {len(text):,} characters; {_LONGEST_NAME:,} are the limit")
-    return _text(text)
-
-
 def _pair(i: Id, j: Id) -> dict[str, Any]:
-    return {"i": _point(i), "j": _point(j)}
-
-
-def _point(point: object) -> int | str:
-    if isinstance(point, str):
-        return _text(point)
-    if isinstance(point, bool) or not hasattr(point, "__index__"):
-        raise TypeError(f"{point!r}: expected the id or the number of a point")
-    return operator.index(point)
-
-
-def _text(text: str) -> str:
-    """Half a surrogate pair is no character, and no database could hold it."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{text!r} is no text that can be written down") from None
-    return text
+    return {"i": plain_point(i), "j": plain_point(j)}

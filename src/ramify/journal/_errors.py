@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_errors.py: what can go wrong with a folder. All of them are ``OSError``: the disk's affair."""
 
+from __future__ import annotations
+
+import errno
+import sqlite3
+from pathlib import Path
+
 
 class JournalError(OSError):
     """A folder that cannot be opened, read or written; the message says why.
@@ -44,7 +50,45 @@ class DamagedJournalError(JournalError):
     """
 
 
-class NotWrittenError(JournalError):
+class DifferentTreeError(DamagedJournalError):
+    """All operations are there, and they give another tree than the one that was there.
+
+    Examples
+    --------
+    >>> issubclass(DifferentTreeError, DamagedJournalError)
+    True
+    """
+
+
+class WrongEngineError(JournalError):
+    """A tree in shards where one tree in a folder was asked for, or the other way round.
+
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> from ramify.ray import ShardedOHAC
+    >>> folder = tempfile.mkdtemp()
+    >>> with ShardedOHAC(2, folder=folder, engine="local") as model:
+    ...     _ = model.partial_fit([[0.0], [1.0]])
+    >>> try:
+    ...     ramify.open(folder, ramify.OHAC())
+    ... except WrongEngineError as error:
+    ...     print("ShardedOHAC" in str(error))
+    True
+    """
+
+
+class DiskError(JournalError):
+    """The disk is full, fails, or may not be used: what is on it is not said to be damaged.
+
+    Examples
+    --------
+    >>> issubclass(DiskError, JournalError)
+    True
+    """
+
+
+class NotWrittenError(DiskError):
     """The disk did not take it. Nothing of the call is in the tree; it can be tried again.
 
     Examples
@@ -62,3 +106,35 @@ class BusyError(JournalError):
     >>> issubclass(BusyError, JournalError)
     True
     """
+
+
+#: SQLite's primary codes for what is not the fault of the bytes: permission, busy, locked, no
+#: memory, read-only, input or output, full, cannot be opened, no large files, no access.
+_NOT_THE_BYTES = frozenset((3, 5, 6, 7, 8, 10, 13, 14, 22, 23))
+#: The same, as the system says it.
+_OF_THE_SYSTEM = frozenset(
+    getattr(errno, name)
+    for name in (
+        *("ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE", "ENOMEM"),
+        *("EFBIG", "ENODEV", "ENXIO", "ESTALE", "ETIMEDOUT", "EBUSY", "EAGAIN"),
+    )
+    if hasattr(errno, name)
+)
+
+
+def disk_error(folder: Path, error: Exception) -> DiskError | None:
+    """The same in our words, if a disk, its rights or its room are to blame; None: the bytes."""
+    if isinstance(error, DiskError):
+        return error
+    if isinstance(error, sqlite3.Error):
+        ours = getattr(error, "sqlite_errorcode", 1) & 0xFF in _NOT_THE_BYTES
+    else:
+        ours = isinstance(error, PermissionError) or (
+            isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM
+        )
+    if not ours:
+        return None
+    return DiskError(
+        f"{folder}: the disk does not do what it should ({error}): is it full, or write-protected, "
+        f"or failing? Nothing here is said to be damaged; open it again when that is mended"
+    )

@@ -2,8 +2,9 @@
 """_folder.py: the names of files in a folder, and the lock that makes one process its owner.
 
     journal.sqlite        operations, payloads, and what was answered; -wal and -shm beside it
+    router.sqlite         there instead where the tree is in shards, each in a folder of its own
     snapshot-000123.ramify  the tree after operation 123, as ``model.save`` writes it
-    lock                  held by whoever has the folder open
+    lock                  held by the process that has the folder open
 
 The lock is the kernel's (``flock``), so it goes with the process that holds it, however
 that ends. There is nothing to clear away after a crash.
@@ -17,14 +18,69 @@ import re
 import weakref
 from pathlib import Path
 
-from ramify.journal._errors import FolderInUseError
+from ramify.journal._errors import FolderInUseError, WrongEngineError
 
 _WINDOWS = os.name == "nt"
 if not _WINDOWS:
     import fcntl
 
 DATABASE = "journal.sqlite"
+ROUTER = "router.sqlite"
 _SNAPSHOT = re.compile(r"snapshot-(\d{6,})\.ramify")
+
+
+def folder_path(path: object) -> Path:
+    """A folder's name as a caller gives it. An empty name would be the current folder.
+
+    Examples
+    --------
+    >>> folder_path("")
+    Traceback (most recent call last):
+    ...
+    ValueError: path='': expected the name of a folder; "." is the current one
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path={path!r}: expected the name of a folder")
+    name = os.fspath(path)
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise ValueError(f'path={path!r}: expected the name of a folder; "." is the current one')
+    return Path(name)
+
+
+def require_plain(folder: Path) -> None:
+    """Refuse a folder of shards, and any folder in it: a tree there would be a second one."""
+    here = folder.resolve()
+    for place in (here, *here.parents):
+        if (place / ROUTER).exists():
+            shards = folder if place == here else place
+            raise WrongEngineError(
+                f"{folder} is {'' if place == here else 'inside '}the folder of a tree in shards: "
+                f"open it by ramify.ray.ShardedOHAC(folder={str(shards)!r}), or serve it by "
+                f"`ramify serve ... --ray local` or the address of a Ray cluster{_both(place)}"
+            )
+
+
+def require_shards(folder: Path) -> None:
+    """Refuse a folder with a tree that is not in shards, and any folder in it."""
+    here = folder.resolve()
+    for place in (here, *here.parents):
+        if (place / DATABASE).exists():
+            plain = folder if place == here else place
+            raise WrongEngineError(
+                f"{folder} is {'' if place == here else 'inside '}the folder of a tree that is not "
+                f"in shards: open it by ramify.open({str(plain)!r}), or serve it without --ray"
+                f"{_both(place)}"
+            )
+
+
+def _both(place: Path) -> str:
+    """An earlier version let one folder have two trees."""
+    if not ((place / DATABASE).exists() and (place / ROUTER).exists()):
+        return ""
+    return (
+        f". It has two trees, of which one was begun by the wrong engine; to have both, move "
+        f"{DATABASE}* and snapshot-*.ramify from {place} into a folder of their own"
+    )
 
 
 def snapshot_name(seq: int) -> str:
@@ -36,6 +92,15 @@ def snapshot_files(folder: Path) -> dict[int, Path]:
     """All such files, by the number of their operation."""
     found = ((_SNAPSHOT.fullmatch(path.name), path) for path in folder.iterdir())
     return {int(match[1]): path for match, path in found if match is not None}
+
+
+def folder_bytes(folder: Path) -> int:
+    """Bytes of the files of a folder, of which some may go meanwhile."""
+    total = 0
+    for path in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total
 
 
 def sync_folder(folder: Path) -> None:
@@ -65,8 +130,9 @@ class FolderLock:
                 f"{folder} is in use by {who}; a tree has one writer at a time: close it there, "
                 f"or ask that process (ramify serve lets many programs use one tree)"
             ) from None
-        os.ftruncate(self._handle, 0)
-        os.write(self._handle, f"{os.getpid()}\n".encode())
+        with contextlib.suppress(OSError):  # a full disk: the lock holds without our number
+            os.ftruncate(self._handle, 0)
+            os.write(self._handle, f"{os.getpid()}\n".encode())
         _HELD.add(self)
 
     def release(self) -> None:

@@ -10,26 +10,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify import archive, saving
+from ramify import archive, lean, saving
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._skipping import skipped_rows
+from ramify.estimators.stream import Stream
 from ramify.frames import open_arrow
 from ramify.ids import Ids
 from ramify.journal._records import Beside, Insert, Operation
-from ramify.points import Expected, Rows, feature_names, read_rows
+from ramify.points import Expected, Rows, feature_names, read_batch
+from ramify.sparse import SparseRows
 
 #: Options that may change while a tree lives; the others shape it.
 FREE = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age", "history")
 
 #: Verbs that reshape or edit a tree, of estimators that have them; their options are plain values.
 CALLS = ("polish", "must_link", "cannot_link", "unlink", "move", "release", "rename")
+
+#: At the end of digests of trees with names, since names are of points and not of nodes.
+_NAMES = "-names"
 
 #: The core's "no node".
 _NO_NODE = 2**32 - 1
@@ -53,15 +59,12 @@ def require_online(model: object) -> Any:
 
 def expected(model: Any) -> Expected:
     """What rows must be like."""
-    if model._live is not None:
-        found: Expected = model._expected(model._live)
-        return found
-    return Expected(type(model).__name__, model._settings().metric)
+    return Stream(model).expected()
 
 
 def begun(model: Any) -> bool:
     """Whether type and width of the rows are settled."""
-    return model._live is not None
+    return Stream(model).begun
 
 
 def check_rows(model: Any, X: object, columns: list[str] | None) -> tuple[Rows, list[str] | None]:
@@ -74,20 +77,28 @@ def check_rows(model: Any, X: object, columns: list[str] | None) -> tuple[Rows, 
             f"the columns are {_some(names)}, and those of this tree are {_some(columns)}; give "
             f"them in that order"
         )
-    rows = read_rows(X, expected(model))
-    live = model._live
-    (live.settings if live is not None else model._settings()).options.check_rows(rows)
+    given = read_batch(X, expected(model))
+    options = Stream(model).options
+    options.check_rows(given)
+    model._require_room(given, options)
+    rows = given.dense() if isinstance(given, SparseRows) else given
     return rows, names if not begun(model) else None
+
+
+def keeps(model: Any, rows: Rows, weights: object) -> list[bool]:
+    """Which of some rows are not skipped, as far as they alone say."""
+    skipped = skipped_rows(Stream(model).options.zero_rows, rows, weights)
+    return [True] * len(rows) if skipped is None else (~skipped).tolist()
 
 
 def check_along(
     model: Any, n: int, ids: object, weights: object, times: object
 ) -> tuple[list[Any] | None, npt.NDArray[np.float64] | None, npt.NDArray[Any] | None]:
     """Ids, weights and times of n rows, as plain values."""
-    live = model._live
+    stream = Stream(model)
     named = None if ids is None else Ids().read(ids, n)
-    if live is not None and len(live) > 0 and (named is None) != (live.ids is None):
-        live.read_ids(named, n)  # which has the words for it
+    if len(stream) > 0 and (named is not None) != stream.has_ids:
+        stream.read_ids(named, n)  # which has the words for it
     return (
         named,
         None if weights is None else read_weights(weights, n),
@@ -101,19 +112,26 @@ def check_along(
 class Answer(NamedTuple):
     """What a model did with an operation."""
 
-    numbers: list[int]  #: of the points inserted, -1 for a row that came too late
+    numbers: list[int]  #: of the points inserted, -1 for a row that was skipped
     forgotten: int = 0
     gone_numbers: tuple[int, ...] = ()  #: of points that were told to go
     value: Any = None  #: what the model returned
+    left: int = 0  #: points that are not there any more, told to go or by themselves
 
 
 #: How a model says no. It says so again when it is asked again, and is then in the same state.
-REFUSALS = (ValueError, TypeError, LookupError)
+REFUSALS = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 
 def apply(model: Any, operation: Operation) -> Answer:
     """Let a model take an operation."""
-    return _APPLY[operation.kind](model, operation)
+    stream = Stream(model)
+    before = stream.n_points
+    answer = _APPLY[operation.kind](model, operation)
+    came = 0
+    if operation.kind in ("insert", "beside"):
+        came = sum(number >= 0 for number in answer.numbers)
+    return answer._replace(left=before + came - stream.n_points)
 
 
 def _insert(model: Any, operation: Operation) -> Answer:
@@ -129,12 +147,12 @@ def _insert(model: Any, operation: Operation) -> Answer:
     if found.times is not None:
         dates = found.times.dtype.kind == "i"
         more["times"] = found.times.astype("datetime64[ns]") if dates else found.times
-    before = 0 if model._live is None else model._live.next_arrival
+    before = Stream(model).next_number
     model.partial_fit(rows, ids=ids, **more)
-    late = model._live.late
+    skipped = Stream(model).skipped
     numbers = np.arange(before, before + len(rows))
-    if late is not None:
-        numbers = np.where(late, -1, before + np.cumsum(~late) - 1)
+    if skipped is not None:
+        numbers = np.where(skipped, -1, before + np.cumsum(~skipped) - 1)
     return Answer(numbers.tolist(), gone_numbers=gone)
 
 
@@ -146,8 +164,8 @@ def _forget(model: Any, operation: Operation) -> Answer:
 def _forget_points(model: Any, points: list[Any]) -> tuple[int, ...]:
     if not points:
         return ()
-    known = model._live.known_ids()
-    numbers = tuple(points if known is None else map(known.index_of, points))
+    found = list(map(Stream(model).find, points))
+    numbers = tuple(number for number in found if number is not None)
     model.forget(points)
     return numbers
 
@@ -222,51 +240,24 @@ def version(model: Any) -> int:
 
 def next_number(model: Any) -> int:
     """The number of the next point to come."""
-    return 0 if model._live is None else int(model._live.next_arrival)
+    return Stream(model).next_number
 
 
 def numbers_there(model: Any) -> list[int]:
     """The numbers of all points."""
-    return [] if model._live is None else model._live.numbers().tolist()
+    found: list[int] = Stream(model).numbers.tolist()
+    return found
 
 
 def has_left(model: Any) -> bool:
     """Whether points have left the tree, by themselves or not."""
-    live = model._live
-    return live is not None and live.n_points < live.next_arrival
+    stream = Stream(model)
+    return stream.n_points < stream.next_number
 
 
 def is_there(model: Any, point: Any) -> bool:
     """Whether there is a point of this id, or of this number where points have no ids."""
-    live = model._live
-    if live is None:
-        return False
-    known = live.known_ids()
-    if known is not None:
-        return known.index_of(point) is not None
-    whole = isinstance(point, int) and not isinstance(point, bool)
-    return whole and point >= 0 and live.has(point)
-
-
-def knows_names(model: Any) -> bool:
-    """Whether ids can be found by numbers at once, or there are none."""
-    return model._live is None or model._live.ids is None or model._live.ids._name is not None
-
-
-def learn_names(model: Any) -> None:
-    """From now on keep ids by numbers, too. O(n), once."""
-    if not knows_names(model):
-        model._live.ids.expect_to_leave([])
-
-
-def names_of(model: Any, numbers: Sequence[int]) -> list[Any]:
-    """Ids of points, while others may come and go."""
-    live = model._live
-    if live is None or live.ids is None:
-        return [None] * len(numbers)
-    ids = live.ids
-    late, known = ids.late(), ids._name
-    return [known.get(number, late.get(number)) if live.has(number) else None for number in numbers]
+    return Stream(model).find(point) is not None
 
 
 # --- states ---------------------------------------------------------------------------------
@@ -280,7 +271,7 @@ def saved(model: Any) -> Saved:
 
 def write_saved(path: Path, found: Saved) -> None:
     """Write a file, whole or not at all."""
-    archive.write(path, *found)
+    lean.write(path, *found)
 
 
 def from_file(found: Saved) -> Any:
@@ -301,7 +292,12 @@ def state_digest(found: Saved) -> str:
         digest.update(f"{name} {array.dtype.newbyteorder('<').str} {array.shape}".encode())
         plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         digest.update(plain.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
+    return digest.hexdigest() + (_NAMES if "name_points" in content else "")
+
+
+def comparable(digest: str, other: str) -> bool:
+    """Whether two digests of a tree must be equal: not if names were of nodes in one of them."""
+    return digest.endswith(_NAMES) == other.endswith(_NAMES)
 
 
 def _in_order_of_ids(arrays: Mapping[str, archive.Array]) -> dict[str, archive.Array]:

@@ -4,19 +4,26 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
-from ramify.checks import whole_number
+from ramify.checks import number_above_zero, whole_number
 from ramify.journal import _model
-from ramify.journal._errors import JournalError
-from ramify.journal._folder import DATABASE, FolderLock, sync_folder
+from ramify.journal._errors import DiskError, JournalError, disk_error
+from ramify.journal._folder import (
+    DATABASE,
+    FolderLock,
+    folder_path,
+    require_plain,
+    sync_folder,
+)
 from ramify.journal._records import NO_CHAIN
 from ramify.journal._recover import Recovered, Report, is_new, look_at_end, recover
+from ramify.journal._requests import Policy
 from ramify.journal._snapshots import write_snapshot
 from ramify.journal._store import Store
 from ramify.journal._tree import DurableTree
-from ramify.journal._writer import Policy
 
 
 def open(
@@ -27,6 +34,7 @@ def open(
     hash_every: int = 1024,
     payload_bytes: int = 65_536,
     queue_rows: int = 200_000,
+    erase_within: float | None = 86_400.0,
 ) -> DurableTree:
     """Open a tree in a folder, or begin one: it survives crashes, to the bit.
 
@@ -52,6 +60,10 @@ def open(
         The largest payload.
     queue_rows : int
         Rows that may wait to be written; callers beyond that wait.
+    erase_within : float or None
+        Seconds after which :meth:`DurableTree.compact` begins by itself, once points have left,
+        so that nothing of them is on the disk any more; a day by default. None: never, and then
+        closing erases nothing either.
 
     Returns
     -------
@@ -63,6 +75,10 @@ def open(
         If a process has it open.
     DamagedJournalError
         If what was written cannot be read; says what, where, and how to go on.
+    DiskError
+        If the disk is full, fails or may not be used.
+    WrongEngineError
+        If the folder belongs to a tree in shards (:class:`ramify.ray.ShardedOHAC`).
 
     Examples
     --------
@@ -79,17 +95,31 @@ def open(
         hash_every=whole_number("hash_every", hash_every),
         payload_bytes=whole_number("payload_bytes", payload_bytes),
         queue_rows=whole_number("queue_rows", queue_rows),
+        erase_within=None
+        if erase_within is None
+        else number_above_zero("erase_within", erase_within),
     )
+    folder = folder_path(path)
+    require_plain(folder)
+    return open_here(folder, model, policy)
+
+
+def open_here(folder: Path, model: Any, policy: Policy) -> DurableTree:
+    """As :func:`open`; also for a shard, whose folder is inside that of all shards."""
     asked = None if model is None else _model.require_online(model)
-    folder = Path(path)
     if asked is None and not (folder / DATABASE).exists():
         raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(folder)
     try:
-        return _opened(folder, lock, asked, policy)
-    except BaseException:
-        lock.release()
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+        try:
+            return _opened(folder, lock, asked, policy)
+        except BaseException:
+            lock.release()
+            raise
+    except (sqlite3.Error, OSError) as error:
+        if (trouble := disk_error(folder, error)) is not None and trouble is not error:
+            raise trouble from error
         raise
 
 
@@ -106,13 +136,25 @@ def _opened(folder: Path, lock: FolderLock, asked: Any, policy: Policy) -> Durab
     except BaseException:
         recovered.store.abandon()
         raise
-    if wanted:
-        try:
+    try:
+        if recovered.store.fact("compacting") is not None:
+            _finish_erasure(tree)
+        if wanted:
             tree.set_params(**wanted)
-        except BaseException:
-            tree.close()
-            raise
+    except BaseException:
+        tree.close()
+        raise
     return tree
+
+
+def _finish_erasure(tree: DurableTree) -> None:
+    """What was begun before a crash is done before anybody asks anything."""
+    try:
+        tree.compact()
+        said = "an erasure that had not ended was done again"
+    except DiskError as error:  # it is tried again in a while
+        said = f"an erasure that had not ended is still to be done: {error}"
+    tree.report = tree.report._replace(notes=(*tree.report.notes, said))
 
 
 def _begun(folder: Path, model: Any) -> Recovered:

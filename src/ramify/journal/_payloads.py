@@ -10,12 +10,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ramify.checks import whole_number
+from ramify.hierarchy import IntArray
 from ramify.ids import Id
+from ramify.journal._door import plain_value
 from ramify.journal._store import connect
 
 _AT_ONCE = 500
-_MOST_WORDS = 16
+_MOST_WORDS = 200
 
 
 class Hit(NamedTuple):
@@ -40,20 +44,18 @@ def check_payloads(payloads: Sequence[Any] | None, n: int, most: int) -> list[An
         raise TypeError("payloads: expected a sequence, one for each row")
     if len(payloads) != n:
         raise ValueError(f"payloads: expected {n}, one for each row, got {len(payloads)}")
-    found = list(payloads)
-    for row, payload in enumerate(found):
-        if payload is not None:
-            _check(payload, row, most)
-    return found
+    return [
+        None if payload is None else _check(payload, row, most)
+        for row, payload in enumerate(payloads)
+    ]
 
 
-def _check(payload: Any, row: int, most: int) -> None:
-    try:
-        size = len(json.dumps(payload, ensure_ascii=False, allow_nan=False).encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"payloads: row {row} has none that JSON can hold: {error}") from None
+def _check(payload: Any, row: int, most: int) -> Any:
+    found = plain_value(f"payloads: row {row}", payload)
+    size = len(json.dumps(found, ensure_ascii=False).encode())
     if size > most:
         raise ValueError(f"payloads: row {row} has {size:,} bytes, and {most:,} are the limit")
+    return found
 
 
 class PayloadReader:
@@ -102,6 +104,14 @@ class PayloadReader:
             for number, one, body in self._ask(ask, (asked, limit))
         ]
 
+    def ranked(self, text: str) -> IntArray:
+        """Numbers of all points that a search finds, the best first."""
+        asked = _question(text)
+        if asked is None:
+            return np.empty(0, np.int64)
+        ask = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank"
+        return np.array(self._ask(ask, (asked,)), np.int64).reshape(-1)
+
     def marks(self) -> dict[str, str]:
         """How far sources have been read."""
         return dict(self._ask("SELECT source, position FROM marks"))
@@ -119,4 +129,6 @@ def _question(text: str) -> str | None:
     words = [word for word in plain.split() if any(letter.isalnum() for letter in word)]
     if not words:
         return None
-    return " ".join(f'"{word}"' for word in words[:_MOST_WORDS]) + "*"
+    if len(words) > _MOST_WORDS:
+        raise ValueError(f"a search for {len(words):,} words; {_MOST_WORDS} are the limit")
+    return " ".join(f'"{word}"' for word in words) + "*"

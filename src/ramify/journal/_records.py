@@ -25,6 +25,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -52,9 +53,17 @@ class Operation:
         """What the caller calls the request, if anything."""
         return self.head.get("key")
 
+    @property
+    def tells_to_go(self) -> bool:
+        """Whether points are named that are not to be here any more."""
+        return self.kind in ("forget", "keep") or bool(self.head.get("forget"))
+
+    @cached_property
     def text(self) -> str:
         """The head as it is stored."""
-        return json.dumps(self.head, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        text = json.dumps(self.head, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        text.encode()  # what no database could hold is refused here
+        return text
 
     def content_digest(self) -> str:
         """Of what is asked for, before it has a key."""

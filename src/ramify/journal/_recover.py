@@ -7,22 +7,32 @@ some of them is in the journal as a digest, and must come out again: recovery pr
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ramify import archive
+from ramify import lean
 from ramify.errors import UnreadableFileError
 from ramify.journal import _model
 from ramify.journal._answers import outcome
-from ramify.journal._errors import DamagedJournalError
+from ramify.journal._errors import (
+    DamagedJournalError,
+    DifferentTreeError,
+    JournalError,
+    disk_error,
+)
 from ramify.journal._folder import DATABASE, snapshot_files, snapshot_name
 from ramify.journal._records import KINDS, Operation, Stored, chained
 from ramify.journal._store import FORMAT, Outcome, Snapshot, Store, connect
 from ramify.journal._wal import look_at_log
+
+#: Where a check works, in the folder.
+CHECK = "check.tmp"
 
 #: Operations whose outcomes are written down together.
 _NOTED_AT_ONCE = 1000
@@ -74,7 +84,9 @@ def is_new(folder: Path) -> bool:
             return connection.execute(ask).fetchone() == (0,) and _no_tree(folder)
         finally:
             connection.close()
-    except sqlite3.Error:
+    except sqlite3.Error as error:
+        if (trouble := disk_error(folder, error)) is not None:
+            raise trouble from error
         return False
 
 
@@ -88,35 +100,49 @@ def _no_tree(folder: Path) -> bool:
     return True
 
 
-def recover(folder: Path, notes: list[str]) -> Recovered:
+def recover(folder: Path, notes: list[str], *, accept: bool = False) -> Recovered:
     """Open the database, load the latest snapshot, and take all operations since.
 
-    ``notes`` are what :func:`look_at_end` had to say.
+    ``notes`` are what :func:`look_at_end` had to say. With ``accept``, the tree that the
+    operations give is the tree, whatever the digests say of the one that was there.
     """
     begin = time.perf_counter()
     try:
         store = Store(folder)
         try:
-            return _recovered(folder, store, notes, begin)
+            return _recovered(folder, store, notes, begin, accept)
         except BaseException:
             store.abandon()
             raise
     except sqlite3.DatabaseError as error:
-        raise _damaged(folder, f"SQLite says: {error}") from error
+        raise sqlite_error(folder, error) from error
 
 
-def _recovered(folder: Path, store: Store, notes: list[str], begin: float) -> Recovered:
+def sqlite_error(folder: Path, error: sqlite3.Error) -> JournalError:
+    """Whether SQLite complains about the disk or about what is on it."""
+    return disk_error(folder, error) or _damaged(folder, f"SQLite says: {error}")
+
+
+def _recovered(
+    folder: Path, store: Store, notes: list[str], begin: float, accept: bool
+) -> Recovered:
     if (found := store.fact("format")) != FORMAT:
         raise DamagedJournalError(f"{folder} has format {found}; this Ramify reads {FORMAT}")
-    model, snapshot, more = _snapshot(folder, store)
-    notes += more
-    replay = Replay(folder, store, model, snapshot)
-    replay.run()
-    notes += replay.notes
-    _clear(folder, store)
-    seconds = time.perf_counter() - begin
-    report = Report(snapshot.seq, replay.count, replay.proven, seconds, tuple(notes))
-    return Recovered(store, model, replay.seq, replay.chain, report)
+    refusal: DifferentTreeError | None = None
+    for model, snapshot in _snapshots(folder, store, notes):
+        replay = Replay(folder, store, model, snapshot, accept=accept)
+        try:
+            replay.run()
+        except DifferentTreeError as error:  # from an earlier one it may come out as it was
+            refusal = refusal or error
+            notes.append(f"from {snapshot_name(snapshot.seq)} on, the tree came out as another one")
+            continue
+        notes += replay.notes
+        _clear(folder, store)
+        seconds = time.perf_counter() - begin
+        report = Report(snapshot.seq, replay.count, replay.proven, seconds, tuple(notes))
+        return Recovered(store, model, replay.seq, replay.chain, report)
+    raise refusal or _damaged(folder, f"no snapshot can be read: {'; '.join(notes)}")
 
 
 def look_at_end(folder: Path) -> list[str]:
@@ -129,25 +155,35 @@ def look_at_end(folder: Path) -> list[str]:
     return []
 
 
-def _snapshot(folder: Path, store: Store) -> tuple[Any, Snapshot, list[str]]:
-    """The latest snapshot that can be read."""
-    notes: list[str] = []
+def _snapshots(folder: Path, store: Store, notes: list[str]) -> Iterator[tuple[Any, Snapshot]]:
+    """Trees and snapshots, the latest first, of those that can be read."""
     for found in store.snapshots():
         try:
-            whole = archive.read(folder / snapshot_name(found.seq))
-            if _model.state_digest(whole) == found.state:
-                return _model.from_file(whole), found, notes
-            notes.append(f"{snapshot_name(found.seq)} is another tree's, and was left aside")
+            whole = lean.read(folder / snapshot_name(found.seq))
+            if _model.state_digest(whole) != found.state:
+                notes.append(f"{snapshot_name(found.seq)} is another tree's, and was left aside")
+                continue
+            model = _model.from_file(whole)
         except (OSError, UnreadableFileError) as error:
+            if (trouble := disk_error(folder, error)) is not None and not _of_one_file(error):
+                raise trouble from error
             notes.append(f"{error}; it was left aside")
-    raise _damaged(folder, f"no snapshot can be read: {'; '.join(notes)}")
+            continue
+        yield model, found
+
+
+def _of_one_file(error: Exception) -> bool:
+    """A place of the disk that cannot be read; others may be as they were."""
+    return isinstance(error, OSError) and error.errno == errno.EIO
 
 
 class Replay:
     """Operations after a snapshot, checked and taken."""
 
-    def __init__(self, folder: Path, store: Store, model: Any, snapshot: Snapshot) -> None:
-        self._folder, self._store, self._model = folder, store, model
+    def __init__(
+        self, folder: Path, store: Store, model: Any, snapshot: Snapshot, *, accept: bool = False
+    ) -> None:
+        self._folder, self._store, self._model, self._accept = folder, store, model, accept
         self.seq, self.chain = snapshot.seq, snapshot.chain
         self.count = self.proven = 0
         self.notes: list[str] = []
@@ -177,10 +213,7 @@ class Replay:
     def _take(self, group: list[Stored]) -> None:
         answers: list[_model.Answer | None] = []
         for one in group:
-            try:
-                answers.append(_model.apply(self._model, one.operation))
-            except _model.REFUSALS:  # it was refused when it came, too
-                answers.append(None)
+            answers.append(self._answer(one))
         version = _model.version(self._model)
         for one, answer in zip(group, answers, strict=True):
             if one.seq > self._done:
@@ -190,19 +223,46 @@ class Replay:
         if len(self._outcomes) >= _NOTED_AT_ONCE:
             self._note()
 
+    def _answer(self, one: Stored) -> _model.Answer | None:
+        try:
+            return _model.apply(self._model, one.operation)
+        except _model.REFUSALS:  # it was refused when it came, too
+            return None
+        except MemoryError:
+            raise
+        except Exception as error:
+            if not self._accept:
+                raise DamagedJournalError(
+                    f"{self._folder}: the tree cannot take operation {one.seq} ({error!r}). "
+                    f"Nothing was changed. `ramify journal repair {self._folder}` leaves it out, "
+                    f"takes all others, and keeps a copy of everything"
+                ) from error
+            self.notes.append(f"operation {one.seq} was left out ({error!r})")
+            return None
+
     def _note(self) -> None:
         if self._outcomes:
             self._store.note(self._outcomes)
             self._outcomes = []
 
     def _prove(self, wanted: str) -> None:
-        if _model.state_digest(_model.saved(self._model)) != wanted:
-            raise DamagedJournalError(
+        found = _model.state_digest(_model.saved(self._model))
+        if found == wanted:
+            self.proven += 1
+            return
+        if not _model.comparable(wanted, found):
+            return
+        if not self._accept:
+            raise DifferentTreeError(
                 f"{self._folder}: the tree after operation {self.seq} is not the one that was "
                 f"there; was the journal written by another version of Ramify, or on another "
-                f"processor? {_how(self._folder)}"
+                f"processor? Nothing was changed, and no operation is damaged or lost. `ramify "
+                f"journal repair {self._folder}` accepts the tree that all operations give today, "
+                f"with every point in it, and keeps a copy of the folder as it is"
             )
-        self.proven += 1
+        self.notes.append(
+            f"the tree after operation {self.seq} is not the one that was there, and was accepted"
+        )
 
     def _believed(self) -> Iterator[Stored]:
         """Operations in order; a torn tail is cut off, and damage before the end refused."""
@@ -221,7 +281,7 @@ class Replay:
                 after = row[0]
                 yield row
         except sqlite3.DatabaseError as error:
-            raise _damaged(
+            raise disk_error(self._folder, error) or _damaged(
                 self._folder, f"operation {after + 1} cannot be read ({error})"
             ) from error
 
@@ -258,6 +318,7 @@ def believed(before: bytes, row: tuple[Any, ...]) -> Stored | None:
 
 def _clear(folder: Path, store: Store) -> None:
     """Files of snapshots that never counted, or do not any more."""
+    shutil.rmtree(folder / CHECK, ignore_errors=True)  # of a check that was killed
     known = {found.seq for found in store.snapshots()}
     for seq, path in snapshot_files(folder).items():
         if seq not in known:

@@ -9,23 +9,34 @@ import sqlite3
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ramify import archive
+from ramify import lean
 from ramify.errors import UnreadableFileError
 from ramify.journal import _model
-from ramify.journal._errors import DamagedJournalError, JournalError
+from ramify.journal._errors import (
+    DamagedJournalError,
+    FolderInUseError,
+    JournalError,
+    WrongEngineError,
+    disk_error,
+)
 from ramify.journal._folder import (
     DATABASE,
+    ROUTER,
     FolderLock,
+    require_plain,
     snapshot_files,
     snapshot_name,
     sync_folder,
 )
 from ramify.journal._open import open as open_tree
 from ramify.journal._records import NO_CHAIN
-from ramify.journal._recover import Replay, believed, look_at_end, recover
+from ramify.journal._recover import CHECK, Replay, believed, look_at_end, recover
 from ramify.journal._snapshots import write_snapshot
-from ramify.journal._store import Snapshot, Store
+from ramify.journal._store import Snapshot, Store, connect
 from ramify.saving import load
+
+#: Where a repair writes, in the folder, until it is complete.
+_DRAFT = "repair.tmp"
 
 
 class Findings(NamedTuple):
@@ -48,7 +59,7 @@ def check(folder: Path) -> Findings:
         Naming what is wrong.
     """
     lock = _locked(folder)
-    draft = folder / "check.tmp"
+    draft = folder / CHECK
     try:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir()
@@ -90,7 +101,7 @@ def _checked(folder: Path, draft: Path) -> Findings:
 def _look_at_snapshot(folder: Path, found: Snapshot) -> list[str]:
     path = folder / snapshot_name(found.seq)
     try:
-        same = _model.state_digest(archive.read(path)) == found.state
+        same = _model.state_digest(lean.read(path)) == found.state
         return [] if same else [f"{path.name} is another tree's"]
     except (OSError, UnreadableFileError) as error:
         return [str(error)]
@@ -114,14 +125,17 @@ def repair(folder: Path) -> Findings:
     """
     lock = _locked(folder)
     try:
-        model, seq, notes = _salvaged(folder)
-        aside = _aside(folder)
-        for path in folder.iterdir():
-            if path.is_file() and path.name != "lock":
-                path.rename(aside / path.name)
-        store = Store.create(folder, write_snapshot(folder, seq, NO_CHAIN, _model.saved(model)))
-        _take_over(store, aside, model, seq)
-        store.close()
+        aside, draft = _aside(folder), folder / _DRAFT
+        try:
+            model, seq, notes = _salvaged(folder)
+            _write_anew(draft, aside, model, seq)
+        except BaseException:
+            for path in (draft, aside):
+                shutil.rmtree(path, ignore_errors=True)
+            raise
+        _move_files(folder, aside)
+        _move_files(draft, folder)
+        shutil.rmtree(draft)
         sync_folder(folder)
     finally:
         lock.release()
@@ -131,14 +145,36 @@ def repair(folder: Path) -> Findings:
     return Findings(seq, points, 0, 0, notes, size)
 
 
+def _write_anew(draft: Path, aside: Path, model: Any, seq: int) -> None:
+    """A folder with this tree, and what else is true of it. The old one is as it was."""
+    shutil.rmtree(draft, ignore_errors=True)  # of a repair that was killed
+    draft.mkdir()
+    store = Store.create(draft, write_snapshot(draft, seq, NO_CHAIN, _model.saved(model)))
+    try:
+        _take_over(store, aside / DATABASE, model, seq)
+    finally:
+        store.close()
+
+
+def _move_files(here: Path, there: Path) -> None:
+    """Files that are there already stay as they are there."""
+    for path in list(here.iterdir()):
+        if path.is_file() and path.name != "lock":
+            if (there / path.name).exists():
+                path.unlink()
+            else:
+                path.rename(there / path.name)
+
+
 def _salvaged(folder: Path) -> tuple[Any, int, tuple[str, ...]]:
     """The tree before the damage, and after which operation that was."""
-    try:
-        found = recover(folder, look_at_end(folder))
-        found.store.abandon()
-        return found.model, found.seq, found.report.notes
-    except DamagedJournalError as error:
-        notes = (str(error).split(". Nothing was changed.")[0],)
+    for accept in (False, True):
+        try:
+            found = recover(folder, look_at_end(folder), accept=accept)
+            found.store.abandon()
+            return found.model, found.seq, found.report.notes
+        except DamagedJournalError as error:
+            notes = (str(error).split(". Nothing was changed.")[0],)
     try:
         store = Store(folder)
         try:
@@ -150,18 +186,19 @@ def _salvaged(folder: Path) -> tuple[Any, int, tuple[str, ...]]:
                 return _replayed(folder, store, model, snapshot, notes)
         finally:
             store.abandon()
-    except sqlite3.DatabaseError:
-        pass
+    except sqlite3.DatabaseError as error:
+        if (trouble := disk_error(folder, error)) is not None:
+            raise trouble from error
     return _latest_file(folder, notes)
 
 
 def _replayed(
     folder: Path, store: Store, model: Any, snapshot: Snapshot, notes: tuple[str, ...]
 ) -> tuple[Any, int, tuple[str, ...]]:
-    replay = Replay(folder, store, model, snapshot)
+    replay = Replay(folder, store, model, snapshot, accept=True)
     with contextlib.suppress(DamagedJournalError, sqlite3.DatabaseError):
         replay.run()  # as far as it comes
-    return model, replay.seq, notes
+    return model, replay.seq, (*notes, *replay.notes)
 
 
 def _latest_file(folder: Path, notes: tuple[str, ...]) -> tuple[Any, int, tuple[str, ...]]:
@@ -178,16 +215,21 @@ def _aside(folder: Path) -> Path:
     while (aside := folder / f"damaged-{number}").exists():
         number += 1
     aside.mkdir()
+    for name in (DATABASE, f"{DATABASE}-wal"):  # SQLite tidies these up when it reads them
+        if (folder / name).exists():
+            shutil.copy2(folder / name, aside / name)
     return aside
 
 
-def _take_over(store: Store, aside: Path, model: Any, seq: int) -> None:
+def _take_over(store: Store, database: Path, model: Any, seq: int) -> None:
     """Answers, marks and payloads of the old database, as far as it can be read."""
     there = set(_model.numbers_there(model))
-    tables = {"points": 3, "requests": 4, "marks": 3, "payloads": 4}
-    old = sqlite3.connect(aside / DATABASE)
+    store.set_facts({"done": seq})
+    tables = {"facts": 2, "points": 3, "requests": 4, "marks": 3, "payloads": 4}
+    if not database.exists():
+        return
+    old = connect(database, read_only=True)
     with store.transaction() as write:
-        write.execute("UPDATE facts SET value = ? WHERE name = 'done'", (seq,))
         for table, width in tables.items():
             places = ",".join("?" * width)
             try:
@@ -200,6 +242,8 @@ def _take_over(store: Store, aside: Path, model: Any, seq: int) -> None:
 
 
 def _still_true(table: str, row: tuple[Any, ...], there: set[int], seq: int) -> bool:
+    if table == "facts":
+        return row[0] in ("columns", "owed", "told", "compacting")
     if table == "payloads":
         return row[0] in there
     if table == "points":
@@ -209,6 +253,7 @@ def _still_true(table: str, row: tuple[Any, ...], there: set[int], seq: int) -> 
 
 def begin(folder: Path, tree: Path) -> Findings:
     """Put a saved tree into a folder of its own, where it can grow on."""
+    require_plain(folder)
     if (folder / DATABASE).exists():
         raise JournalError(f"{folder} has a tree in it already")
     with open_tree(folder, load(tree)) as begun:
@@ -218,16 +263,29 @@ def begin(folder: Path, tree: Path) -> Findings:
 
 
 def compact(folder: Path) -> Findings:
-    """Write a snapshot, drop what it covers, and shrink the files."""
+    """Erase what was forgotten, and shrink the files."""
+    require_plain(folder)
     if not (folder / DATABASE).exists():
         raise JournalError(f"{folder} has no tree in it")
-    with open_tree(folder) as tree:
+    try:
+        opened = open_tree(folder)
+    except FolderInUseError as error:
+        raise FolderInUseError(
+            f"{error}; a server erases what was forgotten when it is asked by POST "
+            f"/trees/NAME/compact, or by `ramify journal compact http://HOST:PORT/trees/NAME`"
+        ) from None
+    with opened as tree:
         size = tree.compact()
         points = len(_model.numbers_there(tree.model))
         return Findings(tree.seq, points, tree.report.replayed, 0, tree.report.notes, size)
 
 
 def _locked(folder: Path) -> FolderLock:
+    if (folder / ROUTER).exists():
+        raise WrongEngineError(
+            f"{folder} is the folder of a tree in shards; each shard has a folder in it, such as "
+            f"{folder / 'shard-0000'}: give these, one after the other"
+        )
     if not (folder / DATABASE).exists() and not (folder.is_dir() and snapshot_files(folder)):
         raise JournalError(f"{folder} has no tree in it")
     return FolderLock(folder)

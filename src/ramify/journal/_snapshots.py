@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
-from ramify import archive
-from ramify.journal._folder import DATABASE, snapshot_name
+from ramify import lean
+from ramify.errors import UnreadableFileError
+from ramify.journal._folder import snapshot_name
 from ramify.journal._model import Saved, state_digest, write_saved
-from ramify.journal._store import Snapshot, connect
+from ramify.journal._store import Snapshot
+
+_Found = TypeVar("_Found")
 
 
 def write_snapshot(folder: Path, seq: int, chain: bytes, found: Saved) -> Snapshot:
@@ -23,74 +23,68 @@ def write_snapshot(folder: Path, seq: int, chain: bytes, found: Saved) -> Snapsh
     path = folder / snapshot_name(seq)
     state = state_digest(found)
     write_saved(path, found)
-    content, arrays = archive.read(path)  # every byte is under a digest
+    content, arrays = lean.read(path)  # every byte is under a digest
     if state_digest((content, arrays)) != state:
         raise OSError(f"{path}: what was read back is not what was written")
     return Snapshot(seq, state, chain, path.stat().st_size)
 
 
-class Background:
-    """A thread for what nobody waits for: snapshots, hashes, and the log's checkpoints."""
+def is_whole(folder: Path, found: Snapshot) -> bool:
+    """Whether a snapshot's file is still what was read back when it was written."""
+    try:
+        return state_digest(lean.read(folder / snapshot_name(found.seq))) == found.state
+    except (OSError, UnreadableFileError):
+        return False
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+
+class Background:
+    """A thread that does one piece of work after the other, beside the writer."""
+
+    def __init__(self) -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._given = self._ended = 0  # each counted by one thread alone
+        self.failure: Exception | None = None  #: what the last work that failed met with
         self._thread = threading.Thread(target=self._run, name="ramify-snapshots", daemon=True)
         self._thread.start()
-        self.busy = False  #: a snapshot or a hash is under way
-        self.hash_seconds = 0.0  #: what the last hash took
-        self.failure: Exception | None = None  #: why the last snapshot could not be written
 
-    def hash(self, seq: int, found: Saved, done: Callable[[int, str], None]) -> None:
-        """Work out the digest of a state."""
+    @property
+    def busy(self) -> bool:
+        """Whether there is work that has not ended."""
+        return self._given != self._ended
 
-        def job() -> None:
-            begin = time.perf_counter()
-            state = state_digest(found)
-            self.hash_seconds = time.perf_counter() - begin
-            self.busy = False
-            done(seq, state)
-
-        self.busy = True
-        self._jobs.put(job)
-
-    def snapshot(
-        self, seq: int, chain: bytes, found: Saved, done: Callable[[Snapshot], Any]
+    def submit(
+        self,
+        work: Callable[[], _Found],
+        done: Callable[[_Found], Any],
+        failed: Callable[[Exception], Any] | None = None,
     ) -> None:
-        """Write a snapshot."""
+        """Have something worked out; ``done`` or ``failed`` is told in the background's thread."""
 
         def job() -> None:
             try:
-                new = write_snapshot(self._folder, seq, chain, found)
-                self.failure = None
-            except OSError as error:  # a full disk: the journal has it all, and grows
+                found = work()
+            except Exception as error:  # a full disk, say: the journal has it all, and grows
                 self.failure = error
-                return
-            finally:
-                self.busy = False
-            done(new)
+                if failed is not None:
+                    failed(error)
+            else:
+                self.failure = None
+                done(found)
 
-        self.busy = True
-        self._jobs.put(job)
-
-    def checkpoint(self) -> None:
-        """Move what is in the log into the database, without being in anybody's way."""
-
-        def job() -> None:
-            with contextlib.suppress(sqlite3.Error):
-                connection = connect(self._folder / DATABASE)
-                try:
-                    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-                finally:
-                    connection.close()
-
+        if not self._thread.is_alive():  # work that follows from the last
+            job()
+            return
+        self._given += 1
         self._jobs.put(job)
 
     def stop(self) -> None:
-        """Finish what is under way."""
+        """Finish what is under way. What is submitted from now on is done at once."""
         self._jobs.put(None)
         self._thread.join()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
-            job()
+            try:
+                job()
+            finally:
+                self._ended += 1

@@ -14,10 +14,11 @@ is known after the tree took them, and goes into a second commit that nobody wai
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +53,15 @@ CREATE TRIGGER payload_goes AFTER DELETE ON payloads BEGIN
 #: Ids that one question names.
 _AT_ONCE = 500
 
+#: The log is moved into the database when it is longer, and never stays longer afterwards.
+LOG_BYTES = 4 << 20
+
+#: Seconds that a connection waits for another one, and milliseconds for readers of the log.
+_PATIENCE, _READERS_MS = 30, 50
+
+#: The most that one operation can be: SQLite's limit of a value, and some room.
+MOST_BYTES = 999_000_000
+
 
 class Snapshot(NamedTuple):
     """A file with the tree after an operation, and what the journal says of it."""
@@ -80,11 +90,12 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     mode = "ro" if read_only else "rwc"
     address = f"{path.absolute().as_uri()}?mode={mode}"
     found = sqlite3.connect(
-        address, uri=True, isolation_level=None, check_same_thread=False, timeout=30
+        address, uri=True, isolation_level=None, check_same_thread=False, timeout=_PATIENCE
     )
     if not read_only:
         found.execute("PRAGMA synchronous = FULL")
-        found.execute("PRAGMA wal_autocheckpoint = 0")  # a thread of its own does it
+        found.execute("PRAGMA wal_autocheckpoint = 0")  # the writer does it, after it has answered
+        found.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
     return found
 
 
@@ -94,6 +105,8 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.path = folder / DATABASE
         self._connection = connect(self.path)
+        self._log = folder / f"{DATABASE}-wal"
+        self._longest = LOG_BYTES
 
     @classmethod
     def create(cls, folder: Path, first: Snapshot) -> Store:
@@ -111,10 +124,9 @@ class Store:
 
     def close(self) -> None:
         """Write the log into the database, and leave no log."""
-        try:
+        with suppress(sqlite3.Error):  # a full disk: then the log stays, and has it all
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            self._connection.close()
+        self._connection.close()
 
     def abandon(self) -> None:
         """Close without another word to the disk."""
@@ -141,7 +153,7 @@ class Store:
         group, stored = seq + len(operations), []
         with self.transaction() as write:
             for number, operation in enumerate(operations, seq + 1):
-                head = operation.text()
+                head = operation.text
                 chain = chained(chain, number, group, operation.kind, head, operation.body)
                 write.execute(
                     "INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?)",
@@ -181,14 +193,21 @@ class Store:
             return write.execute("DELETE FROM operations WHERE seq >= ?", (first,)).rowcount
 
     def drop(self, up_to: int, most: int = 256) -> bool:
-        """Drop some operations that a snapshot covers; whether there are more."""
-        with self.transaction() as write:
+        """Drop some operations that a snapshot covers, and give their room back to the disk;
+        whether there are more.
+        """
+        with self.transaction(wait=False) as write:
             chosen = "SELECT seq FROM operations WHERE seq <= ? ORDER BY seq LIMIT ?"
             dropped = write.execute(
                 f"DELETE FROM operations WHERE seq IN ({chosen})", (up_to, most)
             )
             write.execute("DELETE FROM hashes WHERE seq <= ?", (up_to,))
-            return dropped.rowcount == most
+        with suppress(sqlite3.Error):  # a full disk: the room is used for later operations
+            # By executescript: execute would stop after the first page.
+            self._connection.executescript("PRAGMA incremental_vacuum")
+        if self.log_is_long():
+            self.checkpoint()
+        return dropped.rowcount == most
 
     # --- snapshots --------------------------------------------------------------------
 
@@ -205,6 +224,13 @@ class Store:
             write.executemany("DELETE FROM snapshots WHERE seq = ?", [(seq,) for seq in old])
         return old
 
+    def drop_snapshots(self, before: int) -> list[int]:
+        """Forget the snapshots before an operation; which they were."""
+        old = [found.seq for found in self.snapshots() if found.seq < before]
+        with self.transaction() as write:
+            write.execute("DELETE FROM snapshots WHERE seq < ?", (before,))
+        return old
+
     # --- what operations came to ----------------------------------------------------------
 
     def fact(self, name: str) -> Any:
@@ -213,6 +239,14 @@ class Store:
             "SELECT value FROM facts WHERE name = ?", (name,)
         ).fetchone()
         return None if found is None else found[0]
+
+    def set_facts(self, facts: Mapping[str, Any], *, wait: bool = True) -> None:
+        """Write down single values; those that are None go."""
+        with self.transaction(wait=wait) as write:
+            for name, value in facts.items():
+                write.execute("DELETE FROM facts WHERE name = ?", (name,))
+                if value is not None:
+                    write.execute("INSERT INTO facts VALUES (?, ?)", (name, value))
 
     def note(self, outcomes: Sequence[Outcome], hashes: Sequence[tuple[int, str]] = ()) -> None:
         """Write down what operations came to, without waiting for the disk."""
@@ -258,15 +292,48 @@ class Store:
             write.execute(f"DELETE FROM points WHERE number < ? AND {left}", (gone_before,))
             write.execute("DROP TABLE there")
 
+    # --- the files ------------------------------------------------------------------------
+
+    def log_is_long(self) -> bool:
+        """Whether it is time for :meth:`checkpoint`."""
+        return _size(self._log) > self._longest
+
+    def checkpoint(self) -> None:
+        """Move the log into the database, so that it begins anew with the next commit.
+
+        Who reads for long may be in the way; it is tried again when the log has grown.
+        """
+        self._longest = _size(self._log) + LOG_BYTES // 4
+        with suppress(sqlite3.Error):  # all is in the log
+            self._connection.execute(f"PRAGMA busy_timeout = {_READERS_MS}")
+            busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            if not busy:
+                self._longest = LOG_BYTES
+        self._connection.execute(f"PRAGMA busy_timeout = {_PATIENCE * 1000}")
+
     def shrink(self) -> None:
-        """Give the room of what was dropped back to the disk."""
+        """Write the database anew, with nothing in it that was dropped, and empty the log.
+
+        SQLite's ``secure_delete`` would not do: it leaves what pages that were split, the index of
+        words and the log still have of a row.
+        """
+        self._connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
         self._connection.execute("VACUUM")
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise OSError(errno.EBUSY, f"{self.path} is being read, and its log cannot be emptied")
 
     def integrity(self) -> list[str]:
         """What SQLite itself finds wrong."""
         found = [row[0] for row in self._connection.execute("PRAGMA integrity_check(20)")]
         return [] if found == ["ok"] else found
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _note(write: sqlite3.Connection, found: Outcome) -> None:

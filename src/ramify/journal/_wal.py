@@ -19,6 +19,7 @@ last one.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -27,6 +28,8 @@ import numpy as np
 
 _MAGIC = 0x377F0682
 _HEADER, _FRAME = 32, 24
+#: Frames that are checked together.
+_AT_ONCE = 256
 
 
 class LogState(NamedTuple):
@@ -58,14 +61,11 @@ def _frames(
     committed = seen = 0
     bad: int | None = None
     ended = False  # the commit with the bad frame in it
-    while len(frame := file.read(_FRAME + page_size)) >= _FRAME:
-        _, commit, salt1, salt2, first, second = struct.unpack(">6I", frame[:_FRAME])
-        if (salt1, salt2) != salts:
+    for frame, good in _checked(file, page_size, before, big):
+        if frame[2:4] != salts:
             break  # of an older round
         seen += 1
-        good = len(frame) == _FRAME + page_size and (first, second) == _checksum(
-            frame[_FRAME:], _checksum(frame[:8], before, big), big
-        )
+        commit = frame[1]
         if bad is not None:
             if good and commit and ended:
                 return LogState(committed, damaged=bad)
@@ -74,20 +74,43 @@ def _frames(
             bad, ended = seen, commit != 0
         elif commit:
             committed = seen
-        before = first, second
     return LogState(committed, unfinished=seen - committed)
 
 
+def _checked(
+    file: BinaryIO, page_size: int, before: tuple[int, int], big: bool
+) -> Iterator[tuple[tuple[int, ...], bool]]:
+    """Heads of frames, and whether their checksums are right; many at once, as logs are long."""
+    size = _FRAME + page_size
+    while len(data := file.read(_AT_ONCE * size)) >= _FRAME:
+        whole = len(data) // size
+        frames = np.frombuffer(data, np.uint8, whole * size).reshape(whole, size)
+        heads = frames[:, :_FRAME].copy().view(">u4")
+        told = heads[:, 4:].astype(np.uint64)
+        starts = np.concatenate([np.array([before], np.uint64), told])[:whole]
+        inner = _checksums(frames[:, :8], starts, big)
+        right = (_checksums(frames[:, _FRAME:], inner, big) == told).all(axis=1)
+        for head, good in zip(heads.tolist(), right.tolist(), strict=True):
+            yield tuple(head), good
+            before = head[4], head[5]
+        if len(data) - whole * size >= _FRAME:  # the last one is cut short
+            yield struct.unpack(">6I", data[whole * size : whole * size + _FRAME]), False
+
+
 def _checksum(data: bytes, start: tuple[int, int], big: bool) -> tuple[int, int]:
+    rows = np.frombuffer(data, np.uint8)[np.newaxis]
+    first, second = _checksums(rows, np.array([start], np.uint64), big)[0].tolist()
+    return first, second
+
+
+def _checksums(rows: Any, starts: Any, big: bool) -> Any:
     """SQLite's: s1 += x + s2, s2 += y + s1, for each pair of words x, y; modulo 2^32."""
-    words = np.frombuffer(data, ">u4" if big else "<u4").astype(np.uint64)
-    first, second, whole = _weights(len(words) // 2)
-    x, both = words[::2], words[::2] + words[1::2]
-    s1 = whole[0][0] * start[0] + whole[0][1] * start[1] + int((first[:, 0] * x).sum())
-    s1 += int((first[:, 1] * both).sum())
-    s2 = whole[1][0] * start[0] + whole[1][1] * start[1] + int((second[:, 0] * x).sum())
-    s2 += int((second[:, 1] * both).sum())
-    return s1 & 0xFFFFFFFF, s2 & 0xFFFFFFFF
+    words = np.ascontiguousarray(rows).view(">u4" if big else "<u4").astype(np.uint64)
+    first, second, whole = _weights(words.shape[1] // 2)
+    x, both = words[:, ::2], words[:, ::2] + words[:, 1::2]
+    found = starts @ np.array(whole, np.uint64).T
+    found += np.stack([x @ one[:, 0] + both @ one[:, 1] for one in (first, second)], axis=1)
+    return found & np.uint64(0xFFFFFFFF)
 
 
 @cache

@@ -18,65 +18,24 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ramify.journal import _model
-from ramify.journal._answers import Receipt, outcome, receipt
-from ramify.journal._errors import BusyError, JournalError, NotWrittenError
-from ramify.journal._folder import snapshot_name
+from ramify.journal._answers import outcome, receipt
+from ramify.journal._errors import BusyError, JournalError, NotWrittenError, disk_error
 from ramify.journal._records import Operation, Stored
-from ramify.journal._snapshots import Background
-from ramify.journal._store import Outcome, Snapshot, Store
+from ramify.journal._requests import Figures, Policy, Request
+from ramify.journal._store import MOST_BYTES, Outcome, Store
+from ramify.journal._upkeep import Upkeep
+from ramify.tree import Receipt
 
 #: Rows of one commit; a larger call is a commit of its own.
 _GROUP_ROWS = 1000
-#: Bytes of operations after which the log is moved into the database.
-_CHECKPOINT_BYTES = 16 << 20
-#: Share of the time that hashes may take in the background, and that everybody may wait for the
-#: copies that they are made of.
-_HASH_SHARE, _COPY_SHARE = 0.05, 0.002
 
-
-@dataclass(frozen=True)
-class Policy:
-    """How a journal is kept."""
-
-    snapshot_every: int = 10_000  #: operations
-    snapshot_bytes: int = 256 << 20  #: of operations, or as much as the last snapshot
-    hash_every: int = 1024  #: operations
-    keep_snapshots: int = 2
-    keep_requests: int = 100_000  #: answers that are remembered by the request's key
-    keep_left: int = 1_000_000  #: latest points whose ids are remembered after they left
-    queue_rows: int = 200_000  #: that wait to be written
-    payload_bytes: int = 65_536  #: of each
-
-
-@dataclass
-class Request:
-    """A call that waits."""
-
-    resolve: Callable[[], Operation | Receipt]  #: what to do, found out when its turn comes
-    names: frozenset[Any]  #: ids and keys that it speaks of
-    rows: int = 1
-    alone: bool = False  #: nothing may be committed together with it
-    future: Future[Receipt] = field(default_factory=Future)
-
-
-@dataclass
-class Figures:
-    """What can be measured."""
-
-    operations: int = 0
-    rows: int = 0
-    commits: int = 0
-    refused: int = 0
-    commit_seconds: float = 0.0
-    commit_times: deque[float] = field(default_factory=lambda: deque(maxlen=512))
-    snapshots: int = 0
+_Work = Request | Callable[[], None]
 
 
 class Writer:
@@ -88,20 +47,15 @@ class Writer:
         self.folder, self.store, self.model, self.policy = folder, store, model, policy
         self.seq, self.chain = seq, chain
         self.figures = Figures()
-        self.background = Background(folder)
         self.broken: BaseException | None = None
         self.waiting_rows = 0
         self.on_commit: Callable[[int], None] | None = None  #: told of each new version
-        self._queue: deque[Request | Callable[[], None]] = deque()
+        self._queue: deque[_Work] = deque()
         self._ready = threading.Condition()
         self._stopping = False
         self._pending: list[Outcome] = []  # that a full disk did not take
-        self._hashes: list[tuple[int, str]] = []
-        latest = store.snapshots()[0]
-        self._since_snapshot = seq - latest.seq
-        self._bytes_since_snapshot = self._bytes_since_checkpoint = 0
-        self._snapshot_seq, self._snapshot_bytes = latest.seq, latest.bytes
-        self._hash_seq, self._hash_time, self._copy_seconds = seq, 0.0, 0.0
+        self.upkeep = Upkeep(folder, store, model, policy, self.figures, self._later)
+        self.upkeep.note = self._note_pending
         self._thread = threading.Thread(target=self._run, name="ramify-writer", daemon=True)
         self._thread.start()
 
@@ -127,6 +81,7 @@ class Writer:
 
         def run() -> None:
             try:
+                self._require_whole()
                 future.set_result(work())
             except BaseException as error:
                 future.set_exception(error)
@@ -146,11 +101,29 @@ class Writer:
     def _require_open(self) -> None:
         if self._stopping:
             raise JournalError(f"{self.folder} has been closed")
+        self._require_whole()
+
+    def _require_whole(self) -> None:
         if self.broken is not None:
-            raise JournalError(
-                f"{self.folder}: the tree could not take an operation that is in the journal "
-                f"({self.broken!r}); close it and open it again: nothing is lost"
-            )
+            raise self._unexpected() from self.broken
+
+    def _unexpected(self) -> JournalError:
+        return JournalError(
+            f"{self.folder}: the tree met with something unexpected ({self.broken!r}); close it "
+            f"and open it again: nothing that was acknowledged is lost"
+        )
+
+    def compact(self) -> Future[int]:
+        """Erase what has left (``_upkeep.py``); the future has the bytes of the folder then."""
+        future: Future[int] = Future()
+        begun = self.do(lambda: self.upkeep.compact(future))
+
+        def tell(done: Future[Any]) -> None:
+            if (error := done.exception()) is not None:
+                future.set_exception(error)
+
+        begun.add_done_callback(tell)
+        return future
 
     def stop(self) -> None:
         """Work off what waits, and end the thread."""
@@ -158,27 +131,48 @@ class Writer:
             self._stopping = True
             self._ready.notify_all()
         self._thread.join()
-        self.background.stop()
-        for work in list(self._queue):  # what the background had to say last
-            if callable(work):
+        self.upkeep.background.stop()
+        while self._queue:  # what the background had to say last
+            work = self._queue.popleft()
+            if not isinstance(work, Request):
                 work()
-        self._queue.clear()
 
     def _run(self) -> None:
-        while True:
-            with self._ready:
-                while not self._queue and not self._stopping:
-                    self._ready.wait()
-                if not self._queue:
-                    return
-                taken = list(self._queue)
-                self._queue.clear()
-            self._work_off(taken)
-            with self._ready:
-                self.waiting_rows -= sum(one.rows for one in taken if isinstance(one, Request))
-                self._ready.notify_all()
+        while (taken := self._taken()) is not None:
+            try:
+                self._work_off(taken)
+                if self.broken is None:
+                    self.upkeep.look_after()
+            except BaseException as error:  # a mistake of ours: no caller may wait for ever
+                self.broken = self.broken or error
+            for one in taken:
+                if isinstance(one, Request) and not one.future.done():
+                    one.future.set_exception(self._unexpected())
+            self._make_room([one for one in taken if isinstance(one, Request)])
 
-    def _work_off(self, taken: list[Request | Callable[[], None]]) -> None:
+    def _make_room(self, requests: list[Request]) -> None:
+        """Rows that were answered, or are about to be, wait no more."""
+        with self._ready:
+            for one in requests:
+                self.waiting_rows -= one.rows
+                one.rows = 0
+            self._ready.notify_all()
+
+    def _taken(self) -> list[_Work] | None:
+        """All that waits, perhaps nothing if time has come to look after the folder; None: stop."""
+        with self._ready:
+            while not self._queue and not self._stopping:
+                wait = None if self.broken else self.upkeep.seconds_left()
+                if wait == 0.0:
+                    return []
+                self._ready.wait(wait)
+            if not self._queue:
+                return None
+            taken = list(self._queue)
+            self._queue.clear()
+            return taken
+
+    def _work_off(self, taken: Sequence[_Work]) -> None:
         group: list[tuple[Request, Operation]] = []
         names: set[Any] = set()
         for one in taken:
@@ -207,14 +201,13 @@ class Writer:
         if not request.future.set_running_or_notify_cancel():
             return None
         try:
-            if self.broken is not None:
-                self._require_open()
+            self._require_whole()
             found = request.resolve()
+            if isinstance(found, Operation):
+                return _writable(found)
         except BaseException as error:
             request.future.set_exception(error)
             return None
-        if isinstance(found, Operation):
-            return found
         request.future.set_result(found)
         return None
 
@@ -227,16 +220,33 @@ class Writer:
         try:
             self._note_pending()
             stored = self.store.append([operation for _, operation in group], self.seq, self.chain)
-        except (sqlite3.Error, OSError) as error:
-            self.figures.refused += len(group)
-            for request, _ in group:
-                request.future.set_exception(_not_written(self.folder, error))
+        except Exception as error:
+            self._refuse(group, error)
             return
-        seconds = time.perf_counter() - begin
         self.seq, self.chain = stored[-1].seq, stored[-1].digest
-        self._count(group, stored, seconds)
+        self._count(group, stored, time.perf_counter() - begin)
         self._apply([request for request, _ in group], stored)
-        self._look_after()
+        if self.broken is None:
+            self.upkeep.look_after()
+
+    def _refuse(self, group: list[tuple[Request, Operation]], error: Exception) -> None:
+        """Nothing of a commit was written down."""
+        if len(group) > 1 and disk_error(self.folder, error) is None:
+            for one in group:  # only whose operation it was is refused
+                self._commit([one])
+            return
+        self.figures.refused += len(group)
+        refusal = JournalError(
+            f"{self.folder}: it could not be written down ({error!r}); nothing of this call is in "
+            f"the tree"
+        )
+        if disk_error(self.folder, error) is not None:
+            refusal = NotWrittenError(
+                f"{self.folder}: the disk did not take it ({error}); nothing of this call is in "
+                f"the tree, and it can be tried again when there is room"
+            )
+        for request, _ in group:
+            request.future.set_exception(refusal)
 
     def _count(
         self, group: list[tuple[Request, Operation]], stored: list[Stored], seconds: float
@@ -248,9 +258,7 @@ class Writer:
         figures.commit_seconds += seconds
         figures.commit_times.append(seconds)
         size = sum(len(one.operation.body) + 512 for one in stored)
-        self._since_snapshot += len(stored)
-        self._bytes_since_snapshot += size
-        self._bytes_since_checkpoint += size
+        self.upkeep.committed(self.seq, self.chain, len(stored), size)
 
     def _apply(self, requests: list[Request], stored: list[Stored]) -> None:
         """Let the tree take what is on the disk, and answer."""
@@ -265,9 +273,7 @@ class Writer:
                 break
         if self.broken is not None:
             for request in requests:
-                request.future.set_exception(
-                    JournalError(f"written down, and not taken: {self.broken!r}; open it again")
-                )
+                request.future.set_exception(self._unexpected())
             return
         version = _model.version(self.model)
         refused = [isinstance(answer, BaseException) for answer in answers]
@@ -278,89 +284,37 @@ class Writer:
         # Safe without: replay finds out again. It is tried again before the next commit.
         with contextlib.suppress(sqlite3.Error, OSError):
             self._note_pending()
+            self._note_left(stored, answers)
+        self._make_room(requests)
         for request, one, answer, bad in zip(requests, stored, answers, refused, strict=True):
             if bad:
                 request.future.set_exception(answer)
             else:
                 request.future.set_result(receipt(one.operation, answer, version))
         if self.on_commit is not None:
-            self.on_commit(version)
+            try:
+                self.on_commit(version)
+            except Exception as error:  # the listener's affair, and not the tree's
+                self.upkeep.failure = error
 
     def _note_pending(self) -> None:
-        if self._pending or self._hashes:
-            self.store.note(self._pending, self._hashes)
-            self._pending, self._hashes = [], []
+        if self._pending or self.upkeep.hashes:
+            self.store.note(self._pending, self.upkeep.hashes)
+            self._pending, self.upkeep.hashes = [], []
 
-    # --- behind the scenes ------------------------------------------------------------------
+    def _note_left(self, stored: list[Stored], answers: list[Any]) -> None:
+        """Have what has left the tree erased some day."""
+        for one, answer in zip(stored, answers, strict=True):
+            if isinstance(answer, _model.Answer) and (answer.left or answer.gone_numbers):
+                self.upkeep.left(told=one.operation.tells_to_go)
 
-    def _look_after(self) -> None:
-        """Begin a snapshot, a hash or a checkpoint, if it is time."""
-        if self._bytes_since_checkpoint > _CHECKPOINT_BYTES:
-            self._bytes_since_checkpoint = 0
-            self.background.checkpoint()
-        if self.background.busy:
-            return
-        policy = self.policy
-        heavy = max(policy.snapshot_bytes, self._snapshot_bytes)
-        if self._since_snapshot >= policy.snapshot_every or self._bytes_since_snapshot >= heavy:
-            self.begin_snapshot()
-            return
-        rested = time.perf_counter() - self._hash_time
-        cheap = rested * _HASH_SHARE >= self.background.hash_seconds
-        cheap = cheap and rested * _COPY_SHARE >= self._copy_seconds
-        if self.seq - self._hash_seq >= policy.hash_every and cheap:
-            self._hash_seq, self._hash_time = self.seq, time.perf_counter()
-            self.background.hash(self.seq, self._copy(), self._note_hash)
 
-    def _note_hash(self, seq: int, state: str) -> None:
-        self._later(lambda: self._hashes.append((seq, state)))
-
-    def _copy(self) -> Any:
-        """The tree as it is, for the background. Large ones take a while, and all wait."""
-        begin = time.perf_counter()
-        found = _model.saved(self.model)
-        self._copy_seconds = time.perf_counter() - begin
-        return found
-
-    def begin_snapshot(self) -> None:
-        """Copy the tree, and let it be written while the tree goes on."""
-        self._since_snapshot = self._bytes_since_snapshot = 0
-        self._hash_seq = self.seq
-        self.background.snapshot(
-            self.seq, self.chain, self._copy(), lambda new: self._later(lambda: self.adopt(new))
+def _writable(operation: Operation) -> Operation:
+    """Refuse what no journal could hold, while it is known whose it is."""
+    text = operation.text
+    size = len(operation.body) + (len(text) if text.isascii() else len(text.encode()))
+    if size > MOST_BYTES:
+        raise ValueError(
+            f"a call of {size:,} bytes; {MOST_BYTES:,} are the limit: give the rows in parts"
         )
-
-    def adopt(self, new: Snapshot, keep: int | None = None) -> None:
-        """A snapshot has been read back: write it down, and drop what it covers."""
-        try:
-            self._note_pending()
-            self._tidy()
-            old = self.store.add_snapshot(new, keep or self.policy.keep_snapshots)
-            self._snapshot_seq, self._snapshot_bytes = new.seq, new.bytes
-            self.figures.snapshots += 1
-            covered = min(found.seq for found in self.store.snapshots())
-            while self.store.drop(covered):
-                pass
-        except (sqlite3.Error, OSError) as error:
-            self.background.failure = error if isinstance(error, OSError) else OSError(str(error))
-            return
-        for seq in old:
-            (self.folder / snapshot_name(seq)).unlink(missing_ok=True)
-
-    def _tidy(self) -> None:
-        left = _model.has_left(self.model)
-        there = _model.numbers_there(self.model) if left else None
-        oldest = _model.next_number(self.model) - self.policy.keep_left
-        self.store.tidy(self.policy.keep_requests, oldest, there)
-
-    @property
-    def snapshot_seq(self) -> int:
-        """The operation after which the latest snapshot was taken."""
-        return self._snapshot_seq
-
-
-def _not_written(folder: Path, error: Exception) -> NotWrittenError:
-    return NotWrittenError(
-        f"{folder}: the disk did not take it ({error}); nothing of this call is in the tree, and "
-        f"it can be tried again when there is room"
-    )
+    return operation

@@ -27,6 +27,10 @@ class RevenueScorer:
     rows are compared as given, before any steps of a pipeline, so that pipelines which
     scale in different ways can be compared.
 
+    It is for options of one linkage. Revenue is earned by what average linkage does, so that
+    a search over linkages takes average even where its flat clusters are crumbs: ask
+    :func:`ramify.recommend` for the linkage, or score by labels of some points.
+
     Parameters
     ----------
     similarity : {"rbf", "cosine", "dot"} or callable, default="rbf"
@@ -47,11 +51,11 @@ class RevenueScorer:
     >>> from ramify import datasets
     >>> from ramify.metrics import RevenueScorer
     >>> search = GridSearchCV(
-    ...     ramify.OHAC(), {"linkage": ["average", "ward"]}, scoring=RevenueScorer(), cv=3
+    ...     ramify.OHAC(), {"n_neighbors": [1, 5]}, scoring=RevenueScorer(), cv=3
     ... )
     >>> found = search.fit(datasets.iris().points).best_params_
     >>> sorted(found)
-    ['linkage']
+    ['n_neighbors']
     """
 
     similarity: Similarity = "rbf"

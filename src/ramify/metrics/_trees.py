@@ -72,7 +72,10 @@ def require_leaves(tree: Hierarchy, found: int, what: str) -> None:
     >>> require_leaves(read_tree([[0, 1]]), 2, "rows in X")
     """
     if found != tree.n_leaves:
-        raise ValueError(f"the tree has {tree.n_leaves} leaves, but there are {found} {what}")
+        hint = ""
+        if found > tree.n_leaves and int(tree.point_numbers.max()) < found:
+            hint = "; entries tree.point_numbers are those of the leaves"
+        raise ValueError(f"the tree has {tree.n_leaves} leaves, but there are {found} {what}{hint}")
 
 
 def repeats_of(tree: Hierarchy) -> IntArray | None:

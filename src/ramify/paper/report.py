@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ramify.paper import figure, tables
+from ramify.paper import figure, rankings, tables
 from ramify.paper.protocol import STATEMENT, Column
 from ramify.paper.tables import Difference, Results, Table
 from ramify.writing import whole_file, write_whole
@@ -65,6 +65,11 @@ class Report:
         return tables.differences(self.columns, self.methods, self.results)
 
     @property
+    def first_of_all(self) -> list[str]:
+        """What to know before the tables are read."""
+        return rankings.sentences(self.columns, self.methods, self.results)
+
+    @property
     def unfinished(self) -> list[str]:
         return tables.unfinished(self.results)
 
@@ -103,7 +108,8 @@ def markdown(report: Report) -> str:
     """The report, fit for the documentation."""
     lines = [f"# {TITLE}", ""]
     lines += [f"- {name}: {value}" for name, value in report.facts.items()]
-    lines += ["", "## Protocol", "", STATEMENT, ""]
+    lines += ["", *(f"**{sentence}**\n" for sentence in report.first_of_all)]
+    lines += ["## Protocol", "", STATEMENT, ""]
     for table in report.main_tables:
         lines += [f"## {table.title}", "", *_markdown_table(table), ""]
     for title, sentences in lists(report):
@@ -160,6 +166,7 @@ td span.far { color: #b3261e; font-weight: 600; }
 def page(report: Report, svg: str | None) -> str:
     """The report as one HTML file; `svg` is the figure."""
     body = [f"<h1>{html.escape(TITLE)}</h1>", _items(f"{k}: {v}" for k, v in report.facts.items())]
+    body += [_items(report.first_of_all)] if report.first_of_all else []
     body += ["<h2>Protocol</h2>", _prose(STATEMENT)]
     body += [_section(table, 2) for table in report.main_tables]
     for title, sentences in lists(report):

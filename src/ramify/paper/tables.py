@@ -104,7 +104,7 @@ class Difference:
 
     @property
     def reason(self) -> str | None:
-        """Why, in one sentence; None if nobody knows yet."""
+        """Why, in one sentence; None if that is not known yet."""
         return explain(self.measure, self.column, self.method)
 
     @property

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify.hierarchy._aligned import entries_for
 from ramify.outline import Outline
 from ramify.plot._options import short
 
@@ -39,9 +40,11 @@ def _column(
     top: Outline, owner: NDArray[np.uint32], name: str, values: Sequence[object]
 ) -> dict[str, Any]:
     array = np.asarray(values)
-    n = top.tree.n_leaves
-    if array.shape != (n,):
-        raise ValueError(f"column {name!r}: expected {n:,} values, one a point, got {array.shape}")
+    if array.ndim != 1:
+        raise ValueError(f"column {name!r}: expected one value a point, got {array.shape}")
+    entries = entries_for(f"column {name!r}", len(array), top.tree.point_numbers)
+    if entries is not None:
+        array = array[entries]
     about: dict[str, Any] = {"name": short(name, _LONGEST)}
     if array.dtype.kind in "fiu" and len(np.unique(array[:1000])) > 2:
         return about | _numbers(top, owner, array.astype(np.float64))

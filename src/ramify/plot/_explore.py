@@ -74,11 +74,13 @@ def explore(
     ----------
     tree : Hierarchy
     X : array-like of shape (n, d), optional
-        The points, in the order of the leaves. With them, the points listed for a part
+        The points, in the order of the leaves; where points have left, also all that ever
+        came, as for ``names`` and ``columns``. With them, the points listed for a part
         are those nearest to its mean, in Euclidean distance, among at most 512 of its
         points that are spread evenly over it. Without, they are some of its points.
     names : sequence, optional
-        A name per point, shown and searched. Longer ones than 80 characters are cut, and
+        A name per point, shown and searched; by default what the tree calls them, their
+        arrival numbers where points have left. Longer ones than 80 characters are cut, and
         names beyond 4 MB are left out: the page says how many can be searched. Inner nodes
         that have names of their own (``tree.node_names``) are shown by them.
     path : str or path, optional

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy
+from ramify.hierarchy._aligned import entries_for
 from ramify.palette import cluster_colors
 
 #: What ``names=`` takes: anything that ``str`` can write, one per point; twins are fine.
@@ -45,14 +46,15 @@ def check_colors(
 
 
 def check_names(tree: Hierarchy, names: Names | None) -> list[object] | None:
-    """A name for each point: those given, or those the tree has, or None."""
+    """A name for each leaf: those given, or what the tree calls them, or None."""
     if names is None:
-        return None if tree.names is None else list(tree.names)
+        called = tree._called()
+        return None if called is None else called.tolist()
     if isinstance(names, str):
         raise TypeError("names: expected one name for each point, got one str")
-    if len(names) != tree.n_leaves:
-        raise ValueError(f"names: expected {tree.n_leaves:,}, one per point, got {len(names):,}")
-    return list(names)  # by place, also where names[i] would look up a label
+    given = list(names)  # by place, also where names[i] would look up a label
+    entries = entries_for("names", len(given), tree.point_numbers)
+    return given if entries is None else [given[entry] for entry in entries.tolist()]
 
 
 def check_points(tree: Hierarchy, X: ArrayLike) -> NDArray[Any]:
@@ -65,9 +67,8 @@ def check_points(tree: Hierarchy, X: ArrayLike) -> NDArray[Any]:
     if not np.isfinite(rows).all():
         row = int(np.argmin(np.isfinite(rows).all(axis=1)))
         raise ValueError(f"X: expected finite numbers, found NaN or infinity in row {row}")
-    if len(rows) != tree.n_leaves:
-        raise ValueError(f"the tree has {tree.n_leaves:,} points, but X has {len(rows):,} rows")
-    return rows
+    entries = entries_for("X", len(rows), tree.point_numbers)
+    return rows if entries is None else rows[entries]
 
 
 def short(name: object, longest: int = LONGEST_NAME) -> str:

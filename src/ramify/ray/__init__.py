@@ -6,11 +6,10 @@ from ramify.ray._outline import Outline
 from ramify.ray._plan import Plan
 from ramify.ray._router import Router
 from ramify.ray._shard import Shard, State
-from ramify.ray._tables import ClusterTable, PointChanges
+from ramify.ray._tables import PointChanges
 from ramify.ray._top import Top
 
 __all__ = [
-    "ClusterTable",
     "Outline",
     "Plan",
     "PointChanges",

@@ -32,7 +32,7 @@ NAMESPACE = "ramify"
 _FOR_EVER = {"max_restarts": -1, "max_task_retries": -1, "lifetime": "detached"}
 #: Calls that change the tree, one at a time and in order; all others go beside them, and the
 #: router gives each its turn.
-_CHANGING = frozenset(("insert", "forget", "close"))
+_CHANGING = frozenset(("insert", "forget", "compact", "close"))
 _READING = "reading"
 _READERS = 8
 #: Arrays that are put where all actors of a machine see them, instead of being sent to each.

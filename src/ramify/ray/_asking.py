@@ -19,9 +19,9 @@ from ramify.errors import HistoryError
 from ramify.estimators import OHAC
 from ramify.estimators._changes import Changes
 from ramify.estimators._identity import Identity
-from ramify.estimators._live import Live, whole
 from ramify.estimators._reading import Assignment
 from ramify.estimators._replay import no_tree
+from ramify.estimators.part import model_of, whole
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, as_array
 from ramify.journal import Hit
@@ -335,8 +335,6 @@ class Asking:
             whole: OHAC = saving._model(*saved)
             return whole
         tree = self.hierarchy()
-        model = OHAC(**self.plan.options)
         _, rows = self.points()
-        settings = model._settings()._replace(width=rows.shape[1])
-        model._adopt(Live(settings, rows.dtype).with_points(rows, tree, self.number), None)
+        model: OHAC = model_of(OHAC(**self.plan.options), rows, tree, self.number)
         return model

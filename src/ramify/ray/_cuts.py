@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.estimators._reading import Assignment
-from ramify.hierarchy import FloatArray, IntArray
+from ramify.hierarchy import Clusters, FloatArray, IntArray
 from ramify.ids import Id
 from ramify.points import read_rows
 from ramify.ray._plan import Cut
 from ramify.ray._tables import ClusterTable
 from ramify.ray._way import Handle
+from ramify.tree import lowest_common
 
 
 class ShardCuts(Handle):
@@ -21,9 +24,23 @@ class ShardCuts(Handle):
 
     @property
     def labels_(self) -> IntArray:
-        """Cluster of every point, in order of arrival, from 0 in order of first points."""
+        """Cluster of every point that is there, from 0 in order of first points.
+
+        Entry i is about the point with the number ``point_numbers_[i]``.
+        """
         labels: IntArray = self._ask("labels", self._own_cut())[1]
         return labels
+
+    @property
+    def point_numbers_(self) -> IntArray:
+        """Arrival numbers of the points that are there, in order."""
+        numbers: IntArray = self._ask("labels", ("n_clusters", 1))[0]
+        return numbers
+
+    @property
+    def n_points_(self) -> int:
+        """Number of points."""
+        return len(self)
 
     @property
     def n_clusters_(self) -> int:
@@ -48,7 +65,7 @@ class ShardCuts(Handle):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).cut(n_clusters=2)
         array([0, 0, 1])
         """
@@ -70,7 +87,7 @@ class ShardCuts(Handle):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[9.0], [0.0], [8.0], [9.5]]).stable_labels(n_clusters=2)
         ...     model.partial_fit([[8.8], [-50.0]]).stable_labels(n_clusters=2)
         array([0, 1, 0, 0])
@@ -94,16 +111,22 @@ class ShardCuts(Handle):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).cluster_of([2], n_clusters=2)[0]
         array([1])
         """
-        given = np.atleast_1d(np.asarray(points))
-        if given.dtype.kind in "UO":
-            given = np.array([self.number_of(one) for one in given.tolist()])
         cut = self._cut(n_clusters, height, max_size)
-        found: tuple[IntArray, IntArray] = self._ask("cluster_of", given.astype(np.int64), cut)
+        found: tuple[IntArray, IntArray] = self._ask("cluster_of", self._numbers_of(points), cut)
         return found
+
+    def _numbers_of(self, points: npt.ArrayLike) -> IntArray:
+        """Arrival numbers of points that are given by them, or by ids that are text."""
+        given = np.atleast_1d(np.asarray(points))
+        if given.ndim == 1 and given.dtype.kind in "UO":
+            given = np.array([self.number_of(one) for one in given.tolist()], np.int64)
+        if given.ndim != 1 or (given.size > 0 and given.dtype.kind not in "iu"):
+            raise TypeError("points: expected whole numbers, the points', or ids that are text")
+        return given.astype(np.int64)
 
     def predict(self, X: npt.ArrayLike) -> IntArray:
         """Label of the stored point nearest to each row; nothing is inserted.
@@ -112,7 +135,7 @@ class ShardCuts(Handle):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), n_clusters=2, engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), n_clusters=2, engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).predict([[8.0], [0.4]])
         array([1, 0])
         """
@@ -134,7 +157,7 @@ class ShardCuts(Handle):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     found = model.partial_fit([[0.0], [1.0], [9.0]]).assign([[7.0]], n_clusters=2)
         >>> found.labels, found.points, found.distances, found.path_codes
         (array([1]), array([2]), array([4.]), ['1'])
@@ -152,7 +175,7 @@ class ShardCuts(Handle):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).nearest([[8.0]])
         (array([2]), array([1.]))
         """
@@ -167,35 +190,82 @@ class ShardCuts(Handle):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
-    ) -> ClusterTable:
-        """The clusters of a cut: ids, sizes, means, heights. No point is looked at.
+    ) -> Clusters:
+        """The clusters of a cut, as :meth:`ramify.OHAC.clusters`. No point is looked at.
+
+        Members and representatives of a cluster need all points in one place: ask
+        ``model.hierarchy().clusters(model.points(), ...)`` for clusters that know them.
 
         Examples
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     found = model.partial_fit([[0.0], [1.0], [9.0]]).clusters(n_clusters=2)
         >>> found.sizes, found.means.ravel(), found.first_points
         (array([2, 1]), array([0.5, 9. ]), array([0, 2]))
         """
         found: ClusterTable = self._ask("clusters", self._cut(n_clusters, height, max_size))
-        return found
+        clusters = Clusters(*found[:5], _no_ground)
+        clusters._spreads = found.spreads
+        return clusters
 
-    def path_of(self, point: int | str) -> IntArray:
+    def path(self, point: int | str) -> IntArray:
         """Node ids from the root down to a point, given by its number or its text id.
 
         Examples
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [5.0]]).path_of(2)
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).path(2)
         array([ 1, -3])
         """
-        wanted = self.number_of(point) if isinstance(point, str) else int(point)
-        nodes: IntArray = self._ask("path", wanted)[0]
-        return nodes
+        return self._path(point)[0]
+
+    def path_code(self, point: int | str) -> str:
+        """The path to a point as turns: 0 to the child with the earlier first point.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).path_code(1)
+        '01'
+        """
+        return self._path(point)[1]
+
+    def depth(self, point: int | str) -> int:
+        """Number of merges above a point.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).depth(0)
+        2
+        """
+        return len(self._path(point)[1])
+
+    def lca(self, i: int | str, j: int | str) -> int:
+        """Node id of the lowest common ancestor of two points.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [5.0]]).lca(0, 2)
+        1
+        """
+        return lowest_common(self._path(i)[0], self._path(j)[0])
+
+    def _path(self, point: int | str) -> tuple[IntArray, str]:
+        (wanted,) = self._numbers_of(point).tolist()
+        found: tuple[IntArray, str] = self._ask("path", wanted)
+        return found
 
     def number_of(self, id: Id) -> int:
         """Number of the point with this id.
@@ -204,7 +274,7 @@ class ShardCuts(Handle):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0]], ids=["ash", "elm"]).number_of("elm")
         1
         """
@@ -212,3 +282,10 @@ class ShardCuts(Handle):
         if found is None:
             raise KeyError(f"no point has the id {id!r}")
         return int(found)
+
+
+def _no_ground() -> NoReturn:
+    raise RuntimeError(
+        "the points of a sharded tree are in several places: take the clusters of "
+        "model.hierarchy().clusters(model.points(), ...), which know theirs"
+    )

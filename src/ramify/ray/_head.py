@@ -16,6 +16,7 @@ shards that have it already say so.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import sqlite3
@@ -26,11 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ramify.journal._folder import FolderLock
+from ramify.journal._folder import ROUTER, FolderLock, require_shards
 from ramify.journal._store import connect
 
 FORMAT = 1
-_FILE = "router.sqlite"
 _KEEP_ANSWERS = 10_000
 _KEEP_HISTORY = 10_000
 
@@ -59,10 +59,11 @@ class Head:
     """The router's file; one process has it at a time."""
 
     def __init__(self, folder: Path) -> None:
+        require_shards(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = FolderLock(folder)
         try:
-            self._connection = connect(folder / _FILE)
+            self._connection = connect(folder / ROUTER)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA wal_autocheckpoint = 1000")
             for statement in _TABLES:
@@ -127,6 +128,13 @@ class Head:
         """Write down facts, and wait for the disk."""
         self._write(_facts(facts))
 
+    def compact(self) -> None:
+        """Write the file anew, with nothing in it of operations that have ended."""
+        self._connection.execute("VACUUM")
+        busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise OSError(errno.EBUSY, "the router's log is being read, and cannot be emptied")
+
     def names(self) -> bytes | None:
         """The ids of clusters that were last written down."""
         row = self._connection.execute("SELECT body FROM names").fetchone()
@@ -171,10 +179,10 @@ def _facts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def read_only_facts(folder: Path) -> dict[str, Any] | None:
     """The facts of a folder, without taking it; None if there is no stream in it."""
-    if not (folder / _FILE).exists():
+    if not (folder / ROUTER).exists():
         return None
     try:
-        connection = connect(folder / _FILE)
+        connection = connect(folder / ROUTER)
         try:
             rows = connection.execute("SELECT name, value FROM facts").fetchall()
         finally:

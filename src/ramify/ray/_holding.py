@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import archive
+from ramify.estimators.part import Part
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id
 from ramify.journal import DurableTree, Hit, Report
@@ -43,6 +44,10 @@ class Holding:
         """The model, for reading."""
         return self._tree.model
 
+    @property
+    def _part(self) -> Part:
+        return Part(self._tree.model)
+
     def __len__(self) -> int:
         return len(self._tree)
 
@@ -63,8 +68,8 @@ class Holding:
         distances = np.full((len(rows), k), np.inf)
         there = min(k, len(self._tree))
         if there and len(rows):
-            live = self.model._live
-            numbers[:, :there], distances[:, :there] = live.nearest(rows, there, self._threads)
+            found = self._part.nearest(rows, there, self._threads)
+            numbers[:, :there], distances[:, :there] = found
         return numbers, distances
 
     def frontier(self, m: int, by: str, value: float) -> Outline:
@@ -85,10 +90,8 @@ class Holding:
                [9. ]])
         """
         if len(self._tree) == 0:
-            live = self.model._live
-            width, dtype = (1, np.float64) if live is None else (live.settings.width, live.dtype)
-            return Outline.empty(width, dtype)
-        return Outline.of_core(self.model._live.outline(m, (by, value)))
+            return Outline.empty(*self._part.empty_like())
+        return Outline.of_core(self._part.outline(m, (by, value)))
 
     def units(
         self, numbers: IntArray | None, m: int, by: str, value: float
@@ -96,9 +99,8 @@ class Holding:
         """Numbers of points, of all if None, and where in the outline each one's unit is."""
         if len(self._tree) == 0:
             return (np.empty(0, np.int64),) * 2
-        live = self.model._live
-        found = live.units(numbers, m, (by, value))
-        return (live.numbers() if numbers is None else numbers), found
+        found = self._part.units(numbers, m, (by, value))
+        return (self._part.numbers if numbers is None else numbers), found
 
     def whole(self) -> Hierarchy | None:
         """Its tree, frozen; None if it is empty."""
@@ -108,14 +110,13 @@ class Holding:
         """Numbers and rows of its points."""
         if len(self._tree) == 0:
             return np.empty(0, np.int64), np.empty((0, 0))
-        return self.model._live.numbers(), self._tree.points()
+        return self._part.numbers, self._tree.points()
 
     def weights(self) -> tuple[IntArray, FloatArray | None]:
         """Numbers of its points, and what they stand for; None: a point each."""
         if len(self._tree) == 0:
             return np.empty(0, np.int64), None
-        live = self.model._live
-        return live.numbers(), live.weights()
+        return self._part.numbers, self._part.weights()
 
     def saved(self) -> Saved:
         """Its model as plain arrays."""
@@ -124,26 +125,15 @@ class Holding:
 
     def holds(self, numbers: IntArray) -> npt.NDArray[np.bool_]:
         """Which of these points are here."""
-        live = self.model._live
-        if live is None:
-            return np.zeros(len(numbers), bool)
-        return np.array([number >= 0 and live.has(number) for number in numbers.tolist()], bool)
+        return np.array(list(map(self._part.has, numbers.tolist())), bool)
 
     def path(self, number: int) -> tuple[IntArray, str]:
         """Node ids from its root down to a point, and the turns."""
-        found: tuple[IntArray, str] = self.model._live.path(number)
-        return found
+        return self._part.path(number)
 
     def has(self, points: Sequence[Id]) -> list[int | None]:
         """Numbers of points, by ids or by numbers where there are no ids; None: not here."""
-        live = self.model._live
-        if live is None:
-            return [None] * len(points)
-        known = live.known_ids()
-        if known is not None:
-            return [known.index_of(one) for one in points]
-        plain = [isinstance(one, int) and one >= 0 and live.has(one) for one in points]
-        return [int(one) if here else None for one, here in zip(points, plain, strict=True)]
+        return list(map(self._part.find, points))
 
     def ids_of(self, numbers: Sequence[int]) -> list[Id | None]:
         """Ids of points by their numbers; None: it has none, or is not here."""
@@ -154,18 +144,18 @@ class Holding:
 
         ``keep`` earlier ones are remembered, too, until the process ends.
         """
-        live = self.model._live
-        if live is None:
+        part = self._part
+        if not part.begun:
             return np.empty(0, np.int64)
-        if len(live) == 0:  # need not be remembered, but how it came to this
-            self._tree.between(lambda: self._log.follow(op, live._core))
+        if len(part) == 0:  # need not be remembered, but how it came to this
+            self._tree.between(lambda: self._log.follow(op, part.recorder))
             return np.empty(0, np.int64)
-        self._tree.between(lambda: self._log.mark(op, live._core, keep))
+        self._tree.between(lambda: self._log.mark(op, part.recorder, keep))
         outline = self.frontier(m, "n_clusters", 1)
         opened: set[int] = set()
-        for number, part in zip(outline.firsts.tolist(), outline.ids.tolist(), strict=True):
-            path = live.path(number)[0].tolist()
-            opened.update(path[: path.index(part)])
+        for number, end in zip(outline.firsts.tolist(), outline.ids.tolist(), strict=True):
+            path = part.path(number)[0].tolist()
+            opened.update(path[: path.index(end)])
         return np.array(sorted(opened), np.int64)
 
     def changed(self, since: int | None, ids: IntArray) -> Changed | None:

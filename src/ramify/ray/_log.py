@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_log.py: what became of one shard's tree since versions that somebody may ask about.
+"""_log.py: what became of one shard's tree since versions that may be asked about.
 
 As the log of a single tree (``estimators/_changes.py``), by the router's operations instead of
 the tree's own versions: a tree of some operations ago, and the steps from there to now. When a

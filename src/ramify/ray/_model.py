@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify.estimators._leaving import read_weights
+from ramify.estimators._options import Linkage
+from ramify.estimators._skipping import skipped_rows
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
 from ramify.journal._payloads import check_payloads
+from ramify.metric import MetricName
 from ramify.points import read_row, read_rows
 from ramify.progress import Progress, check_progress, watch
 from ramify.ray._batches import Along, batches, is_dataset
@@ -40,7 +43,7 @@ class ShardedOHAC(ShardReader):
     by exact HAC into the top of one tree. With one shard it is the tree of :class:`ramify.OHAC`,
     to the bit.
 
-    All points are in the journals of the shards, in folders below ``path``, before a call
+    All points are in the journals of the shards, in folders below ``folder``, before a call
     that inserts them returns. A shard or the router that dies is restarted by Ray, reads its
     folder, proves that its tree is the one that was there, and goes on.
 
@@ -51,7 +54,7 @@ class ShardedOHAC(ShardReader):
     ----------
     n_shards : int
         To begin with; shards that become too large are split, and there are more then.
-    path : str or path-like
+    folder : str or path-like
         Folder of the journals, on a disk that all machines see.
     n_clusters, distance_threshold, metric, linkage, n_neighbors : optional
         As in :class:`ramify.OHAC`.
@@ -79,10 +82,10 @@ class ShardedOHAC(ShardReader):
     >>> import tempfile
     >>> from ramify.ray import ShardedOHAC
     >>> folder = tempfile.mkdtemp()
-    >>> with ShardedOHAC(2, path=folder, n_clusters=2, engine="local") as model:
+    >>> with ShardedOHAC(2, folder=folder, n_clusters=2, engine="local") as model:
     ...     model.partial_fit([[0.0], [1.0], [9.0]]).labels_
     array([0, 0, 1])
-    >>> with ShardedOHAC(2, path=folder, n_clusters=2, engine="local") as model:
+    >>> with ShardedOHAC(2, folder=folder, n_clusters=2, engine="local") as model:
     ...     len(model), model.predict([[8.0]])
     (3, array([1]))
     """
@@ -91,13 +94,13 @@ class ShardedOHAC(ShardReader):
         self,
         n_shards: int = 2,
         *,
-        path: str | os.PathLike[str],
+        folder: str | os.PathLike[str],
         n_clusters: int | None = None,
         distance_threshold: float | None = None,
-        metric: str = "sqeuclidean",
-        linkage: str = "average",
+        metric: MetricName = "sqeuclidean",
+        linkage: Linkage = "average",
         n_neighbors: int = 1,
-        engine: str = "ray",
+        engine: Literal["ray", "local"] = "ray",
         address: str | None = None,
         frontier: int = 64,
         block: int = 8192,
@@ -107,7 +110,7 @@ class ShardedOHAC(ShardReader):
         shard_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_shards = n_shards
-        self.path = path
+        self.folder = folder
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.metric = metric
@@ -157,7 +160,7 @@ class ShardedOHAC(ShardReader):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     len(model.partial_fit([[0.0], [1.0]]).partial_fit([[5.0]], progress=print))
         1 1
         3
@@ -192,12 +195,14 @@ class ShardedOHAC(ShardReader):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     len(model.fit([[0.0], [1.0]]))
         2
         """
         if self._ask("about")["number"] > 0:
-            raise ValueError(f"{self.path} has a stream in it; fit begins one, in an empty folder")
+            raise ValueError(
+                f"{self.folder} has a stream in it; fit begins one, in an empty folder"
+            )
         more = {"ids": ids, "payloads": payloads, "progress": progress}
         return self.partial_fit(X, None, sample_weight, **more)
 
@@ -218,7 +223,8 @@ class ShardedOHAC(ShardReader):
         X : array-like of shape (n, d)
         ids : sequence of str or of int, optional
         sample_weight : array-like of shape (n,), optional
-            How many points each row stands for.
+            How many points each row stands for. A row of weight 0 is not there: its number
+            is -1.
         payloads : sequence, optional
             A text, or anything that JSON can hold, for each row, or None. Kept in the journal of
             the shard that has the point; see :meth:`payloads` and :meth:`search`.
@@ -231,7 +237,7 @@ class ShardedOHAC(ShardReader):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.add([[0.0], [1.0]], key="a"), model.add([[0.0], [1.0]], key="a")
         (array([0, 1]), array([0, 1]))
         """
@@ -242,6 +248,10 @@ class ShardedOHAC(ShardReader):
             check_payloads(payloads, len(rows), PAYLOAD_BYTES),
         )
         self._port()
+        skipped = skipped_rows("error", rows, along.weights)
+        if skipped is not None:
+            kept = np.flatnonzero(~skipped)
+            rows, along = rows.take(kept, axis=0), along.some(kept)
         given = self._key() if key is None else key
         numbers = [np.empty(0, np.int64)]
         step = max(1, _BYTES_AT_ONCE // (rows.shape[1] * rows.itemsize))
@@ -253,7 +263,12 @@ class ShardedOHAC(ShardReader):
                 numbers.append(self._ask("insert", part, along.some(some), f"{given}/{begin}"))
                 if pulse is not None:
                     pulse(begin + len(part))
-        return np.concatenate(numbers)
+        found = np.concatenate(numbers)
+        if skipped is None:
+            return found
+        every = np.full(len(skipped), -1)
+        every[kept] = found
+        return every
 
     @property
     def _rows_at_once(self) -> int:
@@ -273,7 +288,7 @@ class ShardedOHAC(ShardReader):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.insert([0.0, 1.0]), model.insert([2.0, 3.0])
         (0, 1)
         """
@@ -291,7 +306,7 @@ class ShardedOHAC(ShardReader):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0]], ids=["ash", "elm"]).forget("ash")
         1
         """

@@ -6,7 +6,7 @@
     split   a part of one shard's tree to another shard
 
 It is on the router's disk before a shard hears of it, with everything settled. A shard knows by
-its number whether it has it; so whoever finds one that has not ended sends it once more.
+its number whether it has it; so a router that finds one that has not ended sends it once more.
 """
 
 from __future__ import annotations

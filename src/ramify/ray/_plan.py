@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_plan.py: what shapes a sharded tree, and what its router asks of whoever runs the shards."""
+"""_plan.py: what shapes a sharded tree, and what its router asks of a crew of shards."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ramify import archive
+from ramify import lean
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
 from ramify.estimators import OHAC
@@ -38,7 +38,7 @@ class ShardReader(ShardCuts):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0], [5.0]]).hierarchy()
         <Hierarchy: 3 points, root height 20.5, split 2 | 1>
         """
@@ -53,7 +53,7 @@ class ShardReader(ShardCuts):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(1, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(1, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0], [5.0]]).top()
         <Top: 1 parts of 1 shards, φ = 1.000, at least 0.000 of n·Σw>
         """
@@ -68,7 +68,7 @@ class ShardReader(ShardCuts):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0]]).points()
         array([[0.],
                [1.]])
@@ -84,7 +84,7 @@ class ShardReader(ShardCuts):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0]]).to_model()
         OHAC()
         """
@@ -104,12 +104,12 @@ class ShardReader(ShardCuts):
         >>> import ramify
         >>> from ramify.ray import ShardedOHAC
         >>> file = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0], [5.0]]).save(file)
         >>> len(ramify.load(file))
         3
         """
-        archive.write(path, *self.to_model()._to_saved())
+        lean.write(path, *self.to_model()._to_saved())
 
     # --- ids, versions, figures -----------------------------------------------------------------
 
@@ -121,25 +121,23 @@ class ShardReader(ShardCuts):
             raise AttributeError("the points of this ShardedOHAC have no ids")
         return as_array(names.tolist())
 
-    def payloads(self, points: Sequence[Id] | npt.NDArray[Any]) -> list[Any]:
-        """Payloads of points, by ids or by numbers where there are no ids; None: it has none.
+    def payloads(self, points: Sequence[Id] | npt.NDArray[Any]) -> dict[Any, Any]:
+        """The payloads of points that have one, by arrival numbers, or by ids that are text.
 
         Examples
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     texts = ["No sound", {"title": "Update fails"}]
         ...     model.partial_fit([[0.0], [1.0]], payloads=texts).payloads([1, 0])
-        [{'title': 'Update fails'}, 'No sound']
+        {1: {'title': 'Update fails'}, 0: 'No sound'}
         """
-        wanted = [one.item() if isinstance(one, np.generic) else one for one in points]
-        numbers = self._ask("has", wanted)
-        for one, number in zip(wanted, numbers, strict=True):
-            if number is None:
-                raise KeyError(f"there is no point {one!r}")
-        found = self._ask("payloads", numbers)
-        return [found.get(number) for number in numbers]
+        numbers = self._numbers_of(np.asarray(points, dtype=None if len(points) else np.int64))
+        found = self._ask("payloads", numbers.tolist())
+        asked = [one if isinstance(one, str) else int(one) for one in points]
+        pairs = zip(asked, numbers.tolist(), strict=True)
+        return {one: found[number] for one, number in pairs if number in found}
 
     def search(self, text: str, *, limit: int = 20) -> list[Hit]:
         """Points whose payloads have all words of a text, the last one perhaps in part.
@@ -150,7 +148,7 @@ class ShardReader(ShardCuts):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     texts = ["No sound after update", "Update fails"]
         ...     model.partial_fit([[0.0], [1.0]], payloads=texts).search("sou")
         [Hit(number=0, id=None, payload='No sound after update')]
@@ -196,7 +194,7 @@ class ShardReader(ShardCuts):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local", history=9) as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local", history=9) as model:
         ...     old = model.partial_fit([[0.0], [1.0], [9.0]]).hierarchy()
         ...     night = model.version
         ...     found = model.partial_fit([[8.0]]).changes(since=night)
@@ -215,46 +213,46 @@ class ShardReader(ShardCuts):
         return found
 
     def point_changes(self, since: int) -> PointChanges:
-        """Which points came and went since a version; of the last 10,000, whoever died since.
+        """Which points came and went since a version; of the last 10,000, whatever has died since.
 
         Examples
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0]]).point_changes(0).inserted
         array([0, 1])
         """
         found: PointChanges = self._ask("point_changes", whole_number("since", since, least=0))
         return found
 
-    def figures(self) -> dict[str, Any]:
+    def statistics(self) -> dict[str, Any]:
         """What can be measured: sizes, rates, seconds and memory of the router and every shard.
 
         Examples
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0]]).figures()["sizes"]
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0]]).statistics()["sizes"]
         [2, 0]
         """
         found: dict[str, Any] = self._ask("figures")
         return found
 
-    def metrics(self) -> str:
-        """The figures for Prometheus, under the names that ``ramify serve`` has.
+    def prometheus(self) -> str:
+        """The statistics for Prometheus, under the names that ``ramify serve`` has.
 
         Examples
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
-        ...     text = model.partial_fit([[0.0], [1.0]]).metrics()
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     text = model.partial_fit([[0.0], [1.0]]).prometheus()
         >>> [line for line in text.splitlines() if line.startswith("ramify_points{")][0]
         'ramify_points{tree="sharded"} 2'
         """
-        return metrics(self.figures(), "sharded")
+        return metrics(self.statistics(), "sharded")
 
     def snapshot(self) -> None:
         """Have every shard write a snapshot now, so that its next restart is quick.
@@ -263,7 +261,7 @@ class ShardReader(ShardCuts):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0]]).snapshot()
         """
         self._ask("snapshot")
@@ -275,7 +273,7 @@ class ShardReader(ShardCuts):
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     len(model.partial_fit([[0.0], [1.0]]).digests())
         2
         """
@@ -284,7 +282,7 @@ class ShardReader(ShardCuts):
 
     @property
     def n_leaves_(self) -> int:
-        """Number of points so far."""
+        """Number of leaves of all shards' trees."""
         return len(self)
 
     @property

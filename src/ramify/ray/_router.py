@@ -7,7 +7,7 @@ and tells the shards. When all have it on their disks, the caller is told. One o
 way at a time, so every answer is of one moment of the whole tree.
 
 One writer is at work at a time, however long its batch is. Between two operations of it readers
-have their turn, so that nobody waits for more than a block.
+have their turn, so that no reader waits for more than a block.
 
 Batches are cut where the arrival number is a multiple of ``block``, and only there are shards
 split: so the tree depends on the stream alone, not on how it was cut into calls.
@@ -15,6 +15,8 @@ split: so the tree depends on the stream alone, not on how it was cut into calls
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import threading
 import time
 from collections import deque
@@ -24,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ramify.checks import is_whole
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import FolderInUseError
@@ -36,6 +39,8 @@ from ramify.ray._routing import routes
 from ramify.ray._turns import Turns, in_turn
 
 _PATIENCE = 30.0
+#: Seconds until what was forgotten is erased, as in a single folder.
+ERASE_WITHIN = 86_400.0
 
 #: Rows alone.
 NOTHING = Along()
@@ -79,17 +84,48 @@ class Router(Operations):
             self._head.set(self._facts())
         self._resume()
         self._told = self._state()
+        self._erasing: threading.Timer | None = None
+        if known.get("compacting"):  # when the last router ended
+            self.compact()
+        with contextlib.suppress(OSError, sqlite3.Error):
+            self._head.compact()
 
     @in_turn
     def agree(self, plan: Mapping[str, Any]) -> None:
-        """Refuse a plan of another shape: for whoever comes to a stream that is there."""
+        """Refuse a plan of another shape: for a caller that comes to a stream that is there."""
         agreed(Plan(**plan), self._facts())
 
     def close(self) -> None:
         """Let the folder go, and end the shards."""
         with self._writing, self.turns:
+            if self._erasing is not None:
+                self._erasing.cancel()
             self._crew.close()
+            with contextlib.suppress(OSError, sqlite3.Error):  # a full disk: at the next start
+                self._head.compact()
             self._head.close()
+
+    def compact(self) -> int:
+        """Erase from the disk what has left, in all shards and here; bytes of all shards then."""
+        with self._writing, self.turns:
+            self._settle()
+            self._head.set({"compacting": True})
+            found = self._ask_all("compact")
+            self._head.compact()
+            self._head.set({"compacting": False})
+            return sum(found)
+
+    def _erase_soon(self) -> None:
+        """Of what was forgotten the router's own file knows for so long, as the shards' do."""
+        if self._erasing is None:
+            self._erasing = threading.Timer(ERASE_WITHIN, self._erase)
+            self._erasing.daemon = True
+            self._erasing.start()
+
+    def _erase(self) -> None:
+        self._erasing = None
+        with self.turns, contextlib.suppress(OSError, sqlite3.Error):
+            self._head.compact()
 
     def _resume(self) -> None:
         """Finish what was under way when the last router ended."""
@@ -199,6 +235,9 @@ class Router(Operations):
         if key is not None and (told := self._head.answer(key)) is not None:
             return int(told)
         wanted = list(points)
+        for one in wanted:  # True is 1 to a set, and no shard could take it
+            if not isinstance(one, str) and not is_whole(one):
+                raise TypeError(f"{one!r}: expected ids or numbers of points")
         if len(set(wanted)) < len(wanted):
             raise ValueError("a point is named twice")
         where: dict[int, list[Any]] = {}
@@ -220,6 +259,7 @@ class Router(Operations):
             "told": len(wanted),
         }
         self._begin("forget", head, {})
+        self._erase_soon()
         return len(wanted)
 
     # --- balance ------------------------------------------------------------------------------

@@ -10,72 +10,62 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify.estimators._changes import Changes
 from ramify.estimators._leaving import read_weights
-from ramify.estimators._reading import Assignment
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id, Ids
-from ramify.journal import BusyError, Hit, Receipt
+from ramify.journal import BusyError, Hit
 from ramify.journal._payloads import check_payloads
-from ramify.metric import METRICS, Metric
+from ramify.metric import METRICS
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows
 from ramify.ray._batches import Along
 from ramify.ray._model import PAYLOAD_BYTES, ShardedOHAC
-from ramify.ray._plan import Cut
-from ramify.ray._tables import ClusterTable
 from ramify.ray._turns import Turns
+from ramify.tree import READS, Receipt
 
 
-class Shape(NamedTuple):
-    """What the server asks of a model's settings."""
+class ShardStream:
+    """The points of a sharded tree, as :class:`ramify.tree.PointStream` has them."""
 
-    width: int
-    metric: Metric
-
-
-class _Ids:
-    """The ids of a sharded tree, which are where the points are."""
-
-    def __init__(self, ask: Callable[..., Any], kind: str) -> None:
-        self._ask, self._kind = ask, kind
-
-    def __iter__(self) -> Any:
-        return iter(["" if self._kind == "str" else 0])  # one is enough to know their type
-
-    def find(self, wanted: Id, n: int) -> int | None:
-        """Number of the point with this id."""
-        found: int | None = self._ask("has", [wanted])[0]
-        return found
-
-
-class LiveShards:
-    """What the server asks of the growing tree itself."""
-
-    shared = False  #: no call is a matter of microseconds
-    past = None
+    quick = False  #: no call is a matter of microseconds
+    n_touched = 0
 
     #: Nobody can name nodes here.
-    names: ClassVar[dict[int, str]] = {}
+    node_names: ClassVar[dict[int, str]] = {}
+    names_in_cuts: ClassVar[dict[int, str]] = {}
 
-    def __init__(self, ask: Callable[..., Any], about: Mapping[str, Any], metric: str) -> None:
+    def __init__(self, ask: Callable[..., Any], metric: str) -> None:
+        about = ask("about")
         self._ask = ask
-        self.settings = Shape(about["width"], METRICS[metric])
+        self.metric = METRICS[metric]
+        self.width: int | None = about["width"]
         self.dtype: RealType = FLOAT32 if about["dtype"] == "float32" else FLOAT64
-        self.n_points, self.next_arrival = about["points"], about["number"]
-        self.ids = None if about["ids"] is None else _Ids(ask, about["ids"])
+        self.n_points, self.next_number = int(about["points"]), int(about["number"])
+        self.id_kind: str | None = about["ids"]
 
     def __len__(self) -> int:
-        return int(self.n_points)
+        return self.n_points
+
+    @property
+    def begun(self) -> bool:
+        """Whether type and width of the rows are settled."""
+        return self.width is not None
+
+    def all_points(self) -> None:
+        """Every leaf is one point, which the snapshot says."""
 
     def has(self, number: int) -> bool:
-        """Whether there is such a point."""
+        """Whether there is a point of this number."""
         return bool(self._ask("holders", np.array([number]))[0] >= 0)
+
+    def find_meanwhile(self, point: Any) -> int | None:
+        """The number of the point with this id, or with this number where there are no ids."""
+        found: int | None = self._ask("has", [point])[0]
+        return found
 
     def path(self, number: int) -> tuple[IntArray, str]:
         """Node ids from the root to a point, and the turns on the way."""
@@ -86,15 +76,10 @@ class LiveShards:
         """Number of merges above a point."""
         return len(self.path(number)[1])
 
-    def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray]:
-        """Numbers and distances of the k points nearest to each row."""
+    def nearest(self, rows: Rows, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
+        """Numbers and distances of the k stored points nearest to each row."""
         numbers, distances, _ = self._ask("nearest", rows, k)
         return numbers, distances
-
-    def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
-        """Label and node id of the clusters of some points."""
-        found: tuple[IntArray, IntArray] = self._ask("cluster_of", numbers, cut)
-        return found
 
 
 class ServedTree:
@@ -102,7 +87,7 @@ class ServedTree:
 
     def __init__(self, path: Path, options: Mapping[str, Any], queue_rows: int) -> None:
         self.folder = path
-        self._model = ShardedOHAC(path=path, **options)
+        self._model = ShardedOHAC(folder=path, **options)
         self._turns = Turns()  # of this server's writer, and of who wants it to rest
         self._writer = ThreadPoolExecutor(1, "ramify-writer")
         self._waiting, self._most = 0, queue_rows
@@ -113,12 +98,9 @@ class ServedTree:
         return self._model._ask(method, *given)
 
     @property
-    def model(self) -> Any:
-        """A model, as far as the server looks at it."""
-        about = self._ask("about")
-        begun = about["width"] is not None
-        live = LiveShards(self._ask, about, self._model.metric) if begun else None
-        return SimpleNamespace(_live=live, history=self._model.history)
+    def stream(self) -> ShardStream:
+        """Its points."""
+        return ShardStream(self._ask, self._model.metric)
 
     def __len__(self) -> int:
         return int(self._ask("about")["points"])
@@ -138,6 +120,31 @@ class ServedTree:
         self._told = told
 
     # --- writing -----------------------------------------------------------------------------
+
+    def add(self, X: npt.ArrayLike, **more: Any) -> Receipt:
+        """Insert rows, but for those whose ids are known."""
+        return self.submit_add(X, **more).result()
+
+    def partial_fit(self, X: npt.ArrayLike, **more: Any) -> ServedTree:
+        """As :meth:`add`."""
+        self.add(X, **more)
+        return self
+
+    def insert(
+        self, x: npt.ArrayLike, *, id: Id | None = None, sample_weight: float | None = None
+    ) -> int:
+        """Insert one point; its arrival number."""
+        ids = None if id is None else [id]
+        weights = None if sample_weight is None else [sample_weight]
+        return self.add(np.asarray(x)[np.newaxis], ids=ids, sample_weight=weights).numbers[0]
+
+    def forget(self, points: Any, *, key: str | None = None) -> int:
+        """Take points out of the tree."""
+        return self.submit_forget(points, key=key).result().forgotten
+
+    def compact(self) -> int:
+        """Erase from the disk what has left; the bytes of all shards then."""
+        return self.submit_compact().result()
 
     def submit_add(
         self,
@@ -192,6 +199,15 @@ class ServedTree:
 
         return self._submit(forget, 1)
 
+    def submit_compact(self) -> Future[int]:
+        """Erase from the disk what has left; the future has the bytes of all shards then."""
+
+        def compact() -> int:
+            with self._turns:
+                return self._model.compact()
+
+        return self._writer.submit(compact)
+
     def submit_call(
         self, verb: str, options: Mapping[str, Any], *, key: str | None = None, block: bool = True
     ) -> Future[Receipt]:
@@ -217,21 +233,10 @@ class ServedTree:
 
     # --- reading -----------------------------------------------------------------------------
 
-    def hierarchy(self) -> Hierarchy:
-        """The whole tree, where it fits."""
-        return self._model.hierarchy()
-
-    def clusters(self, **cut: Any) -> ClusterTable:
-        """The clusters of a cut."""
-        return self._model.clusters(**cut)
-
-    def assign(self, X: Any, **cut: Any) -> Assignment:
-        """Where rows belong."""
-        return self._model.assign(X, **cut)
-
-    def changes(self, since: int) -> Changes:
-        """What became of the tree since a version."""
-        return self._model.changes(since)
+    def __getattr__(self, name: str) -> Any:
+        if name in READS:
+            return getattr(self._model, name)
+        raise AttributeError(f"a sharded tree has no {name!r}")
 
     def ids_of(self, numbers: Sequence[int]) -> list[Id | None]:
         """Ids of points by their numbers."""
@@ -240,10 +245,9 @@ class ServedTree:
         found: list[Id | None] = self._ask("ids_of", [int(number) for number in numbers])
         return found
 
-    def payloads(self, numbers: Sequence[int]) -> dict[int, Any]:
-        """The payloads of points, by their numbers; those that have one."""
-        found: dict[int, Any] = self._ask("payloads", [int(number) for number in numbers])
-        return found
+    def payloads(self, points: Sequence[Id] | npt.NDArray[Any]) -> dict[Any, Any]:
+        """The payloads of points that have one, by what they were asked by."""
+        return self._model.payloads(points)
 
     def search(self, text: str, *, limit: int = 20) -> list[Hit]:
         """Points by words of their payloads; without any such, the one of this id."""
@@ -255,17 +259,24 @@ class ServedTree:
             return []
         return [Hit(number, text, self.payloads([number]).get(number))]
 
+    def ranked(self, text: str) -> IntArray:
+        """Numbers of all points that a search finds, the best of each shard first."""
+        found = self.search(text, limit=max(len(self), 1))
+        return np.array([hit.number for hit in found], np.int64)
+
     def statistics(self) -> dict[str, Any]:
         """Figures about the journals of all shards together."""
         figures = self._ask("figures")
         shards = figures["shards"]
-        summed = ("commits", "refused", "commit_seconds", "snapshots", "replayed", "bytes")
+        summed = [*("commits", "refused", "commit_seconds", "replayed", "bytes")]
+        summed += ["snapshots", "compactions"]
         return {
             **{name: sum(one[name] for one in shards) for name in summed},
             "operations": figures["op"],
             "rows": figures["rows"],
             "commit_p50": max(one["commit_p50"] for one in shards),
             "commit_p99": max(one["commit_p99"] for one in shards),
+            "owed_seconds": max(one["owed_seconds"] for one in shards),
             "queue_rows": self._waiting,
             "seq": figures["op"],
             "snapshot_seq": min(
@@ -275,8 +286,8 @@ class ServedTree:
             "rate": figures["rate"],
         }
 
-    def figures(self) -> dict[str, Any]:
-        """What can be measured, shard by shard."""
+    def shard_statistics(self) -> dict[str, Any]:
+        """Figures shard by shard."""
         found: dict[str, Any] = self._ask("figures")
         return found
 

@@ -27,18 +27,18 @@ from ramify.estimators import OHAC
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id
 from ramify.journal import DurableTree, FolderInUseError
-from ramify.journal import open as open_tree
 from ramify.journal._folder import sync_folder
+from ramify.journal._open import open_here
 from ramify.journal._records import Beside, Insert, Operation
+from ramify.journal._requests import Policy
 from ramify.points import Rows
 from ramify.ray._holding import Holding, Saved
 from ramify.ray._log import Log
 
 #: The mark in the journal that says how far the router has come.
 ROUTER = "router"
-#: Operations between two digests in the journal: they are large, so digests are cheap.
-_HASH_EVERY = 32
-_SNAPSHOT_EVERY = 2048
+#: Operations are large, so digests are cheap. Which ids were taken is the router's affair.
+_POLICY = Policy(hash_every=32, snapshot_every=2048, keep_left=0)
 _PAYLOADS_AT_ONCE = 10_000
 NO_PAYLOADS: Mapping[int, Any] = {}
 #: Seconds to wait for a process that has been killed, and has the folder still.
@@ -180,7 +180,7 @@ class Shard(Holding):
             return self.state()
         beside = _beside(self.folder)
         shutil.rmtree(beside, ignore_errors=True)
-        with open_tree(beside, saving._model(*part)) as tree:
+        with open_here(beside, saving._model(*part), Policy()) as tree:
             numbers = sorted(payloads)
             for begin in range(0, len(numbers), _PAYLOADS_AT_ONCE):
                 some = numbers[begin : begin + _PAYLOADS_AT_ONCE]
@@ -212,6 +212,10 @@ class Shard(Holding):
         """Write a snapshot now; the number of the operation of its own journal it covers."""
         return self._tree.snapshot()
 
+    def compact(self) -> int:
+        """Erase from the disk what has left; the bytes of the folder then."""
+        return self._tree.compact()
+
     def close(self) -> None:
         """Take a snapshot and let the folder go.
 
@@ -227,7 +231,7 @@ class Shard(Holding):
 def _with_payloads(tree: DurableTree, numbers: list[int], payloads: list[Any]) -> Operation:
     """Payloads of points that are there already."""
     head: dict[str, Any] = {"numbers": numbers, "payloads": payloads}
-    if tree.model._live.ids is not None:
+    if tree.stream.has_ids:
         head["ids"] = tree.ids_of(numbers)
     return Operation("mark", head)
 
@@ -241,7 +245,7 @@ def _patiently(folder: Path, model: Any) -> DurableTree:
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return open_tree(folder, model, hash_every=_HASH_EVERY, snapshot_every=_SNAPSHOT_EVERY)
+            return open_here(folder, model, _POLICY)
         except FolderInUseError:
             if time.monotonic() > until:
                 raise

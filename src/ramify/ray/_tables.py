@@ -9,13 +9,13 @@ from ramify.hierarchy import FloatArray, IntArray
 
 
 class ClusterTable(NamedTuple):
-    """The clusters of a cut, each of them a row of all arrays: an answer of ``clusters``.
+    """The clusters of a cut, each of them a row of all arrays: what a router answers.
 
     Examples
     --------
     >>> import tempfile
     >>> from ramify.ray import ShardedOHAC
-    >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+    >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
     ...     model.partial_fit([[0.0], [1.0], [9.0]]).clusters(n_clusters=2).sizes
     array([2, 1])
     """
@@ -38,7 +38,7 @@ class PointChanges(NamedTuple):
     --------
     >>> import tempfile
     >>> from ramify.ray import ShardedOHAC
-    >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local") as model:
+    >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
     ...     before = model.partial_fit([[0.0], [1.0]]).version
     ...     _ = model.partial_fit([[5.0]]).forget(0)
     ...     model.point_changes(before)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ramify import _core
-from ramify.estimators._live import whole
+from ramify.estimators.part import whole
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy._order import canonical_order
 from ramify.points import Rows
@@ -63,7 +63,7 @@ class Top:
     >>> import tempfile
     >>> from ramify.ray import ShardedOHAC
     >>> rows = [[0.0], [1.0], [8.0], [9.0], [20.0], [21.0]]
-    >>> with ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local", block=4) as model:
+    >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local", block=4) as model:
     ...     top = model.partial_fit(rows).top()
     >>> top.sizes.tolist(), top.share < 0.5
     ([1, 1, 1, 1, 1, 1], True)

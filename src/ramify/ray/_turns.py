@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Turns:
-    """Whoever has the turn may take it again; it is over when all of these are.
+    """The thread that has the turn may take it again; it is over when all of these are.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Turns:
 
     @property
     def taken(self) -> bool:
-        """Whether somebody has the turn."""
+        """Whether a thread has the turn."""
         return self._owner is not None
 
     def __enter__(self) -> None:

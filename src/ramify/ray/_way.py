@@ -15,6 +15,8 @@ from sklearn.exceptions import NotFittedError
 from ramify.checks import number, whole_number
 from ramify.errors import NoLabelsError
 from ramify.estimators import OHAC
+from ramify.estimators._options import check_metric
+from ramify.journal._folder import folder_path, require_shards
 from ramify.metric import METRICS
 from ramify.points import FLOAT32, FLOAT64, Expected
 from ramify.ray._crew import LocalCrew
@@ -60,7 +62,8 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
 
     def _connect(self) -> Any:
         plan = self._plan()
-        folder = Path(self.path).absolute()
+        folder = folder_path(self.folder).absolute()
+        require_shards(folder)
         threads = whole_number("n_jobs", self.n_jobs)
         if self.engine == "local":
             return LocalPort(folder, plan, threads)
@@ -74,6 +77,7 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
     def _plan(self) -> Plan:
         shards = whole_number("n_shards", self.n_shards)
         options = {name: getattr(self, name) for name in _OPTIONS}
+        check_metric(self.metric, tuple(METRICS.values()))
         OHAC(**options)._check_parameters()
         most = self.max_shards
         return Plan(
@@ -88,6 +92,22 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
         """A name for a call, so that one that is sent twice is taken once."""
         return f"{self.__dict__['_me']}-{next(self.__dict__['_calls'])}"
 
+    def compact(self) -> int:
+        """Erase from the disk what has left the tree; the bytes of the shards' folders then.
+
+        As :meth:`ramify.journal.DurableTree.compact`, in all shards and in the router's file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     _ = model.partial_fit([[0.0], [1.0]], ids=["ash", "elm"]).forget("ash")
+        ...     model.compact() < 1_000_000
+        True
+        """
+        return int(self._ask("compact"))
+
     def close(self) -> None:
         """Have the shards take snapshots, and end them and the router; the folder stays.
 
@@ -95,7 +115,7 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
-        >>> ShardedOHAC(2, path=tempfile.mkdtemp(), engine="local").close()
+        >>> ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local").close()
         """
         port = self.__dict__.pop("_way", None)
         if port is not None:
@@ -114,8 +134,14 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
             state.pop(name, None)
         return state
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy made by 0.1 calls the folder its path."""
+        if "path" in state:
+            state["folder"] = state.pop("path")
+        super().__setstate__(state)
+
     def __len__(self) -> int:
-        if "_way" not in self.__dict__ and read_only_facts(Path(self.path)) is None:
+        if "_way" not in self.__dict__ and read_only_facts(folder_path(self.folder)) is None:
             return 0
         return int(self._ask("about")["points"])
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ramify.journal import DurableTree
+from ramify.serve._lists import Listed
 from ramify.serve._trees import Served
 from ramify.serve._view import Block, Still, blocks, heads, node_facts
+from ramify.tree import PointStream
 
 FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
 
@@ -23,59 +25,58 @@ _MOST_TOLD = 2000
 
 def facts(served: Served) -> dict[str, Any]:
     """What is known of a tree without looking at its points."""
-    tree = served.tree
-    live = tree.model._live
+    tree, stream = served.tree, served.tree.stream
     return {
         "name": served.name,
         **served.about,
         "dimension": served.dimension,
-        "points": 0 if live is None else int(live.n_points),
+        "points": stream.n_points,
         "leaves": len(tree),
         "version": served.versions[-1],
         "oldest_version": served.versions[0],
-        "ids": None if live is None or live.ids is None else _kind_of_ids(live),
+        "ids": stream.id_kind,
         "journal": tree.statistics(),
     }
 
 
-def _kind_of_ids(live: Any) -> str:
-    return next((type(one).__name__ for one in live.ids), "str")
-
-
-def cut_of(k: int | None, height: float | None, max_size: int | None) -> dict[str, Any]:
-    """The options of a cut that were given; ValueError if it is not one."""
-    asked = {"n_clusters": k, "height": height, "max_size": max_size}
-    given = {name: value for name, value in asked.items() if value is not None}
-    if len(given) != 1:
-        raise ValueError("give one of k, height and max_size")
-    return given
-
-
-def clusters(
-    tree: DurableTree, cut: dict[str, Any], representatives: int, limit: int
-) -> dict[str, Any]:
+def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Listed:
     """The clusters of a cut: ids that stay, sizes, heights and points that show what they are."""
     cut = _possible(tree, cut)
-    found = tree.clusters(**cut)
-    order = np.argsort(-np.asarray(found.sizes), kind="stable")[:limit]
-    examples = _examples(tree, found, order, cut, representatives)
-    shown = [one for some in examples for one in some]
-    known = describe(tree, shown)
-    return {
-        "total": len(found),
-        "clusters": [
+    version, found = _of_one_version(tree, lambda: tree.clusters(**cut))
+    order = np.argsort(-np.asarray(found.sizes), kind="stable")
+    nodes, sizes = np.asarray(found.node_ids)[order], np.asarray(found.sizes)[order]
+    heights, firsts = np.asarray(found.heights)[order], np.asarray(found.first_points)[order]
+    means = None if representatives == 0 else np.asarray(found.means)[order]
+
+    def show(begin: int, end: int) -> list[dict[str, Any]]:
+        some = slice(begin, end)
+        examples = _examples(tree, nodes[some], firsts[some], means, begin, cut, representatives)
+        known = describe(tree, [one for those in examples for one in those])
+        names = names_in_cuts(tree)
+        return [
             {
-                "label": int(label),
-                "node": int(found.node_ids[label]),
-                "name": names_of(tree).get(int(found.node_ids[label])),
-                "size": _plain(found.sizes[label]),
-                "height": float(found.heights[label]),
-                "first_point": int(found.first_points[label]),
-                "representatives": [known[one] for one in some],
+                "label": int(order[at]),
+                "node": int(nodes[at]),
+                "name": names.get(int(nodes[at])),
+                "size": _plain(sizes[at]),
+                "height": float(heights[at]),
+                "first_point": int(firsts[at]),
+                "representatives": [known[one] for one in examples[at - begin]],
             }
-            for label, some in zip(order.tolist(), examples, strict=True)
-        ],
-    }
+            for at in range(begin, end)
+        ]
+
+    arrays = (order, nodes, sizes, heights, firsts, *(() if means is None else (means,)))
+    return Listed(version, len(order), sum(one.nbytes for one in arrays), show)
+
+
+def _of_one_version(tree: DurableTree, ask: Any) -> tuple[int, Any]:
+    """What a tree says, and of which version. The writer rests only if it came in between."""
+    before, found = tree.version, ask()
+    if tree.version == before:
+        return before, found
+    told: tuple[int, Any] = tree.between(lambda: (tree.version, ask()))
+    return told
 
 
 def _possible(tree: DurableTree, cut: dict[str, Any]) -> dict[str, Any]:
@@ -85,33 +86,31 @@ def _possible(tree: DurableTree, cut: dict[str, Any]) -> dict[str, Any]:
     return cut
 
 
-def _examples(tree: DurableTree, found: Any, order: Any, cut: Any, count: int) -> list[list[int]]:
+def _examples(
+    tree: DurableTree, wanted: Any, firsts: Any, means: Any, begin: int, cut: Any, count: int
+) -> list[list[int]]:
     """The points nearest to each cluster's mean that are in it. The tree may grow meanwhile."""
-    if count == 0:
-        return [[] for _ in order]
-    means, live = np.asarray(found.means)[order], tree.model._live
-    wanted = min(2 * count, len(live))
-    examples: list[list[int]] = []
-    numbers, _ = live.nearest(_unit(means, live), wanted)
-    _, nodes = live.cluster_of(numbers.reshape(-1), _cut(cut))
+    stream = tree.stream
+    most = min(2 * count, len(stream))
+    if most == 0 or len(wanted) == 0:
+        return [[] for _ in wanted]
+    numbers, _ = stream.nearest(_unit(means[begin : begin + len(wanted)], stream), most)
+    _, nodes = tree.cluster_of(numbers.reshape(-1), **cut)
     nodes = nodes.reshape(numbers.shape)
-    for at, label in enumerate(order.tolist()):
-        inside = numbers[at][nodes[at] == found.node_ids[label]][:count].tolist()
-        examples.append(inside or [int(found.first_points[label])])
+    examples: list[list[int]] = []
+    for at, node in enumerate(wanted.tolist()):
+        inside = numbers[at][nodes[at] == node][:count].tolist()
+        first = int(firsts[at])
+        examples.append(inside or ([first] if stream.has(first) else []))
     return examples
 
 
-def _unit(means: Any, live: Any) -> Any:
-    rows = np.ascontiguousarray(means, dtype=live.dtype)
-    if live.settings.metric.unit_rows:  # a mean of directions may be none
+def _unit(means: Any, stream: PointStream) -> Any:
+    rows = np.ascontiguousarray(means, dtype=stream.dtype)
+    if stream.metric.unit_rows:  # a mean of directions may be none
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = np.where(lengths > 0, rows, 1.0).astype(live.dtype)
+        rows = np.where(lengths > 0, rows, 1.0).astype(stream.dtype)
     return rows
-
-
-def _cut(cut: dict[str, Any]) -> tuple[str, float]:
-    ((name, value),) = cut.items()
-    return name, value
 
 
 def describe(tree: DurableTree, numbers: list[int]) -> dict[int, dict[str, Any]]:
@@ -125,8 +124,13 @@ def describe(tree: DurableTree, numbers: list[int]) -> dict[int, dict[str, Any]]
 
 def names_of(tree: DurableTree) -> dict[int, str]:
     """What people call nodes, by their ids."""
-    live = tree.model._live
-    found: dict[int, str] = {} if live is None else live.names
+    found: dict[int, str] = tree.stream.node_names
+    return found
+
+
+def names_in_cuts(tree: DurableTree) -> dict[int, str]:
+    """What clusters of any cut are called, by the ids of their nodes."""
+    found: dict[int, str] = tree.stream.names_in_cuts
     return found
 
 
@@ -138,7 +142,8 @@ def title(described: dict[str, Any]) -> str:
         texts = [value for value in payload.values() if isinstance(value, str)]
         payload = next((one for one in words if isinstance(one, str)), next(iter(texts), None))
     if isinstance(payload, str) and payload.strip():
-        return " ".join(payload.split())[:_LONGEST_TITLE]
+        text = " ".join(payload.split())
+        return text if len(text) <= _LONGEST_TITLE else f"{text[: _LONGEST_TITLE - 1]}…"
     name = described["id"]
     return f"point {described['number']}" if name is None else str(name)[:_LONGEST_TITLE]
 
@@ -157,10 +162,10 @@ def assigned(tree: DurableTree, X: Any, cut: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def node(served: Served, wanted: int, members: int, offset: int) -> dict[str, Any]:
-    """A node: its parts, its neighbours, and points below it."""
+def node(served: Served, wanted: int, members: int) -> dict[str, Any]:
+    """A node: its parts, its neighbours, and some of the points below it."""
     still, place = _place(served, wanted)
-    below = still.numbers_below(place, members, offset)
+    below = still.numbers_below(place, members)
     shown = still.spread(place, 5)
     known = describe(served.tree, [*below, *shown])
     path = [still.public(one) for one in still.tree.path(place).tolist()]
@@ -169,9 +174,45 @@ def node(served: Served, wanted: int, members: int, offset: int) -> dict[str, An
         **node_facts(still, place),
         "name": names_of(served.tree).get(still.public(place)),
         "path": path,
+        "leaves": still.count(place),
         "members": [known[one] for one in below],
         "representatives": [known[one] for one in shown],
     }
+
+
+def members(served: Served, wanted: int) -> Listed:
+    """The points below a node, from left to right; those that have left meanwhile are left out."""
+    still, place = _place(served, wanted)
+    numbers = np.array(still.numbers_below(place, still.n_points(place)), np.int64)
+
+    def show(begin: int, end: int) -> list[dict[str, Any]]:
+        stream = served.tree.stream
+        some = [one for one in numbers[begin:end].tolist() if stream.has(one)]
+        known = describe(served.tree, some)
+        return [known[one] for one in some]
+
+    return Listed(still.version, len(numbers), numbers.nbytes, show)
+
+
+def hits(tree: DurableTree, text: str) -> Listed:
+    """Points by words of their payloads, the best first, with the path to each."""
+    version, found = tree.version, tree.ranked(text)
+
+    def show(begin: int, end: int) -> list[dict[str, Any]]:
+        stream = tree.stream
+        some = [one for one in found[begin:end].tolist() if stream.has(one)]
+        known = describe(tree, some)
+        return [{**known[one], "path": _path(stream, one)} for one in some]
+
+    return Listed(version, len(found), found.nbytes, show)
+
+
+def _path(stream: PointStream, number: int) -> list[int]:
+    try:
+        found: list[int] = stream.path(number)[0].tolist()
+    except (LookupError, ValueError):  # it has left in between
+        found = []
+    return found
 
 
 def _place(served: Served, wanted: int) -> tuple[Still, int]:
@@ -201,6 +242,7 @@ def outline(served: Served, wanted: int | None, most: int, k: int) -> dict[str, 
         "leaves": still.tree.n_leaves,
         "root": still.public(root),
         "path": [still.public(one) for one in still.tree.path(root).tolist()],
+        "cut": len(found) == most,  # there may be more
         "blocks": [
             {
                 "id": still.public(block.node),
@@ -240,6 +282,8 @@ def changes(found: Any, brief: bool = False) -> dict[str, Any]:
         "ids": _listed(found.ids),
         **{name: getattr(found, name).tolist() for name in ("absorbed", "leaves", "removed")},
         "leaf_weights": _listed(found.leaf_weights),
+        "leaf_ids": _listed(found.leaf_ids),
+        "leaf_points": _listed(found.leaf_points),
     }
 
 
@@ -255,7 +299,8 @@ def export(version: int, tree: Any, format: str) -> tuple[bytes, str]:
         whole = families_of(tree)
         told = {
             "version": version,
-            "points": whole.points.tolist(),
+            "points": tree.point_numbers.tolist(),
+            "leaves": whole.points.tolist(),
             "ids": _listed(tree.names),
             "leaf_weights": _listed(whole.weights),
             "families": np.column_stack([whole.ids, whole.children]).tolist(),

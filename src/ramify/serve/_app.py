@@ -2,129 +2,45 @@
 """_app.py: the addresses of the server, and what each of them does."""
 
 # No postponed annotations here: FastAPI reads them.
+import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Header, HTTPException, Path, Query, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI, Header, HTTPException, Query, Request
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
-from ramify.journal import BusyError, JournalError, NotWrittenError
-from ramify.serve import _answers, _edits, _feed, _writing
-from ramify.serve._bodies import JSON, KINDS, BodyError, read_json
+from ramify.hierarchy import Polished
+from ramify.serve import _answers, _edits, _feed, _labels, _writing
+from ramify.serve._bodies import JSON, read_json
 from ramify.serve._docs import docs_page
-from ramify.serve._door import Door, TooLargeError
+from ramify.serve._door import Door
 from ramify.serve._figures import metrics
+from ramify.serve._lists import Listed
+from ramify.serve._mistakes import PROBLEMS, add_mistakes
 from ramify.serve._quick import Quick
 from ramify.serve._settings import Settings
-from ramify.serve._trees import NoSuchTreeError, Served, Trees
-
-_BIGGEST = 2**53  # beyond, JSON's readers differ
-
-Name = Annotated[str, Path(description="Name of a tree", pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
-PointId = Annotated[str, Path(description="Id of a point, or its number", min_length=1)]
-K = Annotated[int | None, Query(ge=1, le=100_000, description="Number of clusters")]
-Height = Annotated[float | None, Query(allow_inf_nan=False, description="Cut at this height")]
-MaxSize = Annotated[int | None, Query(ge=1, le=_BIGGEST, description="Largest cluster")]
-
-
-class NewTree(BaseModel):
-    """How to begin a tree."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    algorithm: str = "ohac"
-    dimension: Annotated[int, Field(ge=1, le=65_536)] | None = None
-    metric: Literal["sqeuclidean", "cosine", "dot"] | None = None
-    linkage: Literal["average", "centroid", "ward"] | None = None
-    n_neighbors: Annotated[int, Field(ge=1, le=100)] | None = None
-    n_clusters: Annotated[int, Field(ge=1, le=_BIGGEST)] | None = None
-    distance_threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    window: Annotated[int, Field(ge=1, le=_BIGGEST)] | None = None
-    max_age: Annotated[float, Field(gt=0, allow_inf_nan=False)] | str | None = None
-    duplicates: Literal["keep", "count"] | None = None
-    max_leaves: Annotated[int, Field(ge=2, le=_BIGGEST)] | None = None
-    history: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
-
-
-class Problem(BaseModel):
-    """What is wrong."""
-
-    error: str
-
-
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem, "description": about}
-    for code, about in {
-        400: "not a request that can be read",
-        401: "a token is needed",
-        403: "this token may not",
-        404: "there is none",
-        408: "the body did not come",
-        409: "there is another, or the tree is empty",
-        413: "too large",
-        415: "a body of another kind",
-        422: "makes no sense",
-        429: "too much at once; Retry-After says when",
-        503: "not ready, or out of order",
-        504: "not in time",
-        507: "the disk is full",
-    }.items()
-}
-
-_POINT = {
-    "type": "object",
-    "required": ["vector"],
-    "properties": {
-        "id": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-        "vector": {"type": "array", "items": {"type": "number"}, "minItems": 1},
-        "payload": {},
-        "weight": {"type": "number"},
-        "time": {},
-    },
-}
-_POINTS = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            JSON: {
-                "schema": {
-                    "type": "object",
-                    "required": ["points"],
-                    "properties": {"points": {"type": "array", "items": _POINT, "minItems": 1}},
-                }
-            },
-            **{kind: {"schema": {"type": "string", "format": "binary"}} for kind in KINDS[1:]},
-        },
-    }
-}
-_VECTORS = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            JSON: {
-                "schema": {
-                    "type": "object",
-                    "required": ["vectors"],
-                    "properties": {
-                        "vectors": {
-                            "type": "array",
-                            "minItems": 1,
-                            "items": {"type": "array", "items": {"type": "number"}, "minItems": 1},
-                        }
-                    },
-                }
-            }
-        },
-    }
-}
+from ramify.serve._shapes import (
+    BIGGEST,
+    POINTS,
+    VECTORS,
+    By,
+    Cursor,
+    Cut,
+    Key,
+    Name,
+    NewTree,
+    Node,
+    PointId,
+    SomePoints,
+    Version,
+)
+from ramify.serve._trees import Served, Trees
 
 
 def make_app(settings: Settings) -> Any:
@@ -137,6 +53,7 @@ def make_app(settings: Settings) -> Any:
         opening = threading.Thread(target=trees.open_all, name="ramify-open", daemon=True)
         opening.start()
         yield
+        trees.ending.set()
         await run_in_threadpool(opening.join)
         await run_in_threadpool(trees.close)
 
@@ -145,15 +62,17 @@ def make_app(settings: Settings) -> Any:
         description="Live trees over points: insert, ask, follow.",
         version="1",
         lifespan=life,
-        responses=_PROBLEMS,
+        responses=PROBLEMS,
         docs_url=None,
         redoc_url=None,
     )
     app.state.trees = trees
-    _add_errors(app)
-    _add_trees(app, trees)
+    app.state.large = asyncio.Semaphore(2)  # bodies of JSON that are taken apart
+    add_mistakes(app)
+    _add_trees(app, trees, settings)
     _add_points(app, trees, settings)
     _add_questions(app, trees, settings)
+    _labels.add(app, lambda name: _found(trees, name), settings)
     _add_feed(app, trees, settings)
     if settings.cors:
         app.add_middleware(
@@ -176,11 +95,10 @@ def _found(trees: Trees, name: str) -> Served:
 
 def _tree_point(served: Served, text: str) -> Any:
     """A point as its address names it: by its id, or by its number where there are no ids."""
-    live = served.tree.model._live
-    if live is None:
+    stream = served.tree.stream
+    if not stream.begun:
         raise LookupError(f"there is no point {text!r}")
-    kind = None if live.ids is None else next((type(one) for one in live.ids), str)
-    if kind is str:
+    if stream.id_kind == "str":
         return text
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
@@ -188,70 +106,15 @@ def _tree_point(served: Served, text: str) -> Any:
     return int(text)
 
 
-# --- mistakes ---------------------------------------------------------------------------------
-
-
-def _add_errors(app: FastAPI) -> None:
-    def answer(code: int, **headers: str) -> Any:
-        async def handle(request: Request, error: Exception) -> Response:
-            notes = getattr(error, "__notes__", [])
-            said = error.args[0] if isinstance(error, LookupError) and error.args else error
-            text = "; ".join([str(said), *notes])
-            names = {name.replace("_", "-"): value for name, value in headers.items()}
-            return JSONResponse({"error": text}, code, names)
-
-        return handle
-
-    @app.exception_handler(HTTPException)
-    async def plain(request: Request, error: HTTPException) -> Response:
-        return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
-
-    @app.exception_handler(404)
-    async def nowhere(request: Request, error: Exception) -> Response:
-        return JSONResponse({"error": "there is nothing at this address"}, 404)
-
-    @app.exception_handler(405)
-    async def not_so(request: Request, error: Any) -> Response:
-        headers = getattr(error, "headers", None)
-        return JSONResponse({"error": "not by this method"}, 405, headers)
-
-    @app.exception_handler(RequestValidationError)
-    async def wrong(request: Request, error: RequestValidationError) -> Response:
-        texts = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
-        return JSONResponse({"error": "; ".join(texts)[:2000]}, 422)
-
-    @app.exception_handler(_feed.TooOldError)
-    async def too_old(request: Request, error: _feed.TooOldError) -> Response:
-        told = {"error": str(error), "oldest": error.oldest, "version": error.version}
-        return JSONResponse(told, 410)
-
-    for kind, handle in (
-        (BusyError, answer(429, retry_after="1")),
-        (NotWrittenError, answer(507)),
-        (JournalError, answer(503)),
-        (TooLargeError, answer(413)),
-        (_writing.SlowError, answer(504)),
-        (_writing.UnknownKindError, answer(415)),
-        (NotFittedError, answer(409)),
-        (FileExistsError, answer(409)),
-        (NoSuchTreeError, answer(404)),
-        (LookupError, answer(404)),
-        (BodyError, answer(422)),
-        (ValueError, answer(422)),
-        (TypeError, answer(422)),
-    ):
-        app.add_exception_handler(kind, handle)
-
-
 # --- addresses --------------------------------------------------------------------------------
 
 
-def _add_trees(app: FastAPI, trees: Trees) -> None:
+def _add_trees(app: FastAPI, trees: Trees, settings: Settings) -> None:
     @app.get("/trees", summary="All trees")
     def list_trees() -> dict[str, Any]:
         return {
             "trees": [_answers.facts(served) for served in trees.all()],
-            "failed": trees.failures,
+            "failed": trees.failed(),
         }
 
     @app.put("/trees/{name}", summary="Begin a tree", status_code=201, responses={200: {}})
@@ -265,24 +128,26 @@ def _add_trees(app: FastAPI, trees: Trees) -> None:
     def show(name: Name) -> dict[str, Any]:
         return _answers.facts(_found(trees, name))
 
+    @app.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
+    async def compact(name: Name) -> dict[str, Any]:
+        erased = _found(trees, name).tree.submit_compact()
+        return {"bytes": await _writing.answered(erased, settings)}
+
 
 def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
-    @app.post("/trees/{name}/points", summary="Insert points", openapi_extra=_POINTS)
+    @app.post("/trees/{name}/points", summary="Insert points", openapi_extra=POINTS)
     async def insert(
         request: Request,
         name: Name,
-        key: Annotated[
-            str | None, Header(alias="Idempotency-Key", max_length=180, min_length=1)
-        ] = None,
+        key: Key = None,
     ) -> dict[str, Any]:
-        return await _writing.insert_body(request, _found(trees, name), settings)
+        return await _writing.insert_body(request, _found(trees, name), trees.readers, settings)
 
     @app.get("/trees/{name}/points/{point:path}/path", summary="From the root to a point")
-    def path(name: Name, point: PointId) -> dict[str, Any]:
+    def path(name: Name, point: PointId, by: By = "id") -> dict[str, Any]:
         served = _found(trees, name)
-        number = _number(served, point)
-        live = served.tree.model._live
-        nodes, code = live.path(number)
+        number = _number(served, point, by)
+        nodes, code = served.tree.stream.path(number)
         return {"number": number, "nodes": nodes.tolist(), "code": code}
 
     @app.get("/trees/{name}/points/{point:path}", summary="A point and its payload")
@@ -291,13 +156,18 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
         number = _number(served, point)
         return _answers.describe(served.tree, [number])[number]
 
+    @app.post("/trees/{name}/forget", summary="Forget points, all or none")
+    async def forget_many(name: Name, asked: SomePoints, key: Key = None) -> dict[str, Any]:
+        served = _found(trees, name)
+        future = served.tree.submit_forget(asked.points, key=key, block=False)
+        told = await _writing.answered(future, settings)
+        return {"forgotten": told.forgotten, "version": told.version}
+
     @app.delete("/trees/{name}/points/{point:path}", summary="Forget a point")
     async def forget(
         name: Name,
         point: PointId,
-        key: Annotated[
-            str | None, Header(alias="Idempotency-Key", max_length=180, min_length=1)
-        ] = None,
+        key: Key = None,
     ) -> dict[str, Any]:
         served = _found(trees, name)
         wanted = _tree_point(served, point)
@@ -313,15 +183,15 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
         served = _found(trees, name)
         future = served.tree.submit_call("polish", {"m": m}, block=False)
         told = await _writing.answered(future, settings)
-        return {"changed": bool(told.value), "version": told.version}
+        found: Polished = told.value
+        rounds = [{**each._asdict(), "gain": each.gain} for each in found.rounds]
+        return {"changed": bool(found), "by": found.by, "rounds": rounds, "version": told.version}
 
     @app.post("/trees/{name}/edits", summary="Links, moves and names, by people")
     async def edit(
         name: Name,
         asked: _edits.Edit,
-        key: Annotated[
-            str | None, Header(alias="Idempotency-Key", max_length=180, min_length=1)
-        ] = None,
+        key: Key = None,
     ) -> dict[str, Any]:
         served = _found(trees, name)
         _require_points(served)
@@ -335,30 +205,30 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
         return _edits.told(served)
 
 
-def _number(served: Served, point: str) -> int:
-    wanted, live = _tree_point(served, point), served.tree.model._live
-    if live.ids is not None:
-        number = live.ids.find(wanted, live.next_arrival)
-        if number is not None and live.has(number):
-            return int(number)
-    elif wanted >= 0 and live.has(wanted):
-        return int(wanted)
-    raise LookupError(f"there is no point {point!r}")
+def _number(served: Served, point: str, by: str = "id") -> int:
+    stream = served.tree.stream
+    if by == "number" and point.isascii() and point.isdigit() and len(point) < 20:
+        number = int(point) if stream.has(int(point)) else None
+    else:
+        number = stream.find_meanwhile(_tree_point(served, point))
+    if number is None:
+        raise LookupError(f"there is no point {point!r}")
+    return number
 
 
 def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
-    @app.post("/trees/{name}/assign", summary="Where vectors belong", openapi_extra=_VECTORS)
+    @app.post("/trees/{name}/assign", summary="Where vectors belong", openapi_extra=VECTORS)
     async def assign(
-        request: Request, name: Name, k: K = None, height: Height = None, max_size: MaxSize = None
+        request: Request,
+        name: Name,
+        cut: Cut,
     ) -> dict[str, Any]:
         served = _found(trees, name)
-        cut = _answers.cut_of(k, height, max_size)
         if _writing.kind_of(request) != JSON:
             raise _writing.UnknownKindError(f"assign reads {JSON}")
         body = await _writing.whole_body(request, settings)
-        rows = await _writing.run_if_large(read_json, body)
-        live = served.tree.model._live
-        if live is not None and live.shared and not live.busy and len(rows) <= 16:  # microseconds
+        rows = await _writing.run_if_large(request, read_json, body)
+        if served.tree.stream.quick and len(rows) <= 16:  # microseconds
             return _answers.assigned(served.tree, rows.vectors, cut)
         found: dict[str, Any] = await run_in_threadpool(
             _answers.assigned, served.tree, rows.vectors, cut
@@ -368,30 +238,42 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
     @app.get("/trees/{name}/clusters", summary="The clusters of a cut, the largest first")
     def clusters(
         name: Name,
-        k: K = None,
-        height: Height = None,
-        max_size: MaxSize = None,
+        cut: Cut,
         representatives: Annotated[int, Query(ge=0, le=20)] = 3,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+        cursor: Cursor = None,
     ) -> dict[str, Any]:
         served = _found(trees, name)
         _require_points(served)
-        cut = _answers.cut_of(k, height, max_size)
-        return _answers.clusters(served.tree, cut, representatives, limit)
 
-    @app.get("/trees/{name}/nodes/{node}", summary="A node and points below it")
+        def find() -> Listed:
+            return _answers.clusters(served.tree, cut, representatives)
+
+        where, found = trees.lists.page(f"{name} clusters", find, cursor, limit)
+        return {**where, "clusters": found}
+
+    @app.get("/trees/{name}/nodes/{node}", summary="A node and some of the points below it")
     def node(
-        name: Name,
-        node: Annotated[int, Path(ge=-_BIGGEST, le=_BIGGEST)],
-        members: Annotated[int, Query(ge=0, le=1000)] = 20,
-        offset: Annotated[int, Query(ge=0, le=_BIGGEST)] = 0,
+        name: Name, node: Node, members: Annotated[int, Query(ge=0, le=1000)] = 20
     ) -> dict[str, Any]:
-        return _answers.node(_found(trees, name), node, members, offset)
+        return _answers.node(_found(trees, name), node, members)
+
+    @app.get("/trees/{name}/nodes/{node}/members", summary="All points below a node")
+    def members(
+        name: Name,
+        node: Node,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+        cursor: Cursor = None,
+    ) -> dict[str, Any]:
+        served = _found(trees, name)
+        what = f"{name} {node} members"
+        where, found = trees.lists.page(what, lambda: _answers.members(served, node), cursor, limit)
+        return {**where, "members": found}
 
     @app.get("/trees/{name}/outline", summary="What can be seen of a tree, for the page")
     def outline(
         name: Name,
-        node: Annotated[int | None, Query(ge=-_BIGGEST, le=_BIGGEST)] = None,
+        node: Annotated[int | None, Query(ge=-BIGGEST, le=BIGGEST)] = None,
         blocks: Annotated[int, Query(ge=1, le=5000)] = 600,
         k: Annotated[int, Query(ge=1, le=100_000, description="Clusters to colour")] = 8,
     ) -> dict[str, Any]:
@@ -401,12 +283,14 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
     def search(
         name: Name,
         q: Annotated[str, Query(max_length=1000)],
-        limit: Annotated[int, Query(ge=1, le=100)] = 20,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 20,
+        cursor: Cursor = None,
     ) -> dict[str, Any]:
         served = _found(trees, name)
-        hits = served.tree.search(q, limit=limit)
-        live = served.tree.model._live
-        return {"hits": [_hit(live, hit) for hit in hits]}
+        where, found = trees.lists.page(
+            f"{name} search {q}", lambda: _answers.hits(served.tree, q), cursor, limit
+        )
+        return {**where, "hits": found}
 
     @app.get("/trees/{name}/export", summary="The whole tree as a file")
     def export(
@@ -421,48 +305,32 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
         return Response(body, media_type=kind, headers={"x-ramify-version": str(version)})
 
 
-def _hit(live: Any, hit: Any) -> dict[str, Any]:
-    try:
-        nodes = live.path(hit.number)[0].tolist()
-    except (LookupError, ValueError):  # it has left in between
-        nodes = []
-    return {"number": hit.number, "id": hit.id, "payload": hit.payload, "path": nodes}
-
-
 def _require_points(served: Served) -> None:
     if len(served.tree) == 0:
         raise NotFittedError(f"the tree {served.name!r} has no points yet")
 
 
 def _add_feed(app: FastAPI, trees: Trees, settings: Settings) -> None:
-    since_what = "A version that an answer has named"
-    Since = Annotated[int | None, Query(ge=0, le=_BIGGEST, description=since_what)]
-
     @app.get("/trees/{name}/changes", summary="What became of a tree since a version")
-    def changes(
-        name: Name,
-        since: Annotated[int, Query(ge=0, le=_BIGGEST, description=since_what)],
-        brief: bool = False,
-    ) -> dict[str, Any]:
+    def changes(name: Name, since: Version, brief: bool = False) -> dict[str, Any]:
         return _feed.changes(_found(trees, name), since, brief)
 
     @app.get(
         "/trees/{name}/changes/stream",
         summary="Changes as they come (server-sent events)",
-        response_class=StreamingResponse,
+        response_class=_feed.Events,
     )
     async def stream(
         name: Name,
-        since: Since = None,
+        since: Version | None = None,
         brief: bool = False,
         heartbeat: Annotated[float, Query(ge=0.05, le=60)] = 15.0,
-        last: Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=_BIGGEST)] = None,
-    ) -> StreamingResponse:
-        served = _found(trees, name)
-        if served.readers >= settings.streams:
+        last: Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=BIGGEST)] = None,
+    ) -> Response:
+        feed = _feed.feed_of(_found(trees, name))
+        if len(feed) >= settings.streams:
             raise HTTPException(429, "so many follow this tree already", {"Retry-After": "10"})
-        events = _feed.stream(served, last if since is None else since, brief, heartbeat)
-        return StreamingResponse(events, media_type="text/event-stream")
+        return _feed.Told(feed, since if last is None else last, brief, heartbeat)
 
 
 def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
@@ -470,15 +338,21 @@ def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
-    @app.get("/readyz", summary="Whether all trees have been replayed")
-    async def readyz() -> Response:
-        ready = trees.ready.is_set()
-        told = {"ready": ready, "waiting": trees.waiting, "failed": len(trees.failures)}
+    @app.get("/readyz", summary="Whether all trees are there, replayed and open")
+    async def readyz(
+        failed: Annotated[
+            Literal["ok"] | None, Query(description="ok: ready without those that failed")
+        ] = None,
+    ) -> Response:
+        """How many trees failed; which, and why, is in /trees, which needs a token."""
+        missing = len(trees.failed())
+        ready = trees.ready.is_set() and (missing == 0 or failed == "ok")
+        told = {"ready": ready, "waiting": trees.waiting, "failed": missing}
         return JSONResponse(told, 200 if ready else 503)
 
     @app.get("/metrics", summary="For Prometheus", response_class=PlainTextResponse)
     def figures() -> str:
-        return metrics(trees.all(), door, trees.waiting)
+        return metrics(trees, door)
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_bodies.py: rows out of the bodies of requests: JSON, lines of JSON, Arrow, .npy.
+"""_bodies.py: rows out of the bodies of requests: JSON, lines of JSON, .npy.
 
 JSON is held in memory and limited. The others are written to a temporary file as they come,
-and read from there some rows at a time. No pickle is ever read.
+and read from there some rows at a time: Arrow by _arrow.py. No pickle is ever read.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from ramify.files._headers import check_matrix, read_header
 from ramify.serve._settings import Settings
 
 JSON, NDJSON = "application/json", "application/x-ndjson"
@@ -134,10 +135,10 @@ def read_lines(path: Path, settings: Settings) -> Iterator[Rows]:
     """Lines of JSON, a point each, some at a time."""
     rows = settings.batch_rows
     points: list[Any] = []
-    first = number = 0
+    first = number = taken = 0
     with path.open("rb") as file:
         while line := file.readline(_LONGEST_LINE + 1):
-            number += 1
+            number, taken = number + 1, taken + len(line)
             if len(line) > _LONGEST_LINE:
                 raise BodyError(f"line {number} is longer than {_LONGEST_LINE:,} bytes")
             if not line.strip():
@@ -146,9 +147,9 @@ def read_lines(path: Path, settings: Settings) -> Iterator[Rows]:
                 points.append(parse(line))
             except BodyError as error:
                 raise BodyError(f"line {number}: {error}") from None
-            if len(points) == rows:
+            if len(points) == rows or taken > settings.body_bytes:
                 yield of_points(points, first)
-                first, points = first + rows, []
+                first, points, taken = first + len(points), [], 0
     if points:
         yield of_points(points, first)
 
@@ -156,61 +157,18 @@ def read_lines(path: Path, settings: Settings) -> Iterator[Rows]:
 def read_npy(path: Path, settings: Settings) -> Iterator[Rows]:
     """An array, some rows at a time."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        with path.open("rb") as file:
+            header = read_header(file, path.stat().st_size, "the body")
+        n, width = check_matrix(header, "the body")
+        if header.dtype.kind not in "fiu":
+            raise ValueError(f"expected numbers, got {header.dtype}")
+    except ValueError as error:
         raise BodyError(f"this is no .npy: {error}") from None
-    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiu":
-        raise BodyError("expected one .npy array of numbers, rows by columns")
-    rows = _rows_at_once(settings, array.shape[1])
-    for begin in range(0, len(array), rows):
+    order: Literal["C", "F"] = "F" if header.column_by_column else "C"
+    array = np.memmap(path, header.dtype, "r", header.start, (n, width), order)
+    rows = max(settings.batch_bytes // (8 * width), 1)
+    for begin in range(0, n, rows):
         yield Rows(np.array(array[begin : begin + rows]))
 
 
-def _rows_at_once(settings: Settings, width: int) -> int:
-    """Rows of numbers that are written together."""
-    return max(settings.batch_bytes // (8 * max(width, 1)), 1)
-
-
-def read_arrow(path: Path, settings: Settings) -> Iterator[Rows]:
-    """An Arrow stream: a column "vector" of lists, or columns of numbers; "id", "payload", ..."""
-    import pyarrow as pa
-
-    try:
-        with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
-            for batch in reader:
-                rows = max(settings.batch_bytes * batch.num_rows // max(batch.nbytes, 1), 1)
-                for begin in range(0, batch.num_rows, rows):
-                    yield _of_batch(batch.slice(begin, rows))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OSError) as error:
-        raise BodyError(f"this is no Arrow stream that can be read: {error}") from None
-
-
-def _of_batch(batch: Any) -> Rows:
-    def column(name: str) -> Any:
-        return batch.column(name) if name in batch.schema.names else None
-
-    vector = column("vector")
-    if vector is not None:
-        flat = vector.flatten().to_numpy(zero_copy_only=False)
-        if vector.null_count or len(flat) % max(len(vector), 1):
-            raise BodyError('"vector": expected lists of one length in every row')
-        vectors = flat.reshape(len(vector), -1)
-    else:
-        names = [name for name in batch.schema.names if name not in _FIELDS]
-        if not names:
-            raise BodyError('expected a column "vector", or columns of numbers')
-        vectors = np.column_stack(
-            [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
-        )
-    if vectors.dtype.kind not in "fiu":
-        raise BodyError("expected numbers")
-    times = column("time")
-    ids, payloads, weights = (
-        None if found is None else found.to_pylist()
-        for found in map(column, ("id", "payload", "weight"))
-    )
-    dates = None if times is None else times.to_numpy(zero_copy_only=False)
-    return Rows(vectors, ids, payloads, weights, dates)
-
-
-READERS = {NDJSON: read_lines, NPY: read_npy, ARROW: read_arrow}
+READERS = {NDJSON: read_lines, NPY: read_npy}

@@ -6,6 +6,7 @@ One layer around the whole application, below all routes: no route can be reache
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
@@ -14,6 +15,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
+from ramify.serve._connections import Connections
 from ramify.serve._settings import Settings
 
 LOG = logging.getLogger("ramify.serve")
@@ -22,7 +26,11 @@ LOG = logging.getLogger("ramify.serve")
 OPEN = ("/healthz", "/readyz", "/", "/live.js", "/live.css", "/favicon.ico")
 
 #: Reading, although it has a body.
-_READING_POSTS = ("/assign",)
+_READING_POSTS = ("/assign", "/cluster_of", "/nearest", "/payloads")
+
+#: Whose bodies may be large; others say what is to be done, in a few words.
+_OWN_LIMITS = ("/points", "/assign", "/nearest")
+_LARGEST_ORDER = 1 << 20
 
 _MOST_CLIENTS = 10_000
 
@@ -50,6 +58,7 @@ class Door:
 
     def __init__(self, app: Any, settings: Settings) -> None:
         self._app, self._settings = app, settings
+        self.connections = Connections(settings)
         self._rates = Rates(settings.rate)
         self.requests: dict[tuple[str, int], int] = {}  #: by method and status, for /metrics
         self.seconds = 0.0
@@ -60,7 +69,8 @@ class Door:
                 await self._app(scope, receive, send)
             return
         request_id = secrets.token_hex(8)
-        scope.setdefault("state", {})["request_id"] = request_id
+        line = scope["ramify.line"] = scope.setdefault("state", {}).pop("ramify.line", None)
+        scope["state"]["request_id"] = request_id
         begin, status = time.perf_counter(), 500
 
         async def sending(message: MutableMapping[str, Any]) -> None:
@@ -75,17 +85,43 @@ class Door:
                 ]
             await send(message)
 
+        if line is not None:
+            line.begin()
         try:
             refusal = self._refusal(scope)
             if refusal is not None:
                 await _say(sending, *refusal)
             else:
-                await self._app(scope, receive, sending)
+                if line is not None and scope["path"] not in OPEN:
+                    line.let_in()
+                await self._app(scope, self._bounded(scope, receive), sending)
         finally:
+            if line is not None:
+                line.end()
             seconds = time.perf_counter() - begin
             self._count(scope["method"], status, seconds)
             if self._settings.log:
                 self._note(scope, request_id, status, seconds)
+
+    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        """A body that is read as a whole, by others than ours, which know their own limits."""
+        if scope["method"] in ("GET", "HEAD") or scope["path"].endswith(_OWN_LIMITS):
+            return receive
+        total = 0
+
+        async def some() -> MutableMapping[str, Any]:
+            nonlocal total
+            try:
+                async with asyncio.timeout(self._settings.idle_seconds):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(504, "the body did not come in time") from None
+            total += len(message.get("body", b""))
+            if total > _LARGEST_ORDER:
+                raise HTTPException(413, f"more than {_LARGEST_ORDER:,} bytes")
+            return message
+
+        return some
 
     def _refusal(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
         host = (scope.get("client") or ("?", 0))[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ramify.memory import resident
 from ramify.ray._figures import of_shards
-from ramify.serve._trees import Served
+from ramify.serve._trees import Served, Trees
 
 #: Name, kind, what it is, and where it is in a tree's statistics.
 _OF_TREES = (
@@ -24,27 +24,34 @@ _OF_TREES = (
 )
 
 
-def metrics(trees: list[Served], door: Any, waiting: int) -> str:
+def metrics(trees: Trees, door: Any) -> str:
     """The text of /metrics."""
     lines: list[str] = []
-    found = [(served, _statistics(served)) for served in trees]
+    found = [(served, _statistics(served)) for served in trees.all()]
     for name, kind, about, key in _OF_TREES:
         lines += _head(name, kind, about)
         lines += [f'{name}{{tree="{served.name}"}} {facts[key]:.9g}' for served, facts in found]
     for name, about, value in (
         ("ramify_points", "points in the tree", lambda one: len(one.tree)),
         ("ramify_version", "changes of the tree so far", lambda one: one.versions[-1]),
-        ("ramify_feed_readers", "who follows the changes", lambda one: one.readers),
+        ("ramify_feed_readers", "who follows the changes", _followers),
+        ("ramify_feed_dropped_total", "followers that did not read", _dropped),
         ("ramify_depth", "merges above the latest point", _depth),
         ("ramify_churn_nodes", "nodes that the latest commit touched", _churn),
     ):
-        lines += _head(name, "gauge", about)
+        lines += _head(name, "counter" if name.endswith("_total") else "gauge", about)
         lines += [f'{name}{{tree="{served.name}"}} {value(served)}' for served, _ in found]
     for served, _ in found:
-        if hasattr(served.tree, "figures"):  # in shards: the same names, for each of them
-            lines += of_shards(served.tree.figures(), served.name)
+        if hasattr(served.tree, "shard_statistics"):  # in shards: the same names, for each of them
+            lines += of_shards(served.tree.shard_statistics(), served.name)
     lines += _head("ramify_trees_to_open", "gauge", "trees that are still being replayed")
-    lines.append(f"ramify_trees_to_open {waiting}")
+    lines.append(f"ramify_trees_to_open {trees.waiting}")
+    lines += _head("ramify_tree_failed", "gauge", "1 for a tree that is out of order or in use")
+    lines += [f'ramify_tree_failed{{tree="{name}"}} 1' for name in sorted(trees.failed())]
+    lines += _head("ramify_connections", "gauge", "open connections")
+    lines.append(f"ramify_connections {len(door.connections)}")
+    lines += _head("ramify_connections_closed_total", "counter", "closed for keeping us waiting")
+    lines.append(f"ramify_connections_closed_total {door.connections.closed}")
     lines += _head("ramify_memory_bytes", "gauge", "memory of this process")
     lines.append(f"ramify_memory_bytes {resident()}")
     lines += _head("ramify_requests_total", "counter", "requests by method and status")
@@ -58,17 +65,23 @@ def _statistics(served: Served) -> dict[str, Any]:
     return {**found, "lag": found["seq"] - found["snapshot_seq"]}
 
 
+def _followers(served: Served) -> int:
+    return 0 if served.feed is None else len(served.feed)
+
+
+def _dropped(served: Served) -> int:
+    return 0 if served.feed is None else served.feed.dropped
+
+
 def _depth(served: Served) -> int:
     """Of one point: a tree that becomes a chain shows there."""
-    live = served.tree.model._live
-    number = -1 if live is None else live.next_arrival - 1
-    return live.depth(number) if live is not None and number >= 0 and live.has(number) else 0
+    stream = served.tree.stream
+    number = stream.next_number - 1
+    return stream.depth(number) if stream.has(number) else 0
 
 
 def _churn(served: Served) -> int:
-    past = None if served.tree.model._live is None else served.tree.model._live.past
-    steps = [] if past is None else past._steps[-1:]
-    return len(steps[0].families) if steps else 0
+    return served.tree.stream.n_touched
 
 
 def _head(name: str, kind: str, about: str) -> Iterable[str]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_quick.py: the question that is asked most, answered without the framework.
 
-``POST /trees/NAME/assign?k=K`` with a small JSON body: the answer takes microseconds, and
+``POST /trees/NAME/assign?n_clusters=K`` with a small JSON body: the answer takes microseconds, and
 FastAPI's way to it half a millisecond. What is the least bit out of the ordinary, a mistake
 included, takes the long way, from its beginning: both give the same answer.
 """
@@ -20,7 +20,7 @@ from ramify.serve._settings import Settings
 from ramify.serve._trees import Trees
 
 _PATH = re.compile(r"/trees/([a-z0-9][a-z0-9_-]{0,63})/assign")
-_QUERY = re.compile(rb"k=([1-9][0-9]{0,4})")
+_QUERY = re.compile(rb"(?:n_clusters|k)=([1-9][0-9]{0,4})")
 
 #: Bytes of a body, and rows in it, that are looked at here.
 _SMALL_BODY, _FEW_ROWS = 1 << 14, 16
@@ -63,9 +63,8 @@ class Quick:
             return None
         try:
             tree = self._trees.get(name).tree
-            live = tree.model._live
             rows = read_json(body)
-            if live is None or not live.shared or live.busy or len(rows) > _FEW_ROWS:
+            if not tree.stream.quick or len(rows) > _FEW_ROWS:
                 return None
             found = _answers.assigned(tree, rows.vectors, {"n_clusters": k})
         except Exception:  # whatever it is, the long way has the words for it

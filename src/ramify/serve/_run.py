@@ -10,14 +10,15 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import uvicorn
 
+from ramify.journal._folder import folder_path
 from ramify.serve._app import make_app
+from ramify.serve._connections import Line
 from ramify.serve._door import LOG
 from ramify.serve._settings import Settings
 
@@ -25,23 +26,37 @@ from ramify.serve._settings import Settings
 #: the writer as long as Python has it by default, five milliseconds.
 _TURN_SECONDS = 0.0005
 
+_MANY_FILES = 65_536
 
-def configure(settings: Settings) -> uvicorn.Server:
+
+class Server(uvicorn.Server):
+    """uvicorn's, which tells followers when it ends."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let followers go, who would not leave by themselves, then all others."""
+        self.config.app.app.state.trees.let_followers_go()  # type: ignore[union-attr]
+        for line in list(self.server_state.connections):
+            line.hurry()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
+def configure(settings: Settings) -> Server:
     """A server that is not running yet."""
+    app = make_app(settings)
     options = uvicorn.Config(
-        make_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
+        http=type("Line", (Line,), {"register": app.connections}),
         log_config=None,
         access_log=False,
-        limit_concurrency=settings.connections,
-        timeout_keep_alive=10,
+        timeout_keep_alive=60,  # ours is shorter
         timeout_graceful_shutdown=5,
         backlog=2048,
         server_header=False,
         ws="none",
     )
-    return uvicorn.Server(options)
+    return Server(options)
 
 
 def listening(settings: Settings) -> socket.socket:
@@ -72,11 +87,13 @@ def run(settings: Settings, *, announce: Any = None) -> None:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> run(Settings(Path("trees"), host="0.0.0.0"))
     Traceback (most recent call last):
     ...
     ValueError: host 0.0.0.0 can be reached from other machines, and there is no token: ...
     """
+    _allow_many_files()
     server = configure(settings)
     if settings.log and not LOG.handlers:
         LOG.addHandler(logging.StreamHandler(sys.stderr))
@@ -88,6 +105,20 @@ def run(settings: Settings, *, announce: Any = None) -> None:
             announce(address_of(bound))
         with _ended_by_signals():
             server.run(sockets=[bound])
+
+
+def _allow_many_files() -> None:
+    """Connections and trees are files to the system, and what it allows at first is few."""
+    with suppress(ImportError, OSError, ValueError):  # not on every system
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _MANY_FILES if hard == resource.RLIM_INFINITY else min(hard, _MANY_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+
+
+#: Seconds that the thread of a server has to end.
+_PATIENCE = 30.0
 
 
 @contextmanager
@@ -125,7 +156,7 @@ def running(folder: str | os.PathLike[str], **options: Any) -> Iterator[str]:
     ...     httpx.get(f"{address}/healthz").json()
     {'status': 'ok'}
     """
-    settings = replace(Settings(Path(folder), port=0, log=False), **options)
+    settings = replace(Settings(folder_path(folder), port=0, log=False), **options)
     server = configure(settings)
     with listening(settings) as bound:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
@@ -137,4 +168,6 @@ def running(folder: str | os.PathLike[str], **options: Any) -> Iterator[str]:
             yield address_of(bound)
         finally:
             server.should_exit = True
-            thread.join()
+            # The trees are closed by then. uvloop was seen to wait for ever when it closes a loop
+            # whose connections were cut while a reader was stuck; the thread is a daemon.
+            thread.join(_PATIENCE)

@@ -38,15 +38,22 @@ class Settings:
     stream_bytes: int = 4 << 30  #: of Arrow, .npy and NDJSON, which are read piece by piece
     batch_rows: int = 1000  #: lines of NDJSON that are written together
     batch_bytes: int = 4 << 20  #: of Arrow and .npy, at most, that are
+    readers: int = 8  #: processes that read Arrow at once, each of them one body
+    reader_bytes: int = 512 << 20  #: memory of a process that reads Arrow
+    reader_seconds: int = 60  #: that such a process has for a record batch
     queue_rows: int = 200_000
     rate: float = 2000.0  #: requests a second of one client
     write_seconds: float = 120.0  #: until a request that waits for the disk gives up
+    header_seconds: float = 10.0  #: that a connection has for the header of its next request
     idle_seconds: float = 20.0  #: until a body that does not come is given up
+    body_rate: int = 1000  #: bytes a second that a body must come with from then on
+    stall_seconds: float = 20.0  #: until a reader that does not read is let go
     streams: int = 100  #: readers of change feeds
+    erase_within: float | None = 86_400.0  #: seconds until what was forgotten is off the disk
     history: int = 1000  #: versions that new trees remember
     ray: str | None = None  #: address of a Ray cluster: trees are in shards there
     shards: int = 4  #: that such a tree begins with
-    connections: int = 1000
+    connections: int = 1000  #: at once; strangers make room for others
     log: bool = True
 
     def check(self) -> Settings:

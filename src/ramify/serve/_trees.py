@@ -5,23 +5,35 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ramify.checks import whole_number
-from ramify.journal import DurableTree
+from ramify.journal import DurableTree, FolderInUseError, JournalError
 from ramify.journal import open as open_tree
+from ramify.journal._folder import DATABASE
+from ramify.serve._arrow import ArrowReaders
+from ramify.serve._door import LOG
+from ramify.serve._lists import Lists
 from ramify.serve._settings import NAME, Settings, check_name
 from ramify.serve._view import View
 from ramify.spans import read_span
 from ramify.writing import write_whole
 
+if TYPE_CHECKING:
+    from ramify.serve._feed import Feed
+
 _ABOUT = "about.json"
+_ROUTER = "router.sqlite"  #: of a tree in shards
+
+#: Between two looks at trees that others had open.
+_AGAIN_SECONDS = 2.0
 
 #: What a tree can be created with, beside its algorithm and dimension.
 OPTIONS = (
-    *("metric", "linkage", "n_neighbors", "n_clusters", "distance_threshold"),
+    *("metric", "linkage", "zero_rows", "n_neighbors", "n_clusters", "distance_threshold"),
     *("window", "max_age", "duplicates", "max_leaves", "history"),
 )
 
@@ -37,6 +49,10 @@ class NoSuchTreeError(LookupError):
     """There is no tree of that name."""
 
 
+class TreeFailedError(Exception):
+    """A tree that is there, and cannot be used: damaged, in use elsewhere, or of another kind."""
+
+
 class Served:
     """A tree, and what the server knows of it beside."""
 
@@ -44,40 +60,27 @@ class Served:
         self.name, self.tree, self.about = name, tree, about
         self.view = View(tree)
         self.versions: deque[int] = deque(maxlen=history + 1)  #: that can be asked about
-        self._listeners: set[Any] = set()
-        self._lock = threading.Lock()
+        self.feed: Feed | None = None  #: those who follow it, once there is one
         self.versions.append(tree.between(lambda: tree.version))
         tree.listen(self._told)
 
     @property
     def dimension(self) -> int | None:
         """Width of the rows, if it is settled."""
-        live = self.tree.model._live
-        found: int | None = self.about.get("dimension") if live is None else live.settings.width
-        return found
+        width = self.tree.stream.width
+        return self.about.get("dimension") if width is None else width
+
+    @property
+    def broken(self) -> str | None:
+        """What has ended its writer, if something has."""
+        found = getattr(getattr(self.tree, "_writer", None), "broken", None)
+        return None if found is None else f"written down, and not taken: {found!r}"
 
     def _told(self, version: int) -> None:
         if not self.versions or version > self.versions[-1]:
             self.versions.append(version)
-        with self._lock:
-            listeners = list(self._listeners)
-        for wake in listeners:
-            wake()
-
-    def add_listener(self, wake: Any) -> None:
-        """Have a function called whenever there is a new version."""
-        with self._lock:
-            self._listeners.add(wake)
-
-    def remove_listener(self, wake: Any) -> None:
-        """The reverse."""
-        with self._lock:
-            self._listeners.discard(wake)
-
-    @property
-    def readers(self) -> int:
-        """Who follows the changes."""
-        return len(self._listeners)
+        if self.feed is not None:
+            self.feed.wake()
 
 
 class Trees:
@@ -88,30 +91,66 @@ class Trees:
         self._folder = settings.folder
         self._folder.mkdir(parents=True, exist_ok=True)
         self._trees: dict[str, Served] = {}
+        self.readers = ArrowReaders(settings)
         self._lock = threading.Lock()
-        self.failures: dict[str, str] = {}
+        self.lists = Lists()
+        self._failures: dict[str, str] = {}
+        self._in_use: set[str] = set()  #: of the failures, those that may end by themselves
         self.ready = threading.Event()
+        self.ending = threading.Event()
         self.waiting = 0  #: trees that are still to be opened
 
     def open_all(self) -> None:
-        """Open what is there."""
+        """Open what is there; then, until the server ends, what others have let go."""
         found = [path for path in sorted(self._folder.iterdir()) if _is_tree(path)]
         self.waiting = len(found)
         for path in found:
-            try:
-                self._trees[path.name] = self._open(path, None, {})
-            except Exception as error:  # the others must not suffer
-                self.failures[path.name] = str(error)
+            self._try(path)
             self.waiting -= 1
         self.ready.set()
+        while not self.ending.wait(_AGAIN_SECONDS):
+            for name in sorted(self._in_use):
+                with self._lock:
+                    self._try(self._folder / name)
+
+    def _try(self, path: Path) -> None:
+        """Open one; if that fails, say so, and let the others be."""
+        name, begin = path.name, time.monotonic()
+        try:
+            served = self._open(path, None, {})
+        except Exception as error:  # whatever it is, the others must not suffer
+            if self._failures.get(name) != str(error):
+                LOG.error(json.dumps({"tree": name, "failed": str(error)}))
+            self._failures[name] = str(error)
+            self._in_use -= {name}
+            self._in_use |= {name} if isinstance(error, FolderInUseError) else set()
+            return
+        seconds = round(time.monotonic() - begin, 3)
+        LOG.info(json.dumps({"tree": name, "opened": served.versions[-1], "seconds": seconds}))
+        self._trees[name] = served
+        self._failures.pop(name, None)
+        self._in_use.discard(name)
+
+    def failed(self) -> dict[str, str]:
+        """Trees that are there and cannot be used, and why."""
+        broken = {one.name: one.broken for one in self.all() if one.broken is not None}
+        return self._failures | broken
 
     def _open(self, path: Path, model: Any, about: dict[str, Any]) -> Served:
+        in_shards = (path / _ROUTER).exists()
+        if in_shards and self._settings.ray is None:
+            raise JournalError("this tree is in shards: serve it with --ray")
+        if (path / DATABASE).exists() and self._settings.ray is not None:
+            raise JournalError("this tree is not in shards: serve it without --ray")
         if (path / _ABOUT).exists():
             about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
         if self._settings.ray is not None:
             history = about.get("history", self._settings.history)
             return Served(path.name, self._open_shards(path, about, history), about, history)
-        tree = open_tree(path, model, queue_rows=self._settings.queue_rows)
+        settings = self._settings
+        tree = open_tree(
+            path, model, queue_rows=settings.queue_rows, erase_within=settings.erase_within
+        )
         return Served(path.name, tree, about, getattr(tree.model, "history", 0))
 
     def _open_shards(self, path: Path, about: dict[str, Any], history: int) -> Any:
@@ -135,10 +174,13 @@ class Trees:
         """The tree of a name."""
         found = self._trees.get(check_name(name))
         if found is None:
-            if name in self.failures:
-                raise NoSuchTreeError(f"{name} could not be opened: {self.failures[name]}")
+            self._require_sound(name)
             raise NoSuchTreeError(f"there is no tree {name!r}")
         return found
+
+    def _require_sound(self, name: str) -> None:
+        if name in self._failures:
+            raise TreeFailedError(f"{name} is there and cannot be used: {self._failures[name]}")
 
     def all(self) -> list[Served]:
         """All of them, by name."""
@@ -148,25 +190,39 @@ class Trees:
         """A tree of this name, and whether it is new; ValueError if it is there and another."""
         model, about = _model_of(asked, self._settings.history)
         with self._lock:
-            if check_name(name) in self._trees:
+            path = self._folder / check_name(name)
+            if name not in self._trees and _is_tree(path):  # put there since the server began
+                self._try(path)
+            self._require_sound(name)
+            if name in self._trees:
                 served = self._trees[name]
                 if served.about != about:
                     raise FileExistsError(f"there is a tree {name!r}, with other options")
                 return served, False
-            path = self._folder / name
+            path.mkdir(exist_ok=True)
+            write_whole(path / _ABOUT, json.dumps(about))  # without a tree it says nothing
             served = self._open(path, model, about)
-            write_whole(path / _ABOUT, json.dumps(about))
             self._trees[name] = served
             return served, True
 
+    def let_followers_go(self) -> None:
+        """The server ends: nothing more is told."""
+        for served in self.all():
+            if served.feed is not None:
+                served.feed.close()
+
     def close(self) -> None:
         """Finish what waits, take snapshots, and let the folders go."""
+        self.readers.close()
         for served in self.all():
-            served.tree.close()
+            try:
+                served.tree.close()
+            except JournalError as error:  # the others end well
+                LOG.error(json.dumps({"tree": served.name, "failed": str(error)}))
 
 
 def _is_tree(path: Path) -> bool:
-    begun = any((path / name).exists() for name in ("journal.sqlite", "router.sqlite"))
+    begun = any((path / name).exists() for name in (DATABASE, _ROUTER))
     return NAME.fullmatch(path.name) is not None and begun
 
 

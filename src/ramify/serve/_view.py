@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ramify.hierarchy import Hierarchy
+from ramify.hierarchy import Hierarchy, IntArray, Points
 from ramify.journal import DurableTree
 from ramify.outline import LeafOrder, leaf_order
 
@@ -26,26 +26,53 @@ _SHARE = 0.2
 _MOST_STEPS = 100_000
 
 
+class Line(NamedTuple):
+    """All points of a tree, leaf after leaf from left to right."""
+
+    numbers: IntArray
+    start: IntArray  # where those of the leaf at each position begin, and where the last ends
+
+    @classmethod
+    def of(cls, tree: Hierarchy, order: LeafOrder, points: Points | None) -> Line:
+        """Of leaves that may stand for several points."""
+        n = tree.n_leaves
+        if points is None or isinstance(points.places, slice):
+            return cls(tree.point_numbers[order.leaves], np.arange(n + 1))
+        position = np.empty(n, np.int64)
+        position[order.leaves] = np.arange(n)
+        of_points = position[points.places]
+        ends = np.cumsum(np.bincount(of_points, minlength=n))
+        return cls(points.numbers[np.argsort(of_points, kind="stable")], np.append(0, ends))
+
+
 class Still(NamedTuple):
     """A tree at rest."""
 
     version: int
     tree: Hierarchy
     order: LeafOrder
+    line: Line
 
     def public(self, node: int) -> int:
         """The id of a node."""
         n = self.tree.n_leaves
         if node < n:
-            return -1 - int(self.tree.point_numbers[node])
+            return -1 - int(self.tree.leaf_numbers[node])
         return int(self.tree.node_ids[node - n])
 
     def numbers_below(self, node: int, count: int, start: int = 0) -> list[int]:
         """Numbers of some points below a node, from left to right."""
-        begin = int(self.order.start[node])
-        end = begin + self.count(node)
-        some = self.order.leaves[begin + start : min(begin + start + count, end)]
-        return [int(number) for number in self.tree.point_numbers[some]]
+        first = int(self.order.start[node])
+        begin, end = self.line.start[[first, first + self.count(node)]].tolist()
+        some: list[int] = self.line.numbers[
+            begin + start : min(begin + start + count, end)
+        ].tolist()
+        return some
+
+    def n_points(self, node: int) -> int:
+        """Points below a node."""
+        first = int(self.order.start[node])
+        return int(self.line.start[first + self.count(node)] - self.line.start[first])
 
     def spread(self, node: int, count: int) -> list[int]:
         """Numbers of some points below a node, evenly spread."""
@@ -84,12 +111,17 @@ class View:
             kept = self._still
             if kept is not None and now < self._until and kept.version >= at_least:
                 return kept
-            version, tree = self._tree.between(lambda: (self._tree.version, self._tree.hierarchy()))
+            version, tree, points = self._tree.between(self._look)
             if self._still is None or version != self._still.version:
-                self._still = Still(version, tree, leaf_order(tree))
+                order = leaf_order(tree)
+                self._still = Still(version, tree, order, Line.of(tree, order, points))
             took = time.monotonic() - now
             self._until = time.monotonic() + max(_LEAST_SECONDS, took / _SHARE)
             return self._still
+
+    def _look(self) -> tuple[int, Hierarchy, Points | None]:
+        tree, points = self._tree.hierarchy(), self._tree.stream.all_points()
+        return self._tree.version, tree, points
 
 
 class Block(NamedTuple):

@@ -84,7 +84,7 @@
       const at = focus === null ? "" : `&node=${focus}`;
       const [picture, cut] = await Promise.all([
         ask(here(`/outline?blocks=${BLOCKS}&k=${k}${at}`)),
-        ask(here(`/clusters?k=${k}&limit=60&representatives=1`)),
+        ask(here(`/clusters?n_clusters=${k}&limit=60&representatives=1`)),
       ]);
       outline = picture;
       clusters = cut.clusters;
@@ -390,7 +390,7 @@
       list(node.representatives, box);
       if (node.size > 5) {
         const more = element("details", undefined, box);
-        element("summary", "Members", more);
+        element("summary", node.members.length < node.leaves ? `Members: ${count(node.members.length)} of ${count(node.leaves)}` : "Members", more);
         list(node.members, more);
       }
       byId("says").textContent = `${leaves(node.size)}, height ${number(node.height)}`;
@@ -416,17 +416,18 @@
   function writeClusters() {
     const box = byId("clusters");
     box.replaceChildren();
-    element("h3", `${count(clusters.length)} largest of ${k} clusters`, box);
+    const some = clusters.slice(0, 15);
+    const title = some.length < clusters.length ? `${some.length} largest of ${count(clusters.length)} clusters` : `${count(some.length)} clusters`;
+    element("h3", title, box);
     const all = element("ol", undefined, box);
-    for (const cluster of clusters.slice(0, 15)) {
+    for (const cluster of some) {
       const button = element("button", undefined, element("li", undefined, all));
       button.type = "button";
       const swatch = element("span", "", button);
       swatch.className = "swatch";
       swatch.style.background = color(cluster.node);
       const example = cluster.representatives.length > 0 ? words(cluster.representatives[0]) : `node ${cluster.node}`;
-      const title = cluster.name ?? example;
-      element("span", title, button).className = "label";
+      element("span", cluster.name ?? example, button).className = "label";
       element("span", count(cluster.size), button).className = "aside";
       button.addEventListener("click", () => zoom(cluster.node));
     }
@@ -539,6 +540,7 @@
   const box = byId("search");
   const results = byId("results");
   let hits = [];
+  let found = 0; // of which some are shown
   let picked = -1;
   let waiting = 0;
 
@@ -550,7 +552,9 @@
   async function look() {
     const query = box.value.trim();
     if (query === "") return close();
-    hits = (await ask(here(`/search?q=${encodeURIComponent(query)}&limit=12`))).hits;
+    const told = await ask(here(`/search?q=${encodeURIComponent(query)}&limit=12`));
+    hits = told.hits;
+    found = told.total;
     picked = hits.length > 0 ? 0 : -1;
     writeResults();
   }
@@ -569,6 +573,7 @@
         take(i);
       });
     });
+    if (hits.length < found) element("li", `the best ${hits.length} of ${count(found)}`, results).className = "nothing";
     results.hidden = false;
     box.setAttribute("aria-expanded", "true");
   }
@@ -580,7 +585,7 @@
     close();
     const above = hit.path[Math.max(hit.path.length - 6, 0)];
     await zoom(above === hit.path[0] ? null : above);
-    choose(-1 - hit.number);
+    choose(hit.path.at(-1) ?? -1 - hit.number);
     byId("says").textContent = `${words(hit)}, path ${hit.path.join(" ")}`;
   }
 

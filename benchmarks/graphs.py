@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees of graphs: ``python -m benchmarks.graphs``.
+
+Two graphs, made from a seed: of a million rows in five dimensions with their 15 nearest, by
+the neighbours that they share; and five million scores of pairs among a million records. For
+each linkage: seconds of one processor for edges, tree and sorted snapshot, and the most
+memory that the process held meanwhile, the graph's own arrays included. With ``--live``, what
+a point costs that comes with its edges, and one that goes.
+"""
+
+import argparse
+import time
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import cKDTree
+
+from ramify import GraphHAC, LiveGraphHAC, _core
+from ramify.memory import peak, reset_peak
+
+Array: TypeAlias = npt.NDArray[Any]
+
+
+def neighbours(n: int, k: int, seed: int = 0) -> Array:
+    """The k nearest of n rows of noise."""
+    rows = np.random.default_rng(seed).normal(size=(n, 5))
+    return np.asarray(cKDTree(rows).query(rows, k + 1)[1])[:, 1:]
+
+
+def pair_scores(n: int, pairs: int, seed: int = 0) -> tuple[Array, Array, Array]:
+    """Scores of records that fall into groups of four or so, each compared with a few."""
+    rng = np.random.default_rng(seed)
+    order = np.argsort(rng.integers(0, n // 4, n), kind="stable")
+    steps = -(-pairs // n) + 1
+    a = np.concatenate([order[:-s] for s in range(1, steps + 1)])[:pairs]
+    b = np.concatenate([order[s:] for s in range(1, steps + 1)])[:pairs]
+    return a, b, rng.random(pairs)
+
+
+def offline(n: int) -> None:
+    """Print a line for each graph and linkage."""
+    lists, scores = neighbours(n, 15), pair_scores(n, 5 * n)
+    for name, given in (("15 nearest", {"neighbors": lists}), ("pair scores", {"edges": scores})):
+        for linkage in ("average", "single"):
+            reset_peak()
+            begun = time.process_time()
+            model = GraphHAC(linkage=linkage).fit(**given)
+            seconds = time.process_time() - begun
+            most = peak() / 2**20
+            print(f"{name:12} {linkage:8} {len(model):,} points  {seconds:.1f} s  {most:,.0f} MiB")
+
+
+def shared(lists: Array) -> tuple[Array, Array, Array]:
+    """The graph of these lists: how many neighbours two points share, of k."""
+    n, k = lists.shape
+    common = _core.shared_neighbours(lists.astype(np.uint32))[0]
+    return np.repeat(np.arange(n), k), lists.ravel(), common / k
+
+
+def live(n: int, asked: int = 500) -> None:
+    """Print a line for each graph: all points but a few at once, these one by one, and back."""
+    for name, graph in (
+        ("15 nearest", shared(neighbours(n, 15))),
+        ("pair scores", pair_scores(n, 5 * n)),
+    ):
+        last = np.maximum(graph[0], graph[1])
+        begun = time.process_time()
+        early = last < n - asked
+        model = LiveGraphHAC().fit(edges=[one[early] for one in graph], ids=range(n - asked))
+        loaded = time.process_time() - begun
+        spent = []
+        for point in range(n - asked, n):
+            edges = [one[last == point] for one in graph]
+            begun = time.process_time()
+            model.partial_fit(edges=edges, ids=[point])
+            spent.append(time.process_time() - begun)
+        gone = []
+        for point in range(n - asked, n):
+            begun = time.process_time()
+            model.forget(point)
+            gone.append(time.process_time() - begun)
+        assert model._graph is not None
+        entries = model._graph._core.entries / len(model)
+        print(
+            f"{name:12} {n:,} points  {loaded:.1f} s to begin  {entries:.0f} entries a point  "
+            f"{1e3 * np.mean(spent):.2f} ms a point that comes (at most {1e3 * max(spent):.1f})  "
+            f"{1e3 * np.mean(gone):.2f} ms one that goes (at most {1e3 * max(gone):.1f})"
+        )
+
+
+def main() -> None:
+    """Print what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--points", type=int, default=1_000_000)
+    parser.add_argument("--live", action="store_true", help="points that come and go one by one")
+    options = parser.parse_args()
+    (live if options.live else offline)(options.points)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// bind_graph.cpp: trees of weighted graphs.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bind.hpp"
+#include "graph/graph.hpp"
+#include "graph/graph_hac.hpp"
+#include "python_pulse.hpp"
+#include "tree/ids.hpp"
+
+namespace ramify::bindings {
+namespace {
+
+template <class T>
+std::span<const T> span_of(const Vector<T>& values) {
+  return {values.data(), values.size()};
+}
+
+void check_edges(std::size_t n, const Vector<Vertex>& a, const Vector<Vertex>& b,
+                 const Vector<Weight>& weight) {
+  if (a.size() != b.size() || a.size() != weight.size())
+    throw std::invalid_argument("the arrays of edges do not fit each other");
+  for (const auto& ends : {span_of(a), span_of(b)})
+    if (std::any_of(ends.begin(), ends.end(), [n](Vertex v) { return v >= n; }))
+      throw std::invalid_argument("an edge has an end that is no point");
+}
+
+void check_ranks(std::size_t n, const Vector<std::uint32_t>& ranks) {
+  std::vector<bool> seen(n, false);
+  if (ranks.size() != n) throw std::invalid_argument("every point has a rank");
+  for (const std::uint32_t rank : span_of(ranks)) {
+    if (rank >= n || seen[rank]) throw std::invalid_argument("ranks are 0 to n - 1, each once");
+    seen[rank] = true;
+  }
+}
+
+GraphLinkage linkage_of(const std::string& name) {
+  if (name == "average") return GraphLinkage::kAverage;
+  if (name == "single") return GraphLinkage::kSingle;
+  throw std::invalid_argument("no linkage of graphs: " + name);
+}
+
+std::tuple<Out2<std::int64_t>, Out1<double>> tree_of_graph(
+    std::size_t n, const Vector<Vertex>& a, const Vector<Vertex>& b, const Vector<Weight>& weight,
+    const std::string& linkage_name, const Vector<std::uint32_t>& ranks, nb::object report) {
+  if (n < 1 || n > kMaxPoints) throw std::invalid_argument("expected 1 to 2^31 - 1 points");
+  check_edges(n, a, b, weight);
+  check_ranks(n, ranks);
+  const GraphLinkage linkage = linkage_of(linkage_name);
+  GraphTree tree = with_pulse(std::move(report), [&](const Pulse& pulse) {
+    return graph_hac(graph_of(n, span_of(a), span_of(b), span_of(weight)), linkage, span_of(ranks),
+                     pulse);
+  });
+  return {to_numpy(std::move(tree.children), 2), to_numpy(std::move(tree.weights))};
+}
+
+std::tuple<Out1<std::uint32_t>, Out1<std::uint32_t>> shared(const Rows<Vertex>& lists) {
+  const std::size_t n = lists.shape(0), k = lists.shape(1);
+  const std::span<const Vertex> all(lists.data(), n * k);
+  if (std::any_of(all.begin(), all.end(), [n](Vertex v) { return v >= n && v != kNoVertex; }))
+    throw std::invalid_argument("a list names a point that there is not");
+  SharedNeighbours found;
+  {
+    const nb::gil_scoped_release release;
+    found = shared_neighbours(all, k);
+  }
+  return {to_numpy(std::move(found.common)), to_numpy(std::move(found.united))};
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  m.def("graph_hac", &tree_of_graph, nb::arg("n"), nb::arg("a").noconvert(),
+        nb::arg("b").noconvert(), nb::arg("weight").noconvert(), nb::arg("linkage"),
+        nb::arg("ranks").noconvert(), nb::arg("report") = nb::none(),
+        "HAC of a graph: children, and what was between them in the weights' unit. A pair's "
+        "largest weight counts; `ranks` break ties.");
+  m.def("shared_neighbours", &shared, nb::arg("lists").noconvert(),
+        "For each entry of lists of nearest points: how many points both lists have, and how "
+        "many one of them has. 2^32 - 1 is no point.");
+}
+
+}  // namespace ramify::bindings

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forest/path_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "math/growth.hpp"
+#include "math/product_bounds.hpp"
+
+namespace ramify {
+namespace {
+
+constexpr std::size_t whole(std::size_t count, std::size_t width) {
+  return (count + width - 1) / width * width;
+}
+
+/// Are all of them numbers that can be compared?
+bool all_small(const float* values, std::size_t from, std::size_t to, float most) {
+  int large = 0;
+  for (std::size_t i = from; i < to; ++i) large += std::fabs(values[i]) < most ? 0 : 1;
+  return large == 0;
+}
+
+}  // namespace
+
+template <class Real>
+void PathTable<Real>::forget() {
+  for (NodeId& v : node_at_) v = kNone;
+  last_path_.clear();
+}
+
+template <class Real>
+void PathTable<Real>::wipe() noexcept {
+  for (std::vector<float>* buffer : {&spare_, &foot_weights_, &foot_near_, &foot_far_})
+    ramify::wipe(*buffer);
+  for (std::vector<Real>* buffer : {&spare_blocks_, &foot_blocks_}) ramify::wipe(*buffer);
+  if (node_at_.empty()) {  // nothing was seated, or memory ran out on the way
+    table_.clear();
+    blocks_.clear();
+    weights_.clear();
+    least_.clear();
+    lengths_.clear();
+  }
+  for (std::vector<float>* buffer : {&table_, &weights_, &least_}) wipe_behind(*buffer);
+  wipe_behind(blocks_);
+  wipe_behind(lengths_);
+  for (std::size_t place = 0; place < node_at_.size(); ++place) wipe_row(place);
+}
+
+/// What a place has of empty ones, and all that an empty one has.
+template <class Real>
+void PathTable<Real>::wipe_row(std::size_t place) noexcept {
+  const std::size_t places = node_at_.size();
+  float* row = own_row(place);
+  if (node_at_[place] != kNone) {
+    for (std::size_t i = 0; i < places; ++i) row[i] = node_at_[i] == kNone ? 0 : row[i];
+    return;
+  }
+  std::fill_n(row, places, 0.0F);
+  weights_[place] = 0;
+  if (of_means_) least_[place] = 0;
+  if (of_products_) lengths_[place] = 0;
+  for (std::size_t j = 0; !are_long() && j < dim_; ++j)
+    blocks_[(place / kWidth * dim_ + j) * kWidth + place % kWidth] = 0;
+}
+
+template <class Real>
+bool PathTable<Real>::seat(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
+                           std::span<const Slot> path, bool comes, std::size_t end) {
+  try {
+    if (seat_all(forest, trees, path, comes, end)) return true;
+  } catch (...) {  // some have a place, and nothing is known of them
+    node_at_.clear();
+    last_path_.clear();
+    throw;
+  }
+  forget();
+  std::fill(blocks_.begin(), blocks_.end(), Real{0});
+  return false;
+}
+
+template <class Real>
+bool PathTable<Real>::seat_all(std::span<const ForestItem<Real>> forest,
+                               std::span<const NodeId> trees, std::span<const Slot> path,
+                               bool comes, std::size_t end) {
+  if (place_of_.size() < end) place_of_.resize(end + end / 2);
+  above_ = forest.size() - (comes ? 1 : 0);
+  lowest_ = choose_foot(trees.first(above_), std::min(shared_from(path), above_));
+  foot_ = lowest_ + (comes ? 1 : 0);
+  places_.resize(forest.size());
+  make_room(above_ - lowest_);
+  ++paths_;
+  vacate(trees.subspan(lowest_, above_ - lowest_));
+  if (paths_ % kPathsToAnOrder == 0) put_in_order(trees.subspan(lowest_, above_ - lowest_));
+  seat_kept(forest, trees);
+  seat_foot(forest, trees, comes);
+  last_path_.assign(path.rbegin(), path.rend());
+  longest_ = 0;
+  for (std::size_t i = 0; of_products_ && i < forest.size(); ++i)
+    longest_ = std::max(longest_, is_foot(i) ? squared_length(forest[i]) : lengths_[places_[i]]);
+  const double rounding = (are_long() ? tile_rounding(dim_) : block_rounding(dim_)) + kSumRounding;
+  relative_ = of_products_ ? 0 : rounding;
+  absolute_ = (of_products_ ? rounding * longest_ : 0) + 1e-37 * static_cast<double>(dim_ + kWidth);
+  return are_long() ? compare_kept_pairs(forest) && compare_foot_pairs(forest)
+                    : compare_kept(forest) && compare_foot(forest);
+}
+
+/// How many subtrees lie below the first node, from the root down, that was not on the last path.
+template <class Real>
+std::size_t PathTable<Real>::shared_from(std::span<const Slot> path) const {
+  std::size_t shared = 0;
+  while (shared < std::min(path.size(), last_path_.size()) &&
+         path[path.size() - 1 - shared] == last_path_[shared])
+    ++shared;
+  return path.size() - shared + 2;
+}
+
+/// Choose how many of the lowest subtrees to treat as one-off. To keep a new subtree costs twice
+/// what a one-off comparison does; it pays if the subtree was one-off on the last path, too.
+template <class Real>
+std::size_t PathTable<Real>::choose_foot(std::span<const NodeId> trees, std::size_t most) const {
+  constexpr std::size_t kToKeep = 2;
+  std::size_t cost = trees.size(), best_cost = cost, best = trees.size();  // of all as the foot
+  bool any = false;
+  for (std::size_t k = trees.size(); k > 0; --k) {
+    if (k <= most && (!any || cost < best_cost)) {
+      best = k;
+      best_cost = cost;
+      any = true;
+    }
+    if (!knows(trees[k - 1]) && !was_in_foot(trees[k - 1])) cost += kToKeep;
+    cost -= 1;
+  }
+  return any && best_cost <= cost ? best : 0;
+}
+
+/// Places for so many, and for some that are not on the path; a larger table begins empty.
+template <class Real>
+void PathTable<Real>::make_room(std::size_t kept) {
+  if (kept + kept / 8 <= node_at_.size()) return;
+  const std::size_t more = kept / (kept < kLarge ? 2 : 4);
+  const std::size_t places = whole(kept + more + kWidth, kWidth);
+  node_at_.clear();
+  free_.clear();
+  std::vector<float>().swap(table_);  // there need not be room for both
+  table_.assign(places * places, 0);
+  row_of_.resize(places);
+  std::iota(row_of_.begin(), row_of_.end(), std::size_t{0});
+  blocks_.assign(are_long() ? 0 : places * dim_, 0);
+  weights_.assign(places, 0);
+  lengths_.assign(of_products_ ? places : 0, 0);
+  least_.assign(of_means_ ? places : 0, 0);
+  last_seen_.assign(places, 0);
+  idle_.reserve(places);
+  free_.reserve(places);
+  fresh_.reserve(kMostItems);
+  node_at_.assign(places, kNone);
+}
+
+/// Have empty places for those of a path that have none: whoever has not been on one for the
+/// longest time leaves.
+template <class Real>
+void PathTable<Real>::vacate(std::span<const NodeId> trees) {
+  std::size_t needed = 0;
+  newcomers_.clear();
+  newcomers_.reserve(trees.size());
+  for (std::uint32_t i = 0; i < trees.size(); ++i) {
+    const bool known = knows(trees[i]);
+    std::uint64_t never = 0, &seen = known ? last_seen_[place_of_[trees[i].raw()]] : never;
+    if (seen + 1 != paths_) newcomers_.push_back(static_cast<std::uint32_t>(lowest_) + i);
+    seen = paths_;
+    needed += known ? 0 : 1;
+  }
+  find_free_places();
+  if (needed <= free_.size()) return;
+  needed -= free_.size();
+  find_idle_places();
+  std::nth_element(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(needed - 1),
+                   idle_.end());
+  for (std::size_t i = 0; i < needed; ++i) {
+    node_at_[idle_[i].second] = kNone;
+    free_.push_back(idle_[i].second);
+  }
+  std::sort(free_.begin(), free_.end());
+}
+template <class Real>
+void PathTable<Real>::find_free_places() {
+  free_.clear();
+  for (std::uint32_t place = 0; place < node_at_.size(); ++place)
+    if (node_at_[place] == kNone) free_.push_back(place);
+}
+/// Of subtrees that do not hang off this path.
+template <class Real>
+void PathTable<Real>::find_idle_places() {
+  idle_.clear();
+  for (std::uint32_t place = 0; place < node_at_.size(); ++place)
+    if (node_at_[place] != kNone && last_seen_[place] != paths_)
+      idle_.emplace_back(last_seen_[place], place);
+}
+
+/// Repack places in the order of the path, the lowest subtree first, at the high end; leave every
+/// eighth place free, so that a new subtree lands beside its neighbours. Subtrees that do not hang
+/// off this path keep a place at the low end, as far as there are any left.
+template <class Real>
+void PathTable<Real>::put_in_order(std::span<const NodeId> trees) {
+  const std::size_t places = node_at_.size();
+  std::vector<std::uint32_t> path;
+  path.reserve(trees.size());
+  for (const NodeId v : trees)
+    if (knows(v)) path.push_back(place_of_[v.raw()]);
+  const std::size_t gaps = std::min(path.size() / kItemsToAGap, places - path.size());
+  const std::size_t first = places - path.size() - gaps;
+  find_idle_places();
+  std::sort(idle_.begin(), idle_.end());  // whoever was on a path last is the last one
+  const std::size_t staying = std::min(idle_.size(), first);
+  std::vector<Move> moves;
+  moves.reserve(places);
+  for (std::size_t i = 0; i < staying; ++i)
+    moves.push_back({idle_[idle_.size() - staying + i].second,
+                     static_cast<std::uint32_t>(first - staying + i)});
+  for (std::size_t i = 0; i < path.size(); ++i)
+    moves.push_back({path[i], static_cast<std::uint32_t>(first + i + i * gaps / path.size())});
+  move_all(moves);
+}
+
+template <class Real>
+void PathTable<Real>::move_all(std::span<const Move> moves) {
+  const std::size_t places = node_at_.size();
+  const std::vector<float> weights = weights_;
+  const std::vector<double> lengths = lengths_;
+  const std::vector<NodeId> nodes = node_at_;
+  const std::vector<std::uint64_t> seen = last_seen_;
+  std::vector<std::size_t> rows = row_of_;
+  spare_.resize(places);
+  spare_blocks_.resize(blocks_.size());  // from here on nothing may fail
+  for (const Move& row : moves) {
+    float* own = own_row(row.from);
+    for (const Move& one : moves) spare_[one.to] = own[one.from];
+    std::copy_n(spare_.data(), places, own);
+  }
+  blocks_.swap(spare_blocks_);
+  std::fill(node_at_.begin(), node_at_.end(), kNone);
+  const auto column = [&](std::vector<Real>& blocks, std::size_t place, std::size_t j) -> Real& {
+    return blocks[(place / kWidth * dim_ + j) * kWidth + place % kWidth];
+  };
+  for (const auto [from, to] : moves) {
+    if (!are_long())
+      for (std::size_t j = 0; j < dim_; ++j)
+        column(blocks_, to, j) = column(spare_blocks_, from, j);
+    weights_[to] = weights[from];
+    if (of_products_) lengths_[to] = lengths[from];
+    last_seen_[to] = seen[from];
+    node_at_[to] = nodes[from];
+    place_of_[node_at_[to].raw()] = to;
+    row_of_[to] = rows[from];
+    rows[from] = places;
+  }
+  // The rows of nobody are for the places of nobody.
+  auto left = std::remove(rows.begin(), rows.end(), places) - rows.begin();
+  for (std::size_t place = 0; place < places; ++place)
+    if (node_at_[place] == kNone) row_of_[place] = rows[static_cast<std::size_t>(--left)];
+  for (const Move& one : moves)
+    if (of_means_) find_least(one.to);
+  find_free_places();
+}
+
+template <class Real>
+void PathTable<Real>::find_least(std::size_t place) {
+  const float* row = kept_row(place);
+  float least = kClosed;
+  for (std::size_t i = place + 1; i < node_at_.size(); ++i)
+    least = node_at_[i] != kNone && row[i] < least ? row[i] : least;
+  least_[place] = least;
+}
+
+template <class Real>
+void PathTable<Real>::put_in_block(const ForestItem<Real>& item, std::size_t place,
+                                   std::vector<Real>& blocks, std::vector<float>& weights) {
+  weights[place] = weight_of(item);
+  if (are_long()) return;
+  Real* column = &blocks[place / kWidth * kWidth * dim_ + place % kWidth];
+  for (std::size_t j = 0; j < dim_; ++j) column[j * kWidth] = item.summary.mean[j];
+}
+
+/// The free place that is nearest to another.
+template <class Real>
+std::uint32_t PathTable<Real>::take_free_place(std::uint32_t near) {
+  auto at = std::lower_bound(free_.begin(), free_.end(), near);
+  if (at == free_.end() || (at != free_.begin() && near - *(at - 1) <= *at - near)) --at;
+  const std::uint32_t place = *at;
+  free_.erase(at);
+  return place;
+}
+
+template <class Real>
+void PathTable<Real>::seat_kept(std::span<const ForestItem<Real>> forest,
+                                std::span<const NodeId> trees) {
+  fresh_.clear();
+  begin_ = node_at_.size();
+  end_ = 0;
+  auto near = static_cast<std::uint32_t>(node_at_.size());
+  for (auto i = static_cast<std::uint32_t>(above_); i-- > lowest_;) {
+    const NodeId v = trees[i];
+    if (!knows(v)) {
+      const std::uint32_t place = take_free_place(near);
+      node_at_[place] = v;
+      place_of_[v.raw()] = place;
+      last_seen_[place] = paths_;
+      fresh_.push_back({i, place});
+      if (of_products_) lengths_[place] = squared_length(forest[i]);
+      if (of_means_) least_[place] = kClosed;
+      put_in_block(forest[i], place, blocks_, weights_);
+    }
+    places_[i] = near = place_of_[v.raw()];
+    begin_ = std::min<std::size_t>(begin_, places_[i]);
+    end_ = std::max<std::size_t>(end_, places_[i] + 1);
+  }
+  begin_ = std::min(begin_, end_) / kWidth * kWidth;
+  end_ = whole(end_, kWidth);
+}
+
+template <class Real>
+void PathTable<Real>::seat_foot(std::span<const ForestItem<Real>> forest,
+                                std::span<const NodeId> trees, bool comes) {
+  foot_width_ = whole(foot_, kWidth);
+  foot_blocks_.resize(are_long() ? 0 : foot_width_ * dim_);
+  foot_weights_.assign(foot_width_, 0);
+  foot_near_.resize(foot_ * foot_width_);
+  foot_far_.resize(foot_ * node_at_.size());
+  for (std::uint32_t i = 0; i < lowest_; ++i) places_[i] = i;
+  for (std::uint32_t i = 0; i < lowest_; ++i)
+    if (!knows(trees[i])) place_of_[trees[i].raw()] = foot_of(paths_);
+  if (comes) places_[above_] = static_cast<std::uint32_t>(lowest_);
+  for (std::size_t i = 0; i < lowest_; ++i) put_in_block(forest[i], i, foot_blocks_, foot_weights_);
+  if (comes) put_in_block(forest[above_], lowest_, foot_blocks_, foot_weights_);
+}
+
+/// Items 0 .. count-1 beside blocks first .. last-1.
+template <class Real>
+template <class ItemOf, class OutOf>
+void PathTable<Real>::compare(std::size_t count, ItemOf&& item, OutOf&& out,
+                              const std::vector<Real>& blocks, const std::vector<float>& weights,
+                              std::size_t first, std::size_t last) {
+  if (first >= last) return;
+  const BlockKernels<Real>& kernels = block_kernels<Real>();
+  RowsBesideBlocks<Real> r{{}, {}, blocks.data(), weights.data(), first, last, dim_, {}};
+  const auto choose = [&](std::size_t from, std::size_t rows) {
+    for (std::size_t k = 0; k < rows; ++k) {
+      const ForestItem<Real>& one = item(from + k);
+      r.rows[k] = one.summary.mean;
+      r.weights[k] = weight_of(one);
+      r.out[k] = out(from + k);
+    }
+  };
+  const std::size_t in_fours = count / 4 * 4;
+  for (std::size_t i = 0; i < in_fours; i += 4) {
+    choose(i, 4);
+    (of_products_ ? kernels.four_products : kernels.four_distances)(r);
+  }
+  for (std::size_t i = in_fours; i < count; ++i) {
+    choose(i, 1);
+    (of_products_ ? kernels.one_product : kernels.one_distance)(r);
+  }
+}
+
+/// The new kept places, in their rows and their columns.
+template <class Real>
+bool PathTable<Real>::compare_kept(std::span<const ForestItem<Real>> forest) {
+  const std::size_t places = node_at_.size();
+  std::size_t used = places;
+  while (used > 0 && node_at_[used - 1] == kNone) --used;
+  used = whole(used, kWidth);
+  compare(
+      fresh_.size(), [&](std::size_t i) -> const auto& { return forest[fresh_[i].item]; },
+      [&](std::size_t i) { return own_row(fresh_[i].place); }, blocks_, weights_, 0, used / kWidth);
+  for (const Fresh& one : fresh_) {
+    float* row = own_row(one.place);
+    row[one.place] = kClosed;
+    for (std::size_t i = 0; i < used; ++i) own_row(i)[one.place] = row[i];
+    for (std::size_t i = 0; i < used; ++i) {
+      if (node_at_[i] == kNone || i == one.place) continue;
+      if (!(std::fabs(row[i]) < kMostSeen)) return false;
+      note_least(one.place, i, row[i]);
+    }
+  }
+  return true;
+}
+
+template <class Real>
+bool PathTable<Real>::compare_foot(std::span<const ForestItem<Real>> forest) {
+  const auto item = [&](std::size_t i) -> const auto& { return forest[i < lowest_ ? i : above_]; };
+  const std::size_t places = node_at_.size();
+  compare(
+      foot_, item, [&](std::size_t i) { return &foot_near_[i * foot_width_]; }, foot_blocks_,
+      foot_weights_, 0, foot_width_ / kWidth);
+  compare(
+      foot_, item, [&](std::size_t i) { return foot_far_.data() + i * places; }, blocks_, weights_,
+      begin_ / kWidth, end_ / kWidth);
+  bool fits = true;
+  for (std::size_t i = 0; i < foot_; ++i) {
+    fits = fits && all_small(&foot_near_[i * foot_width_], 0, foot_, kMostSeen) &&
+           all_small(foot_far_.data() + i * places, begin_, end_, kMostSeen);
+    foot_near_[i * foot_width_ + i] = kClosed;
+  }
+  return fits;
+}
+
+// --- long rows ------------------------------------------------------------------------
+
+/// Call use(item, other, linkage) for all of these, some more than once. False if numbers are too
+/// large.
+template <class Real>
+template <class Use>
+bool PathTable<Real>::compare_pairs(std::span<const ForestItem<Real>> forest,
+                                    std::span<const std::uint32_t> items,
+                                    std::span<const std::uint32_t> others, Use&& use) const {
+  constexpr std::size_t kSide = RowTile<Real>::kSide;
+  const TileKernels<Real>& kernels = tile_kernels<Real>();
+  RowTile<Real> tile;
+  bool fits = true;
+  for (std::size_t k = 0; k < others.size(); k += kSide) {
+    const auto other = [&](std::size_t c) { return others[std::min(k + c, others.size() - 1)]; };
+    for (std::size_t c = 0; c < kSide; ++c) tile.others[c] = forest[other(c)].summary.mean;
+    for (std::size_t i = 0; i < items.size(); i += kSide) {
+      const std::size_t rows = std::min(kSide, items.size() - i);
+      for (std::size_t r = 0; r < rows; ++r) tile.rows[r] = forest[items[i + r]].summary.mean;
+      (of_products_ ? kernels.products : kernels.distances)[rows - 1](tile, dim_);
+      for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t c = 0; c < kSide; ++c) {
+          const std::uint32_t a = items[i + r], b = other(c);
+          const float value = tile.out[r][c];
+          const float linkage =
+              of_products_ ? -value : value + (weight_of(forest[a]) + weight_of(forest[b]));
+          fits = fits && std::fabs(linkage) < kMostSeen;
+          use(a, b, linkage);
+        }
+    }
+  }
+  return fits;
+}
+
+/// What is not known of two that are on this path.
+template <class Real>
+bool PathTable<Real>::compare_kept_pairs(std::span<const ForestItem<Real>> forest) {
+  const std::size_t places = node_at_.size();
+  for (const Fresh& one : fresh_) {
+    std::fill_n(own_row(one.place), places, kUnknown);
+    for (std::size_t i = 0; i < places; ++i) own_row(i)[one.place] = kUnknown;
+    own_row(one.place)[one.place] = kClosed;
+  }
+  // Those that were on the last path, too, were compared then.
+  for (const std::uint32_t i : newcomers_) {
+    const float* row = kept_row(places_[i]);
+    unknown_.clear();
+    for (auto k = static_cast<std::uint32_t>(lowest_); k < above_; ++k)
+      if (row[places_[k]] == kUnknown) unknown_.push_back(k);
+    if (unknown_.empty()) continue;
+    const bool fits = compare_pairs(forest, std::span(&i, 1), unknown_,
+                                    [&](std::uint32_t a, std::uint32_t b, float linkage) {
+                                      own_row(places_[a])[places_[b]] = linkage;
+                                      own_row(places_[b])[places_[a]] = linkage;
+                                      note_least(places_[a], places_[b], linkage);
+                                    });
+    if (!fits) return false;
+  }
+  return true;
+}
+
+template <class Real>
+bool PathTable<Real>::compare_foot_pairs(std::span<const ForestItem<Real>> forest) {
+  const std::size_t places = node_at_.size();
+  const auto use = [&](std::uint32_t a, std::uint32_t b, float linkage) {
+    if (is_foot(b)) {
+      foot_near_[places_[a] * foot_width_ + places_[b]] = linkage;
+      foot_near_[places_[b] * foot_width_ + places_[a]] = linkage;
+    } else {
+      foot_far_[places_[a] * places + places_[b]] = linkage;
+    }
+  };
+  // The foot, x and then the kept ones: some at a time with all of the foot that come no later. In
+  // this order each of the kept, who are many, is fetched once.
+  constexpr std::size_t kSide = RowTile<Real>::kSide;
+  std::vector<std::uint32_t>& items = unknown_;
+  items.clear();
+  for (std::uint32_t i = 0; i < lowest_; ++i) items.push_back(i);
+  if (foot_ > lowest_) items.push_back(static_cast<std::uint32_t>(above_));
+  for (auto i = static_cast<std::uint32_t>(lowest_); i < above_; ++i) items.push_back(i);
+  bool fits = true;
+  for (std::size_t i = 0; i < items.size(); i += kSide) {
+    const std::size_t end = std::min(i + kSide, items.size());
+    fits = compare_pairs(forest, std::span(items).first(std::min(end, foot_)),
+                         std::span(items).subspan(i, end - i), use) &&
+           fits;
+  }
+  for (std::size_t i = 0; i < foot_; ++i) foot_near_[i * foot_width_ + i] = kClosed;
+  return fits;
+}
+
+template class PathTable<float>;
+template class PathTable<double>;
+
+}  // namespace ramify

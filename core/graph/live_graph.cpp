@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/live_graph.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+
+namespace ramify {
+
+Vertex LiveGraph::announce(std::uint64_t key, std::uint64_t number) {
+  const Vertex v = new_vertex();
+  marks_[v] = kCame;
+  vertices_[v].key = key;
+  vertices_[v].number = number;
+  return v;
+}
+
+void LiveGraph::update(std::span<const Vertex> gone, std::span<const Vertex> came,
+                       std::span<const Edge> edges) {
+  Change change = begin(gone, came, edges);
+  for (Level l = 0; l < bands_.count() && !change.empty(); ++l) change = step(l, change);
+  finish();
+}
+
+/// What changes among the points.
+LiveGraph::Change LiveGraph::begin(std::span<const Vertex> gone, std::span<const Vertex> came,
+                                   std::span<const Edge> edges) {
+  Change change;
+  change.gone.assign(gone.begin(), gone.end());
+  change.came.assign(came.begin(), came.end());
+  dead_.assign(gone.begin(), gone.end());
+  points_ += came.size();
+  points_ -= gone.size();
+  for (const Vertex v : came) {
+    links_[v].count = 1;
+    remember(v);
+  }
+  for (const Edge& edge : edges) {
+    const Weight before = weight(edge.a, edge.b);
+    if (before == edge.weight) continue;
+    for (const auto& [v, to] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
+      if (marks_[v] != kCame) remember_list(v);
+      put(v, to, edge.weight);
+    }
+    if (marks_[edge.a] != kCame && marks_[edge.b] != kCame)
+      change.edges.push_back({edge.a, edge.b, before, edge.weight});
+  }
+  for (const Vertex v : came) marks_[v] = kStays;
+  return change;
+}
+
+/// The merges of a band, where something has changed, and what changes above it.
+LiveGraph::Change LiveGraph::step(Level l, const Change& change) {
+  for (const Vertex v : change.gone) marks_[v] = kGone;
+  for (const Vertex v : change.came) marks_[v] = kCame;
+  apply(l, change);
+  find_components(l, change);
+
+  std::vector<Vertex> old_groups;
+  for (const auto& some : {std::span<const Vertex>(dirty_), std::span<const Vertex>(change.gone)})
+    for (const Vertex v : some)
+      if (old_death(v) == l) old_groups.push_back(old_next(v));
+  std::sort(old_groups.begin(), old_groups.end());
+  old_groups.erase(std::unique(old_groups.begin(), old_groups.end()), old_groups.end());
+
+  Change out;
+  kept_.clear();
+  for (std::size_t c = 0; c + 1 < components_.size(); ++c) {
+    if (components_[c + 1] - components_[c] == 1) {
+      stay_single(l, dirty_[components_[c]], out);
+      continue;
+    }
+    for (Group& group : groups_of(l, c)) {
+      if (group.members.size() == 1)
+        stay_single(l, group.members.front(), out);
+      else
+        make_group(l, std::move(group), out);
+    }
+  }
+  for (const Vertex v : change.gone)
+    if (old_death(v) > l) out.gone.push_back(v);
+  std::sort(kept_.begin(), kept_.end());
+  for (const Vertex group : old_groups) {
+    if (std::binary_search(kept_.begin(), kept_.end(), group)) continue;
+    out.gone.push_back(group);
+    dead_.push_back(group);
+  }
+  list_groups(l, out);
+  carry_edges(l, change, out);
+
+  merged_anew_ += dirty_.size();
+  for (const Vertex v : dirty_) component_of_[v] = kNoVertex;
+  for (const auto& some : {change.gone, change.came})
+    for (const Vertex v : some) marks_[v] = kStays;
+  return out;
+}
+
+void LiveGraph::finish() {
+  for (const Past& one : past_) past_of_[one.vertex] = kNoVertex;
+  past_.clear();
+  for (const Vertex v : dead_) {
+    vertices_[v] = {};
+    links_[v] = {};
+    free_.push_back(v);
+  }
+  dead_.clear();
+  ++updates_;
+}
+
+Vertex LiveGraph::new_vertex() {
+  if (!free_.empty()) {
+    const Vertex v = free_.back();
+    free_.pop_back();
+    return v;
+  }
+  const auto v = static_cast<Vertex>(vertices_.size());
+  vertices_.emplace_back();
+  links_.emplace_back();
+  past_of_.push_back(kNoVertex);
+  marks_.push_back(kStays);
+  component_of_.push_back(kNoVertex);
+  dirty_at_.push_back(kNoVertex);
+  place_.push_back(kNoVertex);
+  return v;
+}
+
+bool LiveGraph::ranks_before(Vertex a, Vertex b) const {
+  const VertexData &x = vertices_[a], &y = vertices_[b];
+  return x.key != y.key ? x.key < y.key : x.number < y.number;
+}
+
+LiveGraph::Past& LiveGraph::remember(Vertex v) {
+  if (past_of_[v] == kNoVertex) {
+    past_of_[v] = static_cast<Vertex>(past_.size());
+    past_.push_back({v, links_[v].death, links_[v].next, false, {}});
+  }
+  return past_[past_of_[v]];
+}
+
+void LiveGraph::remember_list(Vertex v) {
+  Past& known = remember(v);
+  if (known.has_list) return;
+  known.has_list = true;
+  known.list = vertices_[v].list;
+}
+
+void LiveGraph::put(Vertex v, Vertex to, Weight sum) {
+  List& list = vertices_[v].list;
+  const auto at = std::lower_bound(list.begin(), list.end(), Entry{to, 0});
+  if (at != list.end() && at->to == to) {
+    if (sum == 0)
+      list.erase(at);
+    else
+      at->sum = sum;
+  } else if (sum != 0) {
+    list.insert(at, {to, sum});
+  }
+}
+
+Weight LiveGraph::weight(Vertex a, Vertex b) const {
+  const List& list = vertices_[a].list;
+  const auto at = std::lower_bound(list.begin(), list.end(), Entry{b, 0});
+  return at != list.end() && at->to == b ? at->sum : 0;
+}
+
+void LiveGraph::neighbours(Vertex v, Level l, List& found) const {
+  found.clear();
+  for (const Entry& entry : vertices_[v].list) {
+    const Vertex to = at_level(entry.to, l);
+    if (place_[to] == kNoVertex) {
+      place_[to] = static_cast<Vertex>(found.size());
+      found.push_back({to, 0});
+    }
+    found[place_[to]].sum += entry.sum;
+  }
+  for (const Entry& entry : found) place_[entry.to] = kNoVertex;
+}
+
+void LiveGraph::old_neighbours(Vertex v, Level l, List& found) const {
+  found.clear();
+  const Past* known = past(v);
+  for (const Entry& entry : known != nullptr && known->has_list ? known->list : vertices_[v].list) {
+    Vertex to = entry.to;
+    while (old_death(to) < l) to = old_next(to);
+    if (place_[to] == kNoVertex) {
+      place_[to] = static_cast<Vertex>(found.size());
+      found.push_back({to, 0});
+    }
+    found[place_[to]].sum += entry.sum;
+  }
+  for (const Entry& entry : found) place_[entry.to] = kNoVertex;
+}
+
+}  // namespace ramify

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// live_graph_read.cpp: the tree of a live graph, and what must hold of it.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "graph/live_graph.hpp"
+#include "graph/tree_writer.hpp"
+
+namespace ramify {
+
+std::vector<Edge> LiveGraph::edges() const {
+  std::vector<Edge> found;
+  for (Vertex v = 0; v < vertices_.size(); ++v)
+    if (is_point(v))
+      for (const Entry& entry : vertices_[v].list)
+        if (v < entry.to) found.push_back({v, entry.to, entry.sum});
+  return found;
+}
+
+LiveGraph::Snapshot LiveGraph::snapshot() const {
+  Snapshot out;
+  std::vector<Vertex> groups, last;
+  for (Vertex v = 0; v < vertices_.size(); ++v) {
+    if (links_[v].count == 0) continue;
+    (is_point(v) ? out.points : groups).push_back(v);
+    if (links_[v].death == kNever) last.push_back(v);
+  }
+  std::sort(out.points.begin(), out.points.end(),
+            [&](Vertex a, Vertex b) { return vertices_[a].number < vertices_[b].number; });
+  std::sort(groups.begin(), groups.end(), [&](Vertex a, Vertex b) {
+    return std::pair(links_[a].birth, a) < std::pair(links_[b].birth, b);
+  });
+  TreeWriter tree(out.points.size());
+  std::vector<std::int64_t> node(vertices_.size());
+  for (std::size_t i = 0; i < out.points.size(); ++i)
+    node[out.points[i]] = static_cast<std::int64_t>(i);
+  std::vector<std::int64_t> parts;
+  for (const Vertex v : groups) {
+    const VertexData& group = vertices_[v];
+    parts.clear();
+    for (const Vertex member : group.members) parts.push_back(node[member]);
+    for (const Merge& merge : group.merges)
+      parts.push_back(tree.join(parts[merge.a], parts[merge.b], merge.weight));
+    node[v] = parts.back();
+  }
+  std::sort(last.begin(), last.end(), [&](Vertex a, Vertex b) { return ranks_before(a, b); });
+  std::vector<TreeWriter::Part> ends;
+  ends.reserve(last.size());
+  for (std::size_t i = 0; i < last.size(); ++i)
+    ends.emplace_back(links_[last[i]].count, static_cast<std::uint32_t>(i), node[last[i]]);
+  tree.join_parts(ends);
+  out.tree = std::move(tree).tree();
+  return out;
+}
+
+std::size_t LiveGraph::entries() const {
+  std::size_t found = 0;
+  for (const VertexData& vertex : vertices_) found += vertex.list.size();
+  return found;
+}
+
+void LiveGraph::check() const {
+  const auto require = [](bool holds, const char* what) {
+    if (!holds) throw std::logic_error(std::string("live graph: ") + what);
+  };
+  const std::vector<Edge> all = edges();
+  std::size_t points = 0;
+  for (Vertex v = 0; v < vertices_.size(); ++v) {
+    const VertexData& vertex = vertices_[v];
+    if (links_[v].count == 0) continue;
+    points += is_point(v);
+    require((links_[v].death == kNever) == (links_[v].next == kNoVertex), "3, an end with a next");
+    require(links_[v].death == kNever || links_[v].death < bands_.count(), "3, too late a band");
+    std::uint32_t count = is_point(v);
+    for (const Vertex member : vertex.members) {
+      count += links_[member].count;
+      require(links_[member].next == v && links_[member].death + 1 == links_[v].birth &&
+                  links_[member].birth <= links_[member].death,
+              "2, a member that is elsewhere");
+    }
+    require(count == links_[v].count, "2, a wrong number of points");
+    require(vertex.merges.size() + 1 == std::max<std::size_t>(1, vertex.members.size()),
+            "2, a wrong number of merges");
+    List expected;
+    for (const Edge& edge : all) {
+      Vertex a = at_level(edge.a, links_[v].birth), b = at_level(edge.b, links_[v].birth);
+      if (b == v) std::swap(a, b);
+      if (a == v && b != v) expected.push_back({b, edge.weight});
+    }
+    std::sort(expected.begin(), expected.end());
+    std::size_t kept = 0;
+    for (const Entry& entry : expected) {
+      if (kept > 0 && expected[kept - 1].to == entry.to)
+        expected[kept - 1].sum += entry.sum;
+      else
+        expected[kept++] = entry;
+    }
+    expected.resize(kept);
+    require(expected.size() == vertex.list.size() &&
+                std::equal(
+                    expected.begin(), expected.end(), vertex.list.begin(),
+                    [](const Entry& x, const Entry& y) { return x.to == y.to && x.sum == y.sum; }),
+            "1, a list that is not what is between points");
+  }
+  require(points == points_, "a wrong number of points");
+}
+
+}  // namespace ramify

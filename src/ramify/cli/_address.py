@@ -1,0 +1,20 @@
+"""_address.py: the address of a tree that a server keeps."""
+
+from urllib.parse import urlsplit
+
+from ramify.cli._console import WrongCallError
+
+
+def tree_address(what: str, given: str) -> tuple[str, str]:
+    """A server's address and the name of its tree.
+
+    Examples
+    --------
+    >>> tree_address("--to", "http://127.0.0.1:8750/trees/tickets")
+    ('http://127.0.0.1:8750', 'tickets')
+    """
+    parts = urlsplit(given)
+    head, _, name = parts.path.rstrip("/").rpartition("/")
+    if parts.scheme not in ("http", "https") or not head.endswith("/trees") or not name:
+        raise WrongCallError(f"{what} {given}: expected an address as http://host:port/trees/NAME")
+    return f"{parts.scheme}://{parts.netloc}{head.removesuffix('/trees')}", name

@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""graph_hac.py: offline HAC of a graph of neighbours, for any metric or none."""
+
+import os
+from importlib.metadata import version
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import NotFittedError
+
+from ramify import _core, archive
+from ramify.checks import one_of, whole_number
+from ramify.errors import UnreadableFileError
+from ramify.estimators import _edges, _lists
+from ramify.estimators._edges import Edges
+from ramify.estimators._frozen import FrozenReader
+from ramify.estimators._keys import keys_of_ids, keys_of_rows, ranks_of
+from ramify.estimators._options import check_cut
+from ramify.estimators._reading import needs_cut
+from ramify.frames import open_arrow
+from ramify.hierarchy import Hierarchy, IntArray
+from ramify.hierarchy._order import canonical
+from ramify.ids import Id, Ids, kind_of, pack, unpack
+from ramify.jobs import thread_count
+from ramify.metric import COSINE, SQEUCLIDEAN
+from ramify.points import Expected, feature_names, read_batch
+from ramify.progress import Progress, check_progress, watch
+from ramify.sparse import SparseRows
+
+LINKAGES = ("average", "single")
+
+#: Metrics of scikit-learn that look at rows as yes or no.
+_BINARY = (
+    "dice",
+    "jaccard",
+    "rogerstanimoto",
+    "russellrao",
+    "sokalmichener",
+    "sokalsneath",
+    "yule",
+)
+
+
+class Drawn(NamedTuple):
+    """A graph that has been accepted, and what is known of its points."""
+
+    edges: Edges
+    ranks: npt.NDArray[np.uint32]
+    ids: list[Any] | None
+    width: int | None = None
+    columns: npt.NDArray[np.object_] | None = None
+
+
+class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+    """Offline hierarchical clustering of a graph: of neighbours, or of pair scores.
+
+    Starting from single points, the two clusters with the heaviest edges between them
+    merge until one is left. The graph may come as it is (scores of pairs of records, say)
+    or be made of rows, each of which is joined to its nearest ones. So any metric will do,
+    as edges need no vectors; clusters may be long and winding, as only near points count;
+    and memory is that of the edges.
+
+    The tree follows from the graph alone, and not from the order of points or edges: of
+    equal merges, the smaller union comes first, then the one whose points come first by id
+    (text by a hash of it), or by a hash of their rows, or else by number. Under
+    ``linkage="single"`` the heaviest edge whose ends come first decides.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. At most one of this and ``distance_threshold``
+        may be set; with neither there are no labels, and ``hierarchy().cut(...)`` makes them.
+    distance_threshold : float, optional
+        Clusters merge only strictly below this height. A height is 1 minus the mean (or
+        for single linkage the largest) weight between the two clusters as a share of
+        ``max_weight``: 1 is not connected, so that ``distance_threshold=1`` gives the
+        connected components.
+    metric : str or callable, default="sqeuclidean"
+        Of rows: any that scikit-learn's ``NearestNeighbors`` takes, such as ``"cosine"``,
+        ``"jaccard"``, ``"hamming"``, ``"manhattan"``, or a function of two rows.
+    linkage : {"average", "single"}, default="average"
+        The mean weight over all pairs of points between two clusters, where a pair without
+        an edge counts as 0; or the largest weight between them.
+    n_neighbors : int, default=15
+        How many nearest rows each row is joined to.
+    weight : {"snn", "jaccard", "similarity"}, default="snn"
+        Of an edge between rows: how many nearest neighbours they have in common, of
+        ``n_neighbors``; the same as a share of those that either has; or 1 minus their
+        distance where distances are at most 1 (cosine, jaccard, hamming, ...), and
+        1 / (1 + distance) for others.
+    max_weight : float, default=1.0
+        The largest weight that ``graph=`` or ``edges=`` may have: that of two points that
+        are one and the same. Weights are rounded to about ``max_weight / 2**30``.
+    n_jobs : int, optional
+        Threads of scikit-learn's search. None for one, -1 for one a processor.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every point, numbered from 0 in order of first points.
+    n_clusters_ : int
+        Number of clusters in ``labels_``.
+    n_leaves_ : int
+        Number of points.
+    children_ : array of shape (n - 1, 2)
+        The two nodes that each merge joined; see :class:`Hierarchy`.
+    distances_ : array of shape (n - 1,)
+        Non-decreasing heights of the merges, from 0 to 1.
+    n_features_in_ : int
+        Width of the rows, if there were rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the rows were a frame with string names.
+    ids_ : array of shape (n,)
+        Ids of the points, if they were given any.
+
+    Examples
+    --------
+    Scores of pairs of records; a pair that was not compared counts as 0:
+
+    >>> import ramify
+    >>> scores = [0, 0, 1, 3], [1, 2, 2, 4], [0.9, 0.8, 0.7, 0.6]
+    >>> model = ramify.GraphHAC(distance_threshold=0.5).fit(edges=scores)
+    >>> model.labels_
+    array([0, 0, 0, 1, 1])
+    >>> model.distances_.round(2)
+    array([0.1 , 0.25, 0.4 , 1.  ])
+
+    Rows of zeros and ones:
+
+    >>> rows = [[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1]]
+    >>> ramify.GraphHAC(2, metric="jaccard", n_neighbors=1, weight="similarity").fit_predict(rows)
+    array([0, 0, 1, 1])
+    """
+
+    _tree: Hierarchy | None = None
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        metric: Any = "sqeuclidean",
+        linkage: str = "average",
+        n_neighbors: int = 15,
+        weight: str = "snn",
+        max_weight: float = 1.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.linkage = linkage
+        self.n_neighbors = n_neighbors
+        self.weight = weight
+        self.max_weight = max_weight
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: npt.ArrayLike | None = None,
+        y: object = None,
+        *,
+        graph: Any = None,
+        edges: Any = None,
+        neighbors: Any = None,
+        n_points: int | None = None,
+        ids: Any = None,
+        progress: Progress = False,
+    ) -> Self:
+        """Build the tree of these rows or of this graph; what was there before is forgotten.
+
+        Give one of ``X``, ``graph``, ``edges`` and ``neighbors``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), optional
+            Rows. Also a frame of pandas or polars, an Arrow table, a CPU tensor, or a SciPy
+            sparse matrix of rows.
+        y : ignored
+        graph : sparse matrix or array of shape (n, n), optional
+            Weights of pairs of points, 0 to ``max_weight``. Where the weights of (i, j) and
+            (j, i) differ, the larger one counts. The diagonal does not.
+        edges : tuple of three arrays (i, j, weight), optional
+            Pairs of points and their weights. Points are whole numbers from 0, or ids, if
+            ``ids`` are given; beside ids that are texts, whole numbers are still numbers. A
+            pair that comes more than once has the largest of its weights.
+        neighbors : array of shape (n, k), or tuple (points, distances), optional
+            Nearest points that another library has found (pynndescent's ``neighbor_graph``,
+            faiss), -1 for none; a point itself is no neighbour.
+        n_points : int, optional
+            With ``edges``: how many points there are, if some have no edge.
+        ids : sequence of str or of int, optional
+            What you call the points, all strings or all integers, no two alike.
+        progress : bool or callable
+            True draws a bar. A callable is called as ``f(done, total)`` now and then; it may
+            raise to stop, and the model then stays as it was, as after Ctrl-C.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.GraphHAC(n_clusters=2)
+        >>> model.fit(edges=(["elm"], ["oak"], [0.5]), ids=["ash", "elm", "oak"]).labels_
+        array([0, 1, 1])
+        """
+        check_progress(progress)
+        self._check_parameters()
+        given = [one is not None for one in (X, graph, edges, neighbors)]
+        if sum(given) != 1:
+            raise TypeError(
+                f"fit takes one of X, graph, edges and neighbors, got "
+                f"{'none' if not any(given) else sum(given)} of them"
+            )
+        if n_points is not None and edges is None:
+            raise TypeError(
+                "n_points goes with edges; graph, neighbors and X say how many there are"
+            )
+        if X is not None:
+            drawn = self._read_rows(X, ids)
+        else:
+            drawn = self._read_graph(graph, edges, neighbors, n_points, ids)
+        n = drawn.edges.n
+        if self.n_clusters is not None and self.n_clusters > n:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the number of rows, n_samples = {n}"
+            )
+        with watch(progress, n - 1, "merging", "merges") as pulse:
+            found = _core.graph_hac(*drawn.edges[:4], self.linkage, drawn.ranks, pulse)
+        children, means = found
+        tree = Hierarchy(*canonical(children, drawn.edges.heights(means)), names=drawn.ids)
+        self._adopt(tree, drawn.width, drawn.columns)
+        return self
+
+    @needs_cut
+    def fit_predict(
+        self,
+        X: npt.ArrayLike | None = None,
+        y: object = None,
+        *,
+        graph: Any = None,
+        edges: Any = None,
+        neighbors: Any = None,
+        n_points: int | None = None,
+        ids: Any = None,
+        progress: Progress = False,
+    ) -> IntArray:
+        """``fit``, then the labels. Only on models with a cut option set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), optional
+        y : ignored
+        graph, edges, neighbors, n_points, ids, progress : optional
+            As in ``fit``.
+
+        Returns
+        -------
+        array of shape (n,)
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.GraphHAC(n_clusters=2).fit_predict(edges=([0], [2], [0.5]))
+        array([0, 1, 0])
+        """
+        source = {"graph": graph, "edges": edges, "neighbors": neighbors, "n_points": n_points}
+        return self.fit(X, ids=ids, progress=progress, **source).labels_.copy()
+
+    def hierarchy(self) -> Hierarchy:
+        """The tree.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.GraphHAC().fit(graph=[[0, 0.5], [0.5, 0]]).hierarchy()
+        <Hierarchy: 2 points, root height 0.5, split 1 | 1>
+        """
+        if self._tree is None:
+            name = type(self).__name__
+            raise NotFittedError(f"This {name} instance holds no points yet; call 'fit' first")
+        return self._tree
+
+    def check(self) -> None:
+        """Test every invariant of the tree; raise ``BrokenTreeError`` naming a broken one.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.GraphHAC().fit(edges=([0], [1], [1.0])).check()
+        """
+        self.hierarchy().check()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, which ``ramify.load`` reads: options, tree and ids.
+
+        The graph is not in the file. A ``metric`` that is a function cannot be saved.
+
+        Parameters
+        ----------
+        path : str or path-like
+            By custom with the ending ``.ramify``.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import ramify
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
+        >>> model = ramify.GraphHAC().fit(edges=([0], [1], [1.0]))
+        >>> model.save(path)
+        >>> ramify.load(path).hierarchy() == model.hierarchy()
+        True
+        """
+        archive.write(path, *self._to_saved())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._tree is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # --- the door --------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        check_cut(self.n_clusters, self.distance_threshold)
+        one_of("linkage", self.linkage, LINKAGES)
+        one_of("weight", self.weight, _lists.WEIGHTS)
+        whole_number("n_neighbors", self.n_neighbors)
+        _edges.check_max_weight(self.max_weight)
+        thread_count(self.n_jobs, none=1)
+        if not callable(self.metric) and not isinstance(self.metric, str):
+            raise TypeError(
+                f"metric={self.metric!r}: expected the name of a metric or a function of two rows, "
+                f"got {type(self.metric).__name__}"
+            )
+
+    def _read_rows(self, X: object, ids: object) -> Drawn:
+        X = open_arrow(X)
+        columns = feature_names(X)
+        metric = COSINE if self.metric == "cosine" else SQEUCLIDEAN
+        rows = read_batch(X, Expected(type(self).__name__, metric))
+        names = None if ids is None else Ids().read(ids, len(rows))
+        matrix = rows.matrix if isinstance(rows, SparseRows) else rows
+        if self.metric in _BINARY and not isinstance(rows, SparseRows):
+            matrix = rows != 0  # as scikit-learn would do it, with a warning
+        lists = _lists.search(matrix, self.n_neighbors, self.metric, self.n_jobs)
+        edges = _lists.graph_of(lists, self.weight, self.metric)
+        if names is not None:
+            keys = keys_of_ids(names)
+        else:
+            keys = keys_of_rows(rows.dense() if isinstance(rows, SparseRows) else rows)
+        return Drawn(edges, ranks_of(keys), names, rows.shape[1], columns)
+
+    def _read_graph(
+        self, graph: object, edges: object, neighbors: object, n_points: object, ids: object
+    ) -> Drawn:
+        names: list[Id] | None = None
+        if ids is not None and edges is not None:  # which say how many there are
+            names = Ids().read(ids, len(np.asarray(ids)))
+        if graph is not None:
+            found = _edges.of_matrix(graph, self.max_weight)
+        elif edges is not None:
+            found = _edges.of_pairs(edges, n_points, names, self.max_weight)
+        else:
+            lists = _lists.read_lists(neighbors, self.weight)
+            found = _lists.graph_of(lists, self.weight, self.metric)
+        if ids is not None and names is None:
+            names = Ids().read(ids, found.n)
+        ranks = np.arange(found.n, dtype=np.uint32)
+        return Drawn(found, ranks if names is None else ranks_of(keys_of_ids(names)), names)
+
+    def _adopt(
+        self, tree: Hierarchy, width: int | None, columns: npt.NDArray[np.object_] | None
+    ) -> None:
+        self._tree, self._labels = tree, None
+        for name, value in (("n_features_in_", width), ("feature_names_in_", columns)):
+            if value is None:
+                self.__dict__.pop(name, None)
+            else:
+                setattr(self, name, value)
+
+    # --- files -----------------------------------------------------------------------
+
+    def _to_saved(self) -> tuple[dict[str, Any], dict[str, archive.Array]]:
+        self._check_parameters()
+        if callable(self.metric):
+            raise TypeError("metric is a function, which cannot be saved; pickle can store it")
+        columns = getattr(self, "feature_names_in_", None)
+        content: dict[str, Any] = {
+            "kind": "graph model",
+            "algorithm": type(self).__name__,
+            "library": version("ramify"),
+            "parameters": self.get_params(deep=False),
+            "points": len(self),
+            "columns": getattr(self, "n_features_in_", None),
+            "feature_names": None if columns is None else [str(name) for name in columns],
+            "ids": None,
+        }
+        if self._tree is None:
+            return content, {}
+        arrays: dict[str, archive.Array] = {
+            "children": self._tree.children,
+            "heights": self._tree.heights,
+        }
+        if self._tree.names is not None:
+            content["ids"] = kind_of(self._tree.names)
+            arrays |= pack(self._tree.names)
+        return content, arrays
+
+
+def from_saved(content: dict[str, Any], arrays: dict[str, archive.Array]) -> GraphHAC:
+    """The model that ``save`` wrote; UnreadableFileError if there cannot be such a model.
+
+    Examples
+    --------
+    >>> len(from_saved(*GraphHAC().fit(edges=([0], [1], [1.0]))._to_saved()))
+    2
+    """
+    try:
+        model = GraphHAC(**content["parameters"])
+        model._check_parameters()
+        if not arrays:
+            return model
+        tree = Hierarchy(arrays["children"], arrays["heights"], names=unpack(arrays))
+        tree.check()
+        columns, width = content["feature_names"], content["columns"]
+        if width is not None:
+            whole_number("columns", width)
+        if columns is not None and not (
+            isinstance(columns, list)
+            and len(columns) == width
+            and all(isinstance(name, str) for name in columns)
+        ):
+            raise ValueError("its column names do not fit")
+        named = None if columns is None else np.array(columns, dtype=object)
+        model._adopt(tree, width, named)
+        return model
+    except (ValueError, TypeError, LookupError, OverflowError, RuntimeError) as error:
+        raise UnreadableFileError(f"holds no valid model: {error}") from error

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""stream.py: the points of a model as the other rooms see them: how many, which, under what ids.
+
+An estimator refuses most questions before its first point. A room that keeps a model for somebody
+else (a journal, a server, the command line) asks at any time, also while a batch is under way. A
+:class:`Stream` has an answer then, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ramify.checks import is_whole
+from ramify.estimators._live import Live
+from ramify.estimators._settings import Options, Settings
+from ramify.hierarchy import FloatArray, IntArray, Points
+from ramify.ids import Id, IdArray
+from ramify.metric import Metric
+from ramify.points import Expected, RealType, Rows
+
+
+class Stream:
+    """The points of a model, from before the first of them on.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.OHAC()
+    >>> stream = Stream(model)
+    >>> stream.begun, stream.n_points
+    (False, 0)
+    >>> _ = model.partial_fit([[0.0], [1.0]], ids=["ash", "elm"])
+    >>> stream.begun, stream.n_points, stream.ids_of([1, 7])
+    (True, 2, ['elm', None])
+    """
+
+    __slots__ = ("_model",)
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    @property
+    def _tree(self) -> Live | None:
+        found: Live | None = self._model._live
+        return found
+
+    @property
+    def _begun_tree(self) -> Live:
+        tree = self._tree
+        if tree is None:
+            raise LookupError("there are no points yet")
+        return tree
+
+    # --- what its rows are like -------------------------------------------------------
+
+    @property
+    def begun(self) -> bool:
+        """Whether type and width of the rows are settled."""
+        return self._tree is not None
+
+    @property
+    def _settings(self) -> Settings:
+        tree = self._tree
+        found: Settings = self._model._settings() if tree is None else tree.settings
+        return found
+
+    @property
+    def options(self) -> Options:
+        """What the algorithm can do, and was told to."""
+        return self._settings.options
+
+    @property
+    def metric(self) -> Metric:
+        """How rows are compared."""
+        return self._settings.metric
+
+    @property
+    def width(self) -> int | None:
+        """Numbers in a row; None before the first."""
+        return None if self._tree is None else self._tree.settings.width
+
+    @property
+    def dtype(self) -> RealType:
+        """Type of the rows, once it is settled."""
+        return self._begun_tree.dtype
+
+    def expected(self) -> Expected:
+        """What the next rows must be like."""
+        tree, model = self._tree, self._model
+        if tree is not None:
+            found: Expected = model._expected(tree)
+            return found
+        first: Expected = model._expected_first(model._settings())
+        return first
+
+    # --- which points there are ---------------------------------------------------------
+
+    def __len__(self) -> int:
+        return 0 if self._tree is None else len(self._tree)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, of which a leaf may stand for several."""
+        return 0 if self._tree is None else int(self._tree.n_points)
+
+    @property
+    def next_number(self) -> int:
+        """The arrival number of the next point to come."""
+        return 0 if self._tree is None else int(self._tree.next_arrival)
+
+    @property
+    def n_late(self) -> int:
+        """Number of rows that were too old when they came."""
+        return 0 if self._tree is None else int(self._tree.n_late)
+
+    @property
+    def skipped(self) -> Any:
+        """Which rows of the latest batch were skipped; None: none was."""
+        return None if self._tree is None else self._tree.skipped
+
+    @property
+    def numbers(self) -> IntArray:
+        """Arrival numbers of the points, in order."""
+        return np.empty(0, np.int64) if self._tree is None else self._tree.numbers()
+
+    def has(self, number: int) -> bool:
+        """Whether there is a point of this number."""
+        return self._tree is not None and self._tree.has(number)
+
+    def leaf_of(self, numbers: IntArray, *, by_first: bool = False) -> IntArray:
+        """The ids of the leaves that points are in, or the earliest point in each."""
+        return self._begun_tree.leaf_of(numbers, by_first=by_first)
+
+    def all_points(self) -> Points | None:
+        """The points of the latest snapshot, and the places of their leaves."""
+        return None if self._tree is None else self._tree.all_points()
+
+    def compared_rows(self) -> Rows:
+        """A copy of the rows as the tree compares them."""
+        return self._begun_tree.compared_points()
+
+    # --- their ids --------------------------------------------------------------------
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the points have ids."""
+        return self._tree is not None and self._tree.ids is not None
+
+    @property
+    def id_kind(self) -> str | None:
+        """``"str"`` or ``"int"``; None: points have no ids."""
+        ids = None if self._tree is None else self._tree.ids
+        return None if ids is None else next((type(one).__name__ for one in ids), "str")
+
+    @property
+    def ids(self) -> IdArray | None:
+        """Ids of the points, in order of arrival; None: they have none."""
+        return None if self._tree is None else self._tree.id_array()
+
+    def find(self, point: object) -> int | None:
+        """The number of the point with this id, or with this number where there are no ids."""
+        tree = self._tree
+        if tree is None:
+            return None
+        known = tree.known_ids()
+        if known is not None:
+            return known.number_of(point)
+        return int(point) if is_whole(point) and tree.has(int(point)) else None
+
+    def find_meanwhile(self, point: Any) -> int | None:
+        """As :meth:`find`, while a batch may be under way."""
+        tree = self._tree
+        if tree is None:
+            return None
+        number = point if tree.ids is None else tree.ids.find(point, tree.next_arrival)
+        return int(number) if number is not None and tree.has(int(number)) else None
+
+    def number_of(self, point: Any) -> int:
+        """The number of a point: by its id, or by its number where ids are no numbers."""
+        tree = self._tree
+        known = None if tree is None else tree.known_ids()
+        number = None if known is None else known.number_of(point)
+        if number is None and not any(is_whole(one) for one in islice(known or (), 1)):
+            number = point
+        if not is_whole(number) or not self.has(int(number)):
+            raise KeyError(f"there is no point {point!r}")
+        return int(number)
+
+    def numbers_of(self, points: object) -> IntArray:
+        """The numbers of points: by ids if there are any. Each must be there, and named once."""
+        return self._begun_tree.wanted(points)
+
+    def read_ids(self, ids: object, n: int) -> list[Any] | None:
+        """Check the ids of n rows to come; None if this stream has none."""
+        return self._begun_tree.read_ids(ids, n)
+
+    def ids_of(self, numbers: Sequence[int]) -> list[Id | None]:
+        """Ids of points; None for one that has none, or is gone."""
+        tree = self._tree
+        if tree is None or tree.ids is None:
+            return [None] * len(numbers)
+        late, known = tree.ids.late(), tree.ids._name
+        if known is None:
+            there = [one for one in numbers if tree.has(one)]
+            known = dict(zip(there, tree.ids.of(there), strict=True))
+        return [known.get(one, late.get(one)) if tree.has(one) else None for one in numbers]
+
+    @property
+    def knows_names(self) -> bool:
+        """Whether :meth:`ids_of` costs nothing but the answer."""
+        tree = self._tree
+        return tree is None or tree.ids is None or tree.ids._name is not None
+
+    def learn_names(self) -> None:
+        """From now on keep ids by numbers, too. O(n), once, while nobody writes."""
+        if not self.knows_names:
+            ids = self._begun_tree.ids
+            assert ids is not None
+            ids.expect_to_leave([])
+
+    # --- where they are ---------------------------------------------------------------
+
+    @property
+    def quick(self) -> bool:
+        """Whether a question takes microseconds now: the tree is the core's, and nobody writes."""
+        return self._tree is not None and self._tree.shared and not self._tree.busy
+
+    def nearest(self, rows: Rows, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
+        """Numbers and distances of the k stored points nearest to each checked row."""
+        return self._begun_tree.nearest(rows, k, threads)
+
+    def path(self, number: int) -> tuple[IntArray, str]:
+        """Node ids from the root to a point, and the turns on the way, of one moment."""
+        return self._begun_tree.path(number)
+
+    def depth(self, number: int) -> int:
+        """Number of merges above a point."""
+        return self._begun_tree.depth(number)
+
+    def lca(self, one: int, other: int) -> int:
+        """Node id of the lowest common ancestor of two points."""
+        return self._begun_tree.lca(one, other)
+
+    @property
+    def node_names(self) -> dict[int, str]:
+        """What people call nodes, by their ids."""
+        return {} if self._tree is None else self._model._found_names().homes
+
+    @property
+    def names_in_cuts(self) -> dict[int, str]:
+        """What clusters of any cut are called, by the ids of their nodes."""
+        return {} if self._tree is None else self._model._found_names().shown
+
+    @property
+    def n_touched(self) -> int:
+        """Number of nodes that the latest remembered change touched."""
+        past = None if self._tree is None else self._tree.past
+        steps = [] if past is None else past._steps[-1:]
+        return len(steps[0].families) if steps else 0
+
+
+def widened(model: Any, width: int) -> Any:
+    """The same tree over the same points, with room for more features, which are 0 so far.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> widened(ramify.OHAC().fit([[1.0], [2.0]]), 2).points()
+    array([[1., 0.],
+           [2., 0.]])
+    """
+    from ramify.estimators._changing import ChangingClusterer
+
+    new = type(model)(**model.get_params())
+    if not isinstance(model, ChangingClusterer):  # the memory of others is their own affair
+        return new.fit(_padded(model.points(), width))
+    assert model._live is not None
+    state = model._live.state()
+    arrays = state["arrays"]
+    wider = {name: _padded(arrays[name], width) for name in ("points", "mean")}
+    algorithm, _, *rest = state["settings"]
+    state["arrays"], state["settings"] = {**arrays, **wider}, (algorithm, width, *rest)
+    new._adopt(Live.from_state(state, new._Options), None)
+    return new
+
+
+def _padded(rows: Rows, width: int) -> Rows:
+    wider = np.zeros((len(rows), width), dtype=rows.dtype)
+    wider[:, : rows.shape[1]] = rows
+    return wider

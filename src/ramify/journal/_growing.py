@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_growing.py: the verbs of a tree in a folder that change it; on the disk when a call returns.
+
+A verb checks what it is given, and puts a request into the writer's queue. What the request comes
+to is found out when its turn has come (``_resolving.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.checks import yes_or_no
+from ramify.hierarchy import IntArray
+from ramify.ids import Id, Ids
+from ramify.journal import _model
+from ramify.journal._door import (
+    plain_ids,
+    plain_key,
+    plain_marks,
+    plain_points,
+    plain_value,
+)
+from ramify.journal._edits import Editing
+from ramify.journal._payloads import check_payloads
+from ramify.journal._records import Insert, Operation
+from ramify.journal._requests import Policy, Request
+from ramify.journal._resolving import Resolver
+from ramify.journal._writer import Writer
+from ramify.tree import Receipt
+
+
+class Growing(Editing):
+    """A tree that grows."""
+
+    model: Any
+    _policy: Policy
+    _writer: Writer
+    _resolver: Resolver
+
+    def partial_fit(
+        self,
+        X: npt.ArrayLike,
+        y: object = None,
+        *,
+        ids: Sequence[Id] | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        times: npt.ArrayLike | None = None,
+        payloads: Sequence[Any] | None = None,
+        key: str | None = None,
+        marks: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Insert rows; when this returns, they are on the disk. As :meth:`add`.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OTD()) as tree:
+        ...     len(tree.partial_fit([[0.0], [1.0]]))
+        2
+        """
+        self.add(
+            X,
+            ids=ids,
+            sample_weight=sample_weight,
+            times=times,
+            payloads=payloads,
+            key=key,
+            marks=marks,
+        )
+        return self
+
+    def add(
+        self,
+        X: npt.ArrayLike,
+        *,
+        ids: Sequence[Id] | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        times: npt.ArrayLike | None = None,
+        payloads: Sequence[Any] | None = None,
+        key: str | None = None,
+        marks: Mapping[str, Any] | None = None,
+        replace: bool = False,
+    ) -> Receipt:
+        """Insert rows, all or none, and say which numbers the points have.
+
+        A row whose id was taken before is not inserted again: its answer is the first one.
+        Points that left by themselves count as taken; forgotten ones do not.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            As in the estimator's ``partial_fit``.
+        ids : sequence of str or of int, optional
+        sample_weight, times : array-like of shape (n,), optional
+            As in the estimator's ``partial_fit``.
+        payloads : sequence, optional
+            A text, or anything that JSON can hold, for each row, or None. Kept beside the
+            tree, can be searched, and goes when the point goes.
+        key : str, optional
+            A name for this request. If one of that name was answered before, this is the
+            same answer again, and nothing is inserted.
+        marks : mapping, optional
+            How far a source has been read, by name, as text: written together with the rows,
+            so that a program that reads a stream knows where to go on (see :attr:`marks`).
+        replace : bool, default=False
+            Points with these ids make way for the new rows.
+
+        Returns
+        -------
+        Receipt
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.add([[0.0], [1.0]], ids=["ash", "elm"], key="first").numbers
+        ...     tree.add([[0.0], [1.0]], ids=["ash", "elm"], key="first").numbers
+        ...     tree.add([[7.0]], ids=["elm"], replace=True).numbers
+        [0, 1]
+        [0, 1]
+        [2]
+        """
+        return self.submit_add(
+            X,
+            ids=ids,
+            sample_weight=sample_weight,
+            times=times,
+            payloads=payloads,
+            key=key,
+            marks=marks,
+            replace=replace,
+        ).result()
+
+    def submit_add(
+        self,
+        X: npt.ArrayLike,
+        *,
+        ids: Sequence[Id] | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        times: npt.ArrayLike | None = None,
+        payloads: Sequence[Any] | None = None,
+        key: str | None = None,
+        marks: Mapping[str, Any] | None = None,
+        replace: bool = False,
+        block: bool = True,
+    ) -> Future[Receipt]:
+        """As :meth:`add`, without waiting: the future has the answer, or the error.
+
+        Parameters
+        ----------
+        X, ids, sample_weight, times, payloads, key, marks, replace
+            As in :meth:`add`.
+        block : bool, default=True
+            Wait while the queue is full; otherwise ``BusyError`` is raised.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     waiting = [tree.submit_add([[float(i)]]) for i in range(3)]
+        ...     [one.result().numbers for one in waiting]
+        [[0], [1], [2]]
+        """
+        count = _row_count(X)
+        given = check_payloads(payloads, count, self._policy.payload_bytes)
+        named = None if ids is None else plain_ids(Ids().read(ids, count))
+        known_as, marked = plain_key(key), plain_marks(marks)
+        if yes_or_no("replace", replace):
+            self._require_forget()
+
+        def resolve() -> Operation | Receipt:
+            rows, columns = _model.check_rows(self.model, X, self._resolver.columns)
+            along = _model.check_along(self.model, len(rows), named, sample_weight, times)
+            whole = Insert(rows, *along, given, columns=columns)
+            return self._resolver.insert(whole, known_as, marked, replace)
+
+        request = Request(resolve, _names(named, known_as), rows=count, alone=replace)
+        return self._writer.submit(request, block=block)
+
+    def insert(
+        self,
+        x: npt.ArrayLike,
+        *,
+        id: Id | None = None,
+        sample_weight: float | None = None,
+        time: Any = None,
+        payload: Any = None,
+        replace: bool = False,
+    ) -> int:
+        """Insert one point and return its number, when it is on the disk.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+        id, sample_weight, time, replace : optional
+            As in the estimator's ``insert``.
+        payload : optional
+            As in :meth:`add`.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.insert([0.0, 1.0]), tree.insert([2.0, 3.0])
+        (0, 1)
+        """
+        row = np.asarray(x)
+        if row.ndim != 1:
+            raise ValueError(f"insert takes one row of d numbers, got an array of {row.shape}")
+
+        def one(value: Any) -> list[Any] | None:
+            return None if value is None else [value]
+
+        return self.add(
+            row[np.newaxis],
+            ids=one(id),
+            sample_weight=one(sample_weight),
+            times=one(time),
+            payloads=one(payload),
+            replace=replace,
+        ).numbers[0]
+
+    def forget(
+        self, points: Id | Sequence[Id] | npt.NDArray[Any], *, key: str | None = None
+    ) -> int:
+        """Take points out of the tree, with their payloads, and say how many.
+
+        Parameters
+        ----------
+        points : id or number, or a sequence of them
+            As in the estimator's ``forget``: all must be there.
+        key : str, optional
+            As in :meth:`add`.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     _ = tree.add([[0.0], [1.0]], ids=["ash", "elm"])
+        ...     tree.forget("ash"), tree.ids_.tolist()
+        (1, ['elm'])
+        """
+        return self.submit_forget(points, key=key).result().forgotten
+
+    def submit_forget(
+        self,
+        points: Id | Sequence[Id] | npt.NDArray[Any],
+        *,
+        key: str | None = None,
+        block: bool = True,
+    ) -> Future[Receipt]:
+        """As :meth:`forget`, without waiting.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     _ = tree.add([[0.0], [1.0]])
+        ...     tree.submit_forget(0).result().forgotten
+        1
+        """
+        self._require_forget()
+        wanted, known_as = plain_points(points), plain_key(key)
+        request = Request(
+            lambda: self._resolver.forget(wanted, known_as), _names(wanted, known_as), alone=True
+        )
+        return self._writer.submit(request, block=block)
+
+    def set_params(self, **options: Any) -> Self:
+        """Change options that do not shape the tree: its cut, ``window``, ``max_age``, ...
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     _ = tree.partial_fit([[0.0], [1.0], [9.0]])
+        ...     tree.set_params(n_clusters=2).labels_
+        array([0, 0, 1])
+        """
+        known = self.model.get_params(deep=False)
+        for name in options:
+            if name not in known:
+                raise ValueError(f"{type(self.model).__name__} has no option {name!r}")
+            if name not in _model.FREE:
+                raise ValueError(f"{name} shapes the tree, and stays as it was when that began")
+        plain = plain_value("options", _model.plain_options(options), finite=False)
+        self._submit(Operation("settings", {"options": plain})).result()
+        return self
+
+    def polish(self, m: int | None = None) -> Any:
+        """Let the estimator polish its tree; for those that can. What it says of it.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OTD()) as tree:
+        ...     _ = tree.partial_fit([[0.0], [1.0], [5.0]])
+        ...     try:
+        ...         bool(tree.polish(3))
+        ...     except TypeError:  # as of an estimator that cannot
+        ...         False
+        False
+        """
+        return self.submit_call("polish", {"m": m}).result().value
+
+    def submit_call(
+        self,
+        verb: str,
+        options: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        block: bool = True,
+    ) -> Future[Receipt]:
+        """Have a verb of the estimator carried out that reshapes or edits the tree, not waiting.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     try:
+        ...         tree.submit_call("sing", {})
+        ...     except TypeError as error:
+        ...         print(error)
+        OHAC cannot sing
+        """
+        if verb not in _model.CALLS or not hasattr(self.model, verb):
+            raise TypeError(f"{type(self.model).__name__} cannot {verb}")
+        given = plain_value(f"options of {verb}", options, finite=False)
+        operation, known_as = Operation("call", {"verb": verb, "options": given}), plain_key(key)
+        request = Request(
+            lambda: self._resolver.once(operation, known_as), _names(None, known_as), alone=True
+        )
+        return self._writer.submit(request, block=block)
+
+    def stable_labels(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> IntArray:
+        """Ids of the clusters of all points that stay while the tree goes on.
+
+        As the estimator's; which ids were given is in the journal, too.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.partial_fit([[0.0], [1.0], [9.0]]).stable_labels(n_clusters=2)
+        array([0, 0, 1])
+        """
+        if not hasattr(self.model, "stable_labels"):
+            raise TypeError(f"{type(self.model).__name__} has no stable_labels")
+        asked = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        given = [
+            (name, plain_value(name, value, finite=False))
+            for name, value in asked.items()
+            if value is not None
+        ]
+        if len(given) > 1:
+            raise ValueError("give one of n_clusters, height, max_size, or none")
+        operation = Operation("name", {"cut": given[0] if given else (None, None)})
+        labels: IntArray = self._submit(operation).result().value
+        return labels
+
+    def _require_forget(self) -> None:
+        if not hasattr(self.model, "forget"):
+            raise TypeError(f"trees of {type(self.model).__name__} only grow, and forget nothing")
+
+    def _submit(self, operation: Operation, rows: int = 1) -> Future[Receipt]:
+        """Put an operation into the queue that is settled already."""
+        return self._writer.submit(Request(lambda: operation, frozenset(), rows=rows, alone=True))
+
+
+def _row_count(X: Any) -> int:
+    """Number of rows of whatever it is."""
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
+
+
+def _names(ids: Sequence[Any] | None, key: str | None) -> frozenset[Any]:
+    """What a call speaks of; keys are told from ids by their kind."""
+    return frozenset([*(ids or ()), *(() if key is None else [("key", key)])])

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_shapes.py: what calls are made of: names, numbers, bodies."""
+
+# No postponed annotations here: FastAPI reads them.
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Header, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from ramify.estimators._options import Linkage
+from ramify.estimators._skipping import ZeroRows
+from ramify.metric import LinkedMetricName
+from ramify.serve._bodies import JSON, KINDS
+
+BIGGEST = 2**53  # beyond, JSON's readers differ
+
+Name = Annotated[str, Path(description="Name of a tree", pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+PointId = Annotated[str, Path(description="Id of a point, or its number", min_length=1)]
+By = Annotated[Literal["id", "number"], Query(description="What the point is named by")]
+Node = Annotated[int, Path(ge=-BIGGEST, le=BIGGEST, description="Id of a node")]
+_Clusters = Annotated[int | None, Query(ge=1, le=100_000, description="Number of clusters")]
+_K = Annotated[
+    int | None, Query(ge=1, le=100_000, deprecated=True, description="`n_clusters`, until 0.3")
+]
+_Height = Annotated[float | None, Query(allow_inf_nan=False, description="Cut at this height")]
+_MaxSize = Annotated[int | None, Query(ge=1, le=BIGGEST, description="Largest cluster")]
+
+
+def _cut(
+    n_clusters: _Clusters = None,
+    height: _Height = None,
+    max_size: _MaxSize = None,
+    k: _K = None,
+) -> dict[str, Any]:
+    """The options of a cut that were given; none for the tree's own."""
+    asked = {"n_clusters": n_clusters, "k": k, "height": height, "max_size": max_size}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if len(given) > 1:
+        raise ValueError("give one of n_clusters, height and max_size")
+    return {"n_clusters" if name == "k" else name: value for name, value in given.items()}
+
+
+Cut = Annotated[dict[str, Any], Depends(_cut)]
+Cursor = Annotated[
+    str | None, Query(max_length=100, description="`next` of the page before, for the next one")
+]
+Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=180, min_length=1)]
+Version = Annotated[int, Query(ge=0, le=BIGGEST, description="One that an answer has named")]
+
+
+_Point = Annotated[str, Field(max_length=1000)] | Annotated[int, Field(ge=-BIGGEST, le=BIGGEST)]
+
+
+class SomePoints(BaseModel):
+    """Points, by their ids, or by numbers."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    points: Annotated[list[_Point], Field(min_length=1, max_length=100_000)]
+
+
+class NewTree(BaseModel):
+    """How to begin a tree."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    algorithm: str = "ohac"
+    dimension: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    metric: LinkedMetricName | None = None
+    linkage: Linkage | None = None
+    zero_rows: ZeroRows | None = None
+    n_neighbors: Annotated[int, Field(ge=1, le=100)] | None = None
+    n_clusters: Annotated[int, Field(ge=1, le=BIGGEST)] | None = None
+    distance_threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    window: Annotated[int, Field(ge=1, le=BIGGEST)] | None = None
+    max_age: Annotated[float, Field(gt=0, allow_inf_nan=False)] | str | None = None
+    duplicates: Literal["keep", "count"] | None = None
+    max_leaves: Annotated[int, Field(ge=2, le=BIGGEST)] | None = None
+    history: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+
+
+_POINT = {
+    "type": "object",
+    "required": ["vector"],
+    "properties": {
+        "id": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        "vector": {"type": "array", "items": {"type": "number"}, "minItems": 1},
+        "payload": {},
+        "weight": {"type": "number"},
+        "time": {},
+    },
+}
+POINTS = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON: {
+                "schema": {
+                    "type": "object",
+                    "required": ["points"],
+                    "properties": {"points": {"type": "array", "items": _POINT, "minItems": 1}},
+                }
+            },
+            **{kind: {"schema": {"type": "string", "format": "binary"}} for kind in KINDS[1:]},
+        },
+    }
+}
+VECTORS = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON: {
+                "schema": {
+                    "type": "object",
+                    "required": ["vectors"],
+                    "properties": {
+                        "vectors": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {"type": "array", "items": {"type": "number"}, "minItems": 1},
+                        }
+                    },
+                }
+            }
+        },
+    }
+}

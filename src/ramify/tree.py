@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tree.py: what every home of a tree can be asked and told, under one name each.
+
+A tree lives in an estimator, in a folder (``ramify.open``), in shards (``ShardedOHAC``), in a
+server, or on the other side of a connection (``Client``). Wherever it lives it has the verbs
+below, with these parameters and these answers. ``tests/test_homes.py`` holds all homes to them.
+
+The remote tree has lists where the others have arrays, and what it writes is answered when the
+server has it on its disk. ``AsyncClient`` has the same verbs, to be awaited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy.typing as npt
+
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points
+from ramify.ids import Id
+from ramify.metric import Metric
+from ramify.points import RealType, Rows
+
+
+class Receipt(NamedTuple):
+    """What became of a call.
+
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+    ...     first = tree.add([[0.0], [1.0]], ids=["ash", "elm"])
+    ...     again = tree.add([[1.0], [5.0]], ids=["elm", "oak"])
+    >>> first.numbers, again.numbers, again.repeated
+    ([0, 1], [1, 2], 1)
+    """
+
+    numbers: list[int]  #: of the points, in the order of the rows; -1 for one that was skipped
+    version: int  #: of the tree; the first one of all, if all points were there already
+    repeated: int = 0  #: rows that had been taken before
+    forgotten: int = 0  #: points
+    value: Any = None  #: what the estimator returned
+
+
+@runtime_checkable
+class TreeReads(Protocol):
+    """What a tree can be asked. No question changes it, nor waits for a writer.
+
+    A point is named by its arrival number, or by its id if that is text. A cut is one of
+    ``n_clusters``, ``height`` and ``max_size``.
+    """
+
+    @property
+    def version(self) -> int:
+        """Grows with every change; one that was read can be asked about if history is kept."""
+
+    @property
+    def n_points_(self) -> int:
+        """Number of points."""
+
+    @property
+    def point_numbers_(self) -> IntArray:
+        """Arrival numbers of the points that are there, in order."""
+
+    @property
+    def ids_(self) -> Any:
+        """Ids of the points, in that order; AttributeError if they have none."""
+
+    @property
+    def labels_(self) -> IntArray:
+        """Cluster of every point in the tree's own cut, in that order."""
+
+    def __len__(self) -> int:
+        """Number of leaves."""
+
+    def number_of(self, id: Id) -> int:
+        """The arrival number of the point with this id; KeyError if there is none."""
+
+    def cut(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> IntArray:
+        """Cluster of every point in a cut, in the order of ``point_numbers_``."""
+
+    def stable_labels(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> IntArray:
+        """The same under ids of clusters that stay while the tree goes on."""
+
+    def clusters(
+        self,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> Any:
+        """The clusters of a cut, by label; each has label, node_id, size, height, first_point."""
+
+    def cluster_of(
+        self,
+        points: npt.ArrayLike,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> tuple[IntArray, IntArray]:
+        """Label and node id of the clusters of some points."""
+
+    def predict(self, X: npt.ArrayLike) -> IntArray:
+        """Label, in the tree's own cut, of the stored point nearest to each row."""
+
+    def assign(
+        self,
+        X: npt.ArrayLike,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+    ) -> Any:
+        """Where rows belong: labels, node_ids, points, distances, path_codes."""
+
+    def nearest(self, X: npt.ArrayLike, *, k: int | None = None) -> tuple[IntArray, FloatArray]:
+        """Numbers and distances of the stored points nearest to each row."""
+
+    def path(self, point: int | str) -> IntArray:
+        """Node ids from the root down to a point."""
+
+    def path_code(self, point: int | str) -> str:
+        """The same as turns: 0 to the child with the earlier first point."""
+
+    def lca(self, i: int | str, j: int | str) -> int:
+        """Node id of the lowest common ancestor of two points."""
+
+    def depth(self, point: int | str) -> int:
+        """Number of merges above a point."""
+
+    def changes(self, since: int) -> Any:
+        """What became of the tree since a version."""
+
+    def hierarchy(self) -> Hierarchy:
+        """The whole tree, frozen."""
+
+
+@runtime_checkable
+class TreeWrites(Protocol):
+    """What a tree can be told."""
+
+    def partial_fit(
+        self, X: npt.ArrayLike, *, ids: Any = None, sample_weight: npt.ArrayLike | None = None
+    ) -> Any:
+        """Insert rows; the tree itself."""
+
+    def insert(
+        self, x: npt.ArrayLike, *, id: Id | None = None, sample_weight: float | None = None
+    ) -> int:
+        """Insert one point; its arrival number."""
+
+    def forget(self, points: Id | Sequence[Id]) -> int:
+        """Take one point out, or many: by ids, or by numbers where there are no ids; how many."""
+
+
+@runtime_checkable
+class Keeps(TreeReads, TreeWrites, Protocol):
+    """A tree whose points are on a disk, with what came along with them."""
+
+    def add(
+        self,
+        X: npt.ArrayLike,
+        *,
+        ids: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
+        payloads: Sequence[Any] | None = None,
+        key: str | None = None,
+    ) -> Any:
+        """Insert rows, but for those whose ids are known: numbers, version, repeated."""
+
+    def payloads(self, points: Sequence[Id] | npt.NDArray[Any]) -> dict[Any, Any]:
+        """The payloads of points that have one, by what they were asked by."""
+
+    def search(self, text: str, *, limit: int = 20) -> Any:
+        """Points by words of their payloads, the best first: number, id, payload."""
+
+    def compact(self) -> int:
+        """Erase from the disk what was forgotten; the bytes of the folder then."""
+
+    def statistics(self) -> dict[str, Any]:
+        """Figures about the journal: operations, rows, commits, bytes, ..."""
+
+
+class PointStream(Protocol):
+    """The points of a served tree, which can be asked about before the first of them.
+
+    Of one tree it is :class:`ramify.estimators.stream.Stream`; shards have one of their own.
+    """
+
+    @property
+    def begun(self) -> bool:
+        """Whether type and width of the rows are settled."""
+
+    @property
+    def metric(self) -> Metric:
+        """How rows are compared."""
+
+    @property
+    def width(self) -> int | None:
+        """Numbers in a row; None before the first."""
+
+    @property
+    def dtype(self) -> RealType:
+        """Type of the rows, once it is settled."""
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+
+    @property
+    def next_number(self) -> int:
+        """The arrival number of the next point to come."""
+
+    @property
+    def id_kind(self) -> str | None:
+        """``"str"`` or ``"int"``; None: points have no ids."""
+
+    @property
+    def quick(self) -> bool:
+        """Whether a question takes microseconds now."""
+
+    @property
+    def n_touched(self) -> int:
+        """Number of nodes that the latest remembered change touched."""
+
+    @property
+    def node_names(self) -> dict[int, str]:
+        """What people call nodes, by their ids."""
+
+    def __len__(self) -> int:
+        """Number of leaves."""
+
+    def has(self, number: int) -> bool:
+        """Whether there is a point of this number."""
+
+    def find_meanwhile(self, point: Any) -> int | None:
+        """The number of a point by its id, or by its number where there are no ids."""
+
+    def all_points(self) -> Points | None:
+        """The points of the latest snapshot, and the places of their leaves."""
+
+    def path(self, number: int) -> tuple[IntArray, str]:
+        """Node ids from the root to a point, and the turns on the way, of one moment."""
+
+    def depth(self, number: int) -> int:
+        """Number of merges above a point."""
+
+    def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray]:
+        """Numbers and distances of the k stored points nearest to each checked row."""
+
+
+def lowest_common(one: Sequence[int] | IntArray, other: Sequence[int] | IntArray) -> int:
+    """The last node that two paths from the root share.
+
+    Examples
+    --------
+    >>> lowest_common([1, 0, -1], [1, 0, -2])
+    0
+    """
+    shared = [a for a, b in zip(one, other, strict=False) if a == b]
+    return int(shared[-1])
+
+
+#: The names of what a tree can be asked, for homes that hand them on.
+READS = frozenset(name for name in vars(TreeReads) if not name.startswith("_"))

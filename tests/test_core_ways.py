@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where there are two ways to repair a tree, both give the same tree, to the bit.
+
+Which way is taken depends on what was counted and kept, and that is in no file.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.core_parts import part, parts
+from tests.strategies import examples, seeds
+
+NEVER = 10**9
+
+#: From which length on the table merges a path, and whether its stable part is asked for.
+WAYS = [
+    {"path_from": NEVER, "asks": "never"},
+    {"path_from": NEVER, "asks": "always"},
+    {"path_from": NEVER, "asks": "in turn"},
+    {"path_from": 3, "asks": "where paid"},
+    {},
+]
+
+
+def everything(tree, rule):
+    """Shape, ids, means and sums of a tree, by its nodes from the root down."""
+    tree.refresh(*rule)
+    out, todo = [], [] if tree.root is None else [tree.root]
+    while todo:
+        v = todo.pop()
+        if v % 2 == 0:
+            out.append(v)
+            continue
+        out += [tree.id(v), tree.mean(v).tobytes(), tree.ssd(v), tree.heights(v)]
+        todo += [tree.right(v), tree.left(v)]
+    return out
+
+
+class Story:
+    """Leaves come beside any others, go, and get other weights."""
+
+    def __init__(self, number, d, rows, scale, dtype):
+        self.rng = rng = np.random.default_rng(number)
+        if rows == "whole":
+            X = rng.integers(-2, 3, size=(70, d))
+        elif rows == "bits":
+            X = rng.integers(0, 2, size=(70, d))
+        else:
+            X = rng.normal(size=(70, d))
+        self.X = np.ascontiguousarray((X * scale).astype(dtype))
+        self.came, self.living = 0, []
+
+    def steps(self, count):
+        for _ in range(count):
+            what = self.rng.random()
+            if self.came < len(self.X) and (what < 0.6 or len(self.living) < 3):
+                beside = self.rng.choice(self.living, 1 + int(what < 0.1)) if self.living else []
+                yield "insert", self.came, list(dict.fromkeys(int(one) for one in beside))
+                self.living.append(self.came)
+                self.came += 1
+            elif what < 0.8:
+                yield "erase", self.living.pop(int(self.rng.integers(len(self.living)))), None
+            else:
+                weight = float(self.rng.choice([0.5, 1, 2, 3, 7]))
+                yield "weigh", int(self.rng.choice(self.living)), weight
+
+
+def carry_out(tree, ohac, X, step):
+    verb, row, more = step
+    if verb == "insert":
+        tree.make_room(1)
+        ohac.insert(tree, tree.add_leaf(X[row]), more)
+    elif verb == "erase":
+        tree.make_room_to_erase()
+        ohac.erase(tree, 2 * row)
+        tree.erase_row(row)
+    else:
+        ohac.weigh(tree, 2 * row, more)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
+)
+def test_all_ways_of_a_repair_give_the_same_bits(rule):
+    @settings(max_examples=examples(12), deadline=None)
+    @given(
+        seeds(),
+        st.sampled_from([1, 3, 8, 16, 24]),
+        st.sampled_from(["whole", "bits", "loose"]),
+        st.sampled_from([1, 1, 1e-45, 1e-30, 1e-19, 1e10, 1e18]),
+        st.sampled_from([np.float32, np.float64]),
+    )
+    def check(number, d, rows, scale, dtype):
+        story = Story(number, d, rows, scale, dtype)
+        trees = [part("Tree", dtype)(d) for _ in WAYS]
+        ways = [part("Ohac", dtype)(d, *rule, **way) for way in WAYS]
+        for step in story.steps(60):
+            for tree, ohac in zip(trees, ways, strict=True):
+                carry_out(tree, ohac, story.X, step)
+        first, *others = [everything(tree, rule) for tree in trees]
+        for way, other in zip(WAYS[1:], others, strict=True):
+            assert other == first, way
+
+    check()
+
+
+def test_a_leaf_that_gets_heavier_has_one_mean_on_all_ways():
+    """Beside an earlier one or a later one: the union is of the earlier and the later."""
+    X = np.random.default_rng(5).integers(0, 2, size=(60, 7)).astype(np.float64)
+    rule = ("sqeuclidean", "average")
+    found = []
+    for asks in ("always", "never"):
+        tree, ohac = parts.TreeF64(7), parts.OhacF64(7, *rule, asks=asks)
+        for row in range(len(X)):
+            nearest = np.argsort(((X[:row] - X[row]) ** 2).sum(axis=1), kind="stable")[:1]
+            carry_out(tree, ohac, X, ("insert", row, nearest.tolist()))
+        for row in range(len(X)):
+            carry_out(tree, ohac, X, ("weigh", row, 2.0))
+        found.append(everything(tree, rule))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-19, 1e-30])
+def test_ties_that_are_too_many_are_not_told_by_some_of_them(scale):
+    """Of the pairs that might be nearest some were left out, and the others compared."""
+    for number in range(40):
+        rng = np.random.default_rng(number)
+        m = int(rng.integers(38, 60))
+        X = (rng.integers(0, 3, size=(m, 40)) * scale).astype(np.float32)
+        forest = (X, np.zeros(m), np.ones(m, np.uint32), rng.permutation(m).astype(np.uint32))
+        expected, _ = parts.forest_hac(*forest, "sqeuclidean", "centroid", "matrix")
+        path_hac = parts.PathHacF32(40, "sqeuclidean", "centroid")
+        found = path_hac.merge(*forest, range(m), range(m - 2), True)
+        assert found in (None, expected)

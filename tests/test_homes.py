@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One tree, five homes: the same names, the same parameters, and the same answers in each.
+
+The homes are a live estimator, a folder, shards in this process, the tree that ``ramify serve`` has
+of shards, and a tree on the other side of a
+connection, in a folder or in shards. With one shard a sharded tree is that of
+OHAC to the bit, so all answers must be equal, and not merely alike.
+"""
+
+import inspect
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+
+import ramify
+from ramify import tree as faces
+from ramify.ray import ShardedOHAC
+from ramify.ray._served import ServedTree
+from ramify.serve import running
+
+pytestmark = pytest.mark.no_asan  # other libraries at work
+
+OPTIONS = {"n_clusters": 3, "history": 20}
+CUTS = ({"n_clusters": 4}, {"height": 3.0}, {"max_size": 9}, {})
+
+HOMES = ("live", "folder", "shards", "served", "remote", "remote shards")
+KEEPERS = ("folder", "served", "remote", "remote shards")
+
+
+def stream():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 3)) + 9 * rng.normal(size=(4, 3))[rng.integers(4, size=60)]
+    return (
+        X,
+        [f"T{i}" for i in range(60)],
+        [f"word{i % 3} text" if i % 4 else None for i in range(60)],
+    )
+
+
+def open_home(home, folder, stack):
+    if home == "live":
+        return ramify.OHAC(**OPTIONS)
+    if home == "folder":
+        return stack.enter_context(ramify.open(folder, ramify.OHAC(**OPTIONS)))
+    if home == "shards":
+        return stack.enter_context(ShardedOHAC(1, folder=folder, engine="local", **OPTIONS))
+    if home == "served":
+        options = {"n_shards": 1, "engine": "local", **OPTIONS}
+        tree = ServedTree(folder, options, 1000)
+        stack.callback(tree.close)
+        return tree
+    in_shards = {"ray": "local", "shards": 1} if home == "remote shards" else {}
+    address = stack.enter_context(running(folder, **in_shards))
+    return stack.enter_context(ramify.Client(address)).create("a", **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory):
+    """The same stream in all of them: a batch, single points, points that go again."""
+    X, ids, payloads = stream()
+    found = {}
+    with ExitStack() as stack:
+        for home in HOMES:
+            tree = open_home(home, tmp_path_factory.mktemp(home), stack)
+            along = {} if home == "live" else {"payloads": payloads[:50]}
+            assert tree.partial_fit(X[:50], ids=ids[:50], **along) is tree
+            for at in range(50, 58):
+                assert tree.insert(X[at], id=ids[at]) == at
+            assert tree.forget(ids[3]) == 1
+            assert tree.forget(ids[10:14]) == 4
+            found[home] = tree
+        yield found
+
+
+@pytest.fixture(params=HOMES[1:])
+def pair(request, homes):
+    return homes["live"], homes[request.param]
+
+
+def members(protocol):
+    return {name: found for name, found in vars(protocol).items() if name in faces.READS | WRITES}
+
+
+WRITES = {"partial_fit", "insert", "forget"}
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize("protocol", [faces.TreeReads, faces.TreeWrites])
+def test_every_home_has_every_verb_with_its_parameters(homes, home, protocol):
+    for name, found in members(protocol).items():
+        there = getattr(homes[home], name)
+        if isinstance(found, property):
+            continue
+        given = inspect.signature(there).parameters
+        takes_more = any(one.kind is one.VAR_KEYWORD for one in given.values())
+        for wanted in list(inspect.signature(found).parameters)[1:]:
+            assert wanted in given or takes_more, (home, name, wanted)
+
+
+@pytest.mark.parametrize("home", KEEPERS)
+def test_every_keeper_has_what_came_along(homes, home):
+    X, ids, payloads = stream()
+    tree = homes[home]
+    assert isinstance(tree, faces.Keeps)
+    texts = {one: text for one, text in zip(ids[:50], payloads, strict=False) if text is not None}
+    asked = [one for one in ids[:50] if one not in (ids[3], *ids[10:14])]
+    assert tree.payloads(asked) == {one: texts[one] for one in asked if one in texts}
+    hits = tree.search("word2", limit=5)
+    assert [(hit.id, hit.payload) for hit in hits] == [
+        (ids[hit.number], payloads[hit.number]) for hit in hits
+    ]
+    again = tree.add(X[:2], ids=ids[:2])
+    assert (list(again.numbers), again.repeated) == ([0, 1], 2)
+
+
+def test_the_points_are_the_same(pair):
+    live, other = pair
+    assert len(other) == len(live) == 53
+    assert other.n_points_ == 53
+    assert other.point_numbers_.tolist() == live.point_numbers_.tolist()
+    assert other.ids_.tolist() == live.ids_.tolist()
+    assert other.labels_.tolist() == live.labels_.tolist()
+    assert other.number_of("T7") == 7
+    with pytest.raises(KeyError):
+        other.number_of("T3")
+    assert other.hierarchy() == live.hierarchy()
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: next(iter(cut), "own"))
+def test_the_clusters_are_the_same(pair, cut):
+    live, other = pair
+    assert other.cut(**cut).tolist() == live.cut(**cut).tolist()
+    for mine, theirs in zip(live.clusters(**cut), other.clusters(**cut), strict=True):
+        for field in ("label", "node_id", "size", "height", "first_point", "name"):
+            assert getattr(mine, field) == getattr(theirs, field), field
+    for points in (live.point_numbers_[::7], ["T1", "T40"]):
+        for mine, theirs in zip(
+            live.cluster_of(points, **cut), other.cluster_of(points, **cut), strict=True
+        ):
+            assert mine.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: next(iter(cut), "own"))
+def test_rows_belong_to_the_same_clusters(pair, cut):
+    live, other = pair
+    X = stream()[0][::5] + 0.1
+    mine, theirs = live.assign(X, **cut), other.assign(X, **cut)
+    for field in ("labels", "node_ids", "points", "distances"):
+        assert getattr(mine, field).tolist() == getattr(theirs, field).tolist(), field
+    assert mine.path_codes == theirs.path_codes
+    assert other.predict(X).tolist() == live.predict(X).tolist()
+    for k in (None, 4):
+        for one, two in zip(live.nearest(X, k=k), other.nearest(X, k=k), strict=True):
+            assert one.tolist() == two.tolist()
+
+
+def test_the_paths_are_the_same(pair):
+    live, other = pair
+    for point in (0, "T57", 30):
+        assert other.path(point).tolist() == live.path(point).tolist()
+        assert other.path_code(point) == live.path_code(point)
+        assert other.depth(point) == live.depth(point)
+    assert other.lca("T0", "T57") == live.lca("T0", "T57")
+
+
+def test_points_are_found_by_number_and_by_id_over_a_connection(homes):
+    tree = homes["remote"]
+    assert tree.path(7).tolist() == tree.path("T7").tolist()
+    with pytest.raises(KeyError):
+        tree.path(3)
+    with pytest.raises(KeyError):
+        tree.path("7")
+
+
+def test_a_reader_may_ask_and_not_have_anything_written_down(tmp_path):
+    options = {"token": "t" * 20, "read_token": "r" * 20}
+    with (
+        running(tmp_path, **options) as address,
+        ramify.Client(address, token="t" * 20) as writer,
+        ramify.Client(address, token="r" * 20) as reader,
+    ):
+        writer.create("c").partial_fit([[0.0], [1.0], [9.0]])
+        tree = reader.tree("c")
+        assert tree.nearest([[8.0]])[0].tolist() == [2]
+        assert tree.cluster_of([2], n_clusters=2)[0].tolist() == [1]
+        assert tree.payloads([2]) == {}
+        assert tree.cut(n_clusters=2).tolist() == [0, 0, 1]
+        for write in (lambda: tree.stable_labels(n_clusters=2), lambda: tree.forget(0)):
+            with pytest.raises(ramify.client.RemoteError, match="may read and not write"):
+                write()
+
+
+def test_rows_alone_are_told_their_numbers_one_by_one(tmp_path):
+    """The server tells them in runs; a row of weight 0 is skipped, and breaks a run."""
+    X = stream()[0]
+    with running(tmp_path) as address, ramify.Client(address) as client:
+        tree = client.create("b", zero_rows="skip", metric="cosine")
+        rows = X[:9].copy()
+        rows[[0, 4, 5]] = 0.0
+        assert tree.add(rows).numbers == [-1, 0, 1, 2, -1, -1, 3, 4, 5]
+        assert tree.add(rows[6:8]).numbers == [6, 7]
+
+
+def test_the_old_name_of_a_cut_is_understood_over_http(homes):
+    http = homes["remote"]._client._http
+    both = [
+        http.get("/trees/a/clusters", params={name: 4}).json()["clusters"]
+        for name in ("k", "n_clusters")
+    ]
+    assert both[0] == both[1]
+    assert http.get("/trees/a/clusters", params={"k": 4, "n_clusters": 4}).status_code == 422
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_ids_of_clusters_stay_in_every_home(homes, home):
+    labels = homes[home].stable_labels(n_clusters=3)
+    assert labels.tolist() == homes["live"].stable_labels(n_clusters=3).tolist()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_a_point_that_is_not_there_is_no_point_in_any_home(homes, home):
+    before = homes[home].version
+    with pytest.raises(KeyError):
+        homes[home].forget(["T0", "T3"])
+    assert homes[home].version == before
+    assert homes[home].n_points_ == 53
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_changes_lead_from_the_snapshot_before_to_the_one_after(homes, home):
+    tree = homes[home]
+    before, old = tree.version, tree.hierarchy()
+    tree.partial_fit([[0.5, 0.25, 3.0]], ids=["late"])
+    found = tree.changes(before)
+    assert (found.inserted.tolist(), found.ids.tolist()) == ([58], ["late"])
+    assert found.apply(old) == tree.hierarchy()
+    tree.forget("late")
+    assert not tree.changes(tree.version)

@@ -9,6 +9,11 @@ A connection that rests must have sent a whole header ``header_seconds`` after i
 answered, however slowly bytes trickle in. When all places are taken, a newcomer gets that of the
 stranger who came first, from the host that holds the most; then that of whoever is known and has
 rested longest. Those who are busy keep theirs, so that no stranger can lock them out.
+
+Of what was written to a connection some may wait here, because the system takes no more until the
+other side reads. Every ``stall_seconds`` all connections are looked at, and one for which bytes
+wait, and that has read none of them since the last look, is cut. Whether the server goes on writing
+does not matter: the few bytes at the end of an answer keep a connection as long as many do.
 """
 
 from __future__ import annotations
@@ -55,6 +60,8 @@ class Connections:
         self._strangers: dict[str, dict[Line, None]] = {}  #: by host, those who came first before
         self._known: dict[Line, None] = {}  #: who has rested longest comes first
         self._busy: set[Line] = set()
+        self._seen: dict[Line, tuple[int, int]] = {}  #: what waited for each, at the last look
+        self._look_again: asyncio.TimerHandle | None = None
         self.closed = 0  #: to make room, or because they kept us waiting
 
     def __len__(self) -> int:
@@ -94,6 +101,51 @@ class Connections:
             self._busy.discard(line)
             self._known[line] = None
 
+    # --- who reads what was written --------------------------------------------------------
+
+    def watch(self, line: Line) -> None:
+        """Look at a new connection, too."""
+        self._seen[line] = (0, 0)
+        if self._look_again is None:
+            self._look_again = line.loop.call_later(self.stall_seconds, self._look)
+
+    def watch_no_more(self, line: Line) -> None:
+        """A connection has ended."""
+        self._seen.pop(line, None)
+        if not self._seen and self._look_again is not None:
+            self._look_again.cancel()
+            self._look_again = None
+
+    def _look(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._look_again = loop.call_later(self.stall_seconds, self._look)
+        for line, before in list(self._seen.items()):
+            now = (line.transport.get_write_buffer_size(), line.resumed)
+            if now == before and now[0] > 0:
+                self.closed += 1
+                line.transport.abort()
+            self._seen[line] = now
+
+    def hurry(self) -> None:
+        """The server ends: who does not read now is not waited for."""
+        self.stall_seconds = min(self.stall_seconds, _LAST_SECONDS)
+        if self._look_again is not None:
+            self._look_again.cancel()
+            self._look()
+
+    async def cut(self) -> None:
+        """Cut what is left, before the loop ends.
+
+        uvloop may wait for ever when it closes a loop in which bytes wait for a connection.
+        """
+        for line in list(self._seen):
+            line.transport.abort()
+        for _ in range(100):
+            if not self._seen:
+                break
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # uvloop lets a connection's handle go one turn after its end
+
 
 class Line(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # uvicorn chooses it when it starts
     """One connection: uvicorn's, with an end to its patience."""
@@ -106,7 +158,7 @@ class Line(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # uvicorn choos
         self.host = "?"
         self._under_way = 0
         self._deadline: asyncio.TimerHandle | None = None
-        self._stalled: asyncio.TimerHandle | None = None
+        self.resumed = 0  #: how often what waited has become little
         self._in_head, self._head = True, 0
 
     # --- what the door says --------------------------------------------------------------
@@ -149,40 +201,17 @@ class Line(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # uvicorn choos
         else:
             self.transport.close()
 
-    def pause_writing(self) -> None:
-        """The other side does not read as fast as we write."""
-        super().pause_writing()
-        self._watch(-1)
-
     def resume_writing(self) -> None:
-        """It has read."""
+        """The other side has read most of what waited."""
         super().resume_writing()
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
-
-    def _watch(self, before: int) -> None:
-        """A client that has read nothing since the last look is let go."""
-        left = self.transport.get_write_buffer_size()
-        if left == before:
-            self.register.closed += 1
-            self.transport.abort()
-            return
-        self._stalled = self.loop.call_later(self.register.stall_seconds, self._watch, left)
-
-    def hurry(self) -> None:
-        """The server ends: who does not read now is not waited for."""
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = self.loop.call_later(
-                _LAST_SECONDS, self._watch, self.transport.get_write_buffer_size()
-            )
+        self.resumed += 1
 
     # --- what comes ------------------------------------------------------------------------
 
     def connection_made(self, transport: Any) -> None:
         """A connection, which may have to go at once."""
         super().connection_made(transport)
+        self.register.watch(self)
         self.host = self.client[0] if self.client else "?"
         if self.register.enter(self):
             self._wait()
@@ -193,9 +222,8 @@ class Line(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # uvicorn choos
     def connection_lost(self, exc: Exception | None) -> None:
         """It has ended."""
         self.register.leave(self)
+        self.register.watch_no_more(self)
         self._wait_no_more()
-        if self._stalled is not None:
-            self._stalled.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:

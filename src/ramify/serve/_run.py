@@ -35,9 +35,10 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let followers go, who would not leave by themselves, then all others."""
         self.config.app.app.state.trees.let_followers_go()  # type: ignore[union-attr]
-        for line in list(self.server_state.connections):
-            line.hurry()  # type: ignore[union-attr]
+        connections = self.config.app.connections  # type: ignore[union-attr]
+        connections.hurry()
         await super().shutdown(sockets)
+        await connections.cut()
 
 
 def configure(settings: Settings) -> Server:
@@ -117,10 +118,6 @@ def _allow_many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
 
 
-#: Seconds that the thread of a server has to end.
-_PATIENCE = 30.0
-
-
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """uvicorn raises a signal again when all is done; here, that it is done is enough."""
@@ -168,6 +165,4 @@ def running(folder: str | os.PathLike[str], **options: Any) -> Iterator[str]:
             yield address_of(bound)
         finally:
             server.should_exit = True
-            # The trees are closed by then. uvloop was seen to wait for ever when it closes a loop
-            # whose connections were cut while a reader was stuck; the thread is a daemon.
-            thread.join(_PATIENCE)
+            thread.join()

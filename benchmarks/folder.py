@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """folder.py: what a tree in a folder takes of the disk while single rows come, and how fast.
 
-    python -m benchmarks.folder 25000 [FOLDER]
+    python -m benchmarks.folder 25000 [--columns 384] [--on FOLDER]
 
-Rows of 384 float32 with ids and payloads of 30 words, one call each. Printed at each tenth:
+Rows of float32 with ids and payloads of 30 words, one call each. Printed at each tenth:
 bytes of rows, ids and payloads, bytes of all files, the largest that the log has been. At the
 end the crash: how long a copy of the folder takes to be opened.
 """
 
+import argparse
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 
 import ramify
 
-_WIDTH, _WORDS = 384, 30
+_WORDS = 30
 
 
 def sizes(folder: Path) -> dict[str, int]:
@@ -32,14 +32,14 @@ def sizes(folder: Path) -> dict[str, int]:
     return found
 
 
-def grow(folder: Path, n: int) -> None:
+def grow(folder: Path, n: int, columns: int) -> None:
     """Insert n rows one by one, and print what becomes of the folder."""
     rng = np.random.default_rng(0)
     raw = log = 0
     worst, times = 0.0, []
     with ramify.open(folder, ramify.OHAC(metric="cosine")) as tree:
         for i in range(n):
-            row = rng.normal(size=_WIDTH).astype(np.float32)
+            row = rng.normal(size=columns).astype(np.float32)
             name = f"ticket-{i:07d}"
             text = " ".join(f"w{word}" for word in rng.integers(3000, size=_WORDS))
             begin = time.perf_counter()
@@ -67,9 +67,13 @@ def grow(folder: Path, n: int) -> None:
 
 def main() -> None:
     """For the command line."""
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 25_000
-    with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as place:
-        grow(Path(place, "tree"), n)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.folder")
+    parser.add_argument("rows", nargs="?", type=int, default=25_000)
+    parser.add_argument("--columns", type=int, default=384)
+    parser.add_argument("--on", metavar="FOLDER", help="where to make the folder")
+    told = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=told.on) as place:
+        grow(Path(place, "tree"), told.rows, told.columns)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,14 @@ from tests.strategies import examples, seeds
 
 NEVER = 10**9
 
-#: From which length on the table merges a path, and whether its stable part is asked for.
-WAYS = [
+#: From which length on the table merges a path, whether its stable part is asked for, and whether
+#: the table leaves all paths to a matrix, which keeps linkages of items.
+WAYS: list[dict[str, object]] = [
     {"path_from": NEVER, "asks": "never"},
     {"path_from": NEVER, "asks": "always"},
     {"path_from": NEVER, "asks": "in turn"},
     {"path_from": 3, "asks": "where paid"},
+    {"path_from": 3, "by_matrix": True},
     {},
 ]
 
@@ -47,6 +49,8 @@ class Story:
             X = rng.integers(-2, 3, size=(70, d))
         elif rows == "bits":
             X = rng.integers(0, 2, size=(70, d))
+        elif rows == "one-hot":  # equally far from each other
+            X = np.eye(d + 50)[rng.integers(0, d + 50, size=70), :d]
         else:
             X = rng.normal(size=(70, d))
         self.X = np.ascontiguousarray((X * scale).astype(dtype))
@@ -80,19 +84,20 @@ def carry_out(tree, ohac, X, step):
         ohac.weigh(tree, 2 * row, more)
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")],
+RULES = [("sqeuclidean", "average"), ("sqeuclidean", "centroid"), ("dot", "average")]
+STORIES = (
+    seeds(),
+    st.sampled_from([1, 3, 8, 16, 24, 200]),
+    st.sampled_from(["whole", "bits", "one-hot", "loose"]),
+    st.sampled_from([1, 1, 1e-45, 1e-30, 1e-19, 1e10, 1e18]),
+    st.sampled_from([np.float32, np.float64]),
 )
+
+
+@pytest.mark.parametrize("rule", RULES)
 def test_all_ways_of_a_repair_give_the_same_bits(rule):
     @settings(max_examples=examples(12), deadline=None)
-    @given(
-        seeds(),
-        st.sampled_from([1, 3, 8, 16, 24]),
-        st.sampled_from(["whole", "bits", "loose"]),
-        st.sampled_from([1, 1, 1e-45, 1e-30, 1e-19, 1e10, 1e18]),
-        st.sampled_from([np.float32, np.float64]),
-    )
+    @given(*STORIES)
     def check(number, d, rows, scale, dtype):
         story = Story(number, d, rows, scale, dtype)
         trees = [part("Tree", dtype)(d) for _ in WAYS]
@@ -103,6 +108,30 @@ def test_all_ways_of_a_repair_give_the_same_bits(rule):
         first, *others = [everything(tree, rule) for tree in trees]
         for way, other in zip(WAYS[1:], others, strict=True):
             assert other == first, way
+
+    check()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_another_way_at_each_step_gives_the_same_bits(rule):
+    """One that has grown the tree from the start, one that last saw it some steps ago, or one
+    that has just been made, as after a load."""
+
+    @settings(max_examples=examples(12), deadline=None)
+    @given(*STORIES)
+    def check(number, d, rows, scale, dtype):
+        story = Story(number, d, rows, scale, dtype)
+        chance = np.random.default_rng(number + 1)
+        tree, mixed = part("Tree", dtype)(d), part("Tree", dtype)(d)
+        make = part("Ohac", dtype)
+        plain, ways = make(d, *rule), [make(d, *rule, **way) for way in WAYS]
+        for step in story.steps(60):
+            which = int(chance.integers(len(WAYS)))
+            if chance.random() < 0.2:
+                ways[which] = make(d, *rule, **WAYS[which])
+            carry_out(tree, plain, story.X, step)
+            carry_out(mixed, ways[which], story.X, step)
+        assert everything(mixed, rule) == everything(tree, rule)
 
     check()
 

@@ -90,6 +90,7 @@ ORDER = [
     "index/earlier.hpp",
     "index/earlier.cpp",
     "forest/tally.hpp",
+    "forest/kept_linkages.hpp",
     "forest/forest_hac.hpp",
     "forest/forest_spaces.hpp",
     "forest/nearest_pairs.hpp",

@@ -43,8 +43,8 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   const bool comes = coming != kNone;
   const Place place(tree, cut_);
   if (going != kNone) {
-    path_hac_.table().release(going);
-    path_hac_.table().release(tree.parent(going));
+    release(going);
+    release(tree.parent(going));
   }
   if (comes) cut_.trees.push_back(coming);
   gather<Real>(tree, cut_.trees, means_, forest_);
@@ -85,7 +85,7 @@ template <class Real>
 bool Repair<Real>::merge_by_table(const Tree<Real>& tree, bool comes) {
   std::span<const Slot> path;
   if (cut_.one_path) path = cut_.taken;
-  return suits_table(tree) &&
+  return suits_table(tree) && !by_matrix_ &&
          path_hac_.merge(forest_, cut_.trees, path, comes, end_of_ids(tree), merges_);
 }
 
@@ -99,25 +99,25 @@ bool Repair<Real>::suits_table(const Tree<Real>& tree) const {
 /// Without the table. Where the table could not tell, linkages are rounded as it rounds them.
 template <class Real>
 bool Repair<Real>::merge_all(const Tree<Real>& tree, const Pulse& pulse) {
-  const ForestSpace space = suits_table(tree) ? ForestSpace::kMatrix : ForestSpace::kBySize;
-  return forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_, space);
+  return suits_table(tree) ? hac(forest_, tree.dim(), pulse, ForestSpace::kMatrix, cut_.trees)
+                           : hac(forest_, tree.dim(), pulse);
 }
 
 /// What is known of pairs holds only if nobody else has touched the tree; a leaf
 /// that comes may have the id of one that has gone.
 template <class Real>
 void Repair<Real>::recall(const Tree<Real>& tree, NodeId coming) {
-  path_hac_.table().release(coming);
-  if (tree.changes() != remembered_) path_hac_.table().forget();
+  release(coming);
+  if (tree.changes() != remembered_) forget();
 }
 
 /// These have other points now; what is above a held node too, though it was not on the path.
 template <class Real>
 void Repair<Real>::release_remade(const Tree<Real>& tree, const Place& place) {
   for (std::size_t t = cut_.trees.size() - merges_.size(); t < cut_.trees.size(); ++t)
-    path_hac_.table().release(cut_.trees[t]);
-  for (const Slot slot : kept_) path_hac_.table().release(NodeId::inner(slot));
-  for (NodeId v = place.above; v != kNone; v = tree.parent(v)) path_hac_.table().release(v);
+    release(cut_.trees[t]);
+  for (const Slot slot : kept_) release(NodeId::inner(slot));
+  for (NodeId v = place.above; v != kNone; v = tree.parent(v)) release(v);
 }
 
 /// Raw ids are below, that of a node which is still to come included.
@@ -128,7 +128,7 @@ std::size_t Repair<Real>::end_of_ids(const Tree<Real>& tree) {
 
 template <class Real>
 void Repair<Real>::note_merges(const Tree<Real>& tree, const Place& place) {
-  if (path_hac_.table().in_use()) release_remade(tree, place);
+  if (path_hac_.table().in_use() || scratch_.kept.in_use()) release_remade(tree, place);
   remembered_ = tree.changes();
 }
 
@@ -175,7 +175,7 @@ void Repair<Real>::merge_last_two_first(const Tree<Real>& tree) {
   const double ssd = merged_ssd(a.summary.n, a.summary.ssd, b.summary.n, b.summary.ssd, gap);
   forest_.pop_back();
   forest_.back() = {{a.summary.n + b.summary.n, mean_.data(), ssd}, merged(a.rank, b.rank)};
-  forest_hac<Real>(forest_, dim, metric_, linkage_, {}, scratch_, merges_);
+  hac(forest_, dim, {});
   const auto in_all = [&](std::uint32_t c) { return c < m - 2 ? c : c == m - 2 ? m : c + 2; };
   for (Merge& merge : merges_) merge = {in_all(merge.a), in_all(merge.b)};
   merges_.insert(merges_.begin(), {m - 2, m - 1});
@@ -237,7 +237,7 @@ void Repair<Real>::merge_lowest(std::size_t dim, std::size_t count) {
   }
   low_forest_.assign(forest_.begin(), forest_.begin() + static_cast<std::ptrdiff_t>(count));
   low_forest_.push_back(forest_.back());
-  forest_hac<Real>(low_forest_, dim, metric_, linkage_, {}, scratch_, merges_);
+  hac(low_forest_, dim, {});
 }
 
 /// Put aside what stays: taken-out nodes from `remade` on, and what hangs there.

@@ -23,14 +23,16 @@
 
 namespace ramify {
 
-/// How a path is merged: by PathHac from so many subtrees on (0: where that is quicker), and is it
-/// asked which part of a path stays as it is (StablePath)? The tree is the same, to the bit: tests
-/// choose, and compare.
+/// How a path is merged. The tree is the same, to the bit: tests choose, and compare.
 struct PathWays {
   enum class Asks { kWherePaid, kAlways, kNever, kInTurn };
 
+  /// The table merges paths of at least so many subtrees; 0: those that it merges more quickly.
   std::size_t path_from = 0;
+  /// When StablePath is asked which part of a path stays as it is.
   Asks asks = Asks::kWherePaid;
+  /// What the table would merge goes to a matrix, as if the table could not tell.
+  bool by_matrix = false;
 };
 
 template <class Real>
@@ -42,6 +44,7 @@ class Repair {
         path_from_(ways.path_from > 0 ? ways.path_from : kWorthAPath),
         paths_from_(ways.path_from > 0 ? ways.path_from : kWorthPaths),
         asks_(ways.asks),
+        by_matrix_(ways.by_matrix),
         stable_path_(dim),
         path_hac_(dim, metric, linkage) {}
 
@@ -66,8 +69,9 @@ class Repair {
     ramify::wipe(scratch_.matrix);
     ramify::wipe(scratch_.linkages);
     stable_path_.wipe();
-    if (tree.changes() != remembered_) path_hac_.table().forget();
+    if (tree.changes() != remembered_) forget();
     path_hac_.wipe();
+    scratch_.kept.wipe();
   }
 
   /// HAC of the forest that was cut out, which is all there is, if `accept` says yes to
@@ -76,7 +80,7 @@ class Repair {
   template <class Accept>
   bool rearrange(Tree<Real>& tree, const Pulse& pulse, const Accept& accept) {
     gather<Real>(tree, cut_.trees, means_, forest_);
-    if (!forest_hac<Real>(forest_, tree.dim(), metric_, linkage_, pulse, scratch_, merges_) ||
+    if (!hac(forest_, tree.dim(), pulse) ||
         !accept(std::span<const ForestItem<Real>>(forest_), std::span<const Merge>(merges_)))
       return false;
     write_all(tree);
@@ -85,6 +89,21 @@ class Repair {
 
  private:
   struct Place;
+  /// v has other points from now on, or is gone.
+  void release(NodeId v) {
+    path_hac_.table().release(v);
+    scratch_.kept.release(v);
+  }
+  void forget() {
+    path_hac_.table().forget();
+    scratch_.kept.forget();
+  }
+  /// The merges of a forest. Of a path, a matrix takes over what it can of the last one.
+  bool hac(std::span<const ForestItem<Real>> forest, std::size_t dim, const Pulse& pulse,
+           ForestSpace space = ForestSpace::kBySize, std::span<const NodeId> trees = {}) {
+    scratch_.trees = trees;
+    return forest_hac<Real>(forest, dim, metric_, linkage_, pulse, scratch_, merges_, space);
+  }
   void write_all(Tree<Real>& tree);
   bool merge_by_table(const Tree<Real>& tree, bool comes);
   bool suits_table(const Tree<Real>& tree) const;
@@ -107,6 +126,7 @@ class Repair {
   static constexpr std::size_t kWorthAPath = 12, kWorthPaths = 64;
   std::size_t path_from_, paths_from_;
   PathWays::Asks asks_;
+  bool by_matrix_;
   ForestScratch scratch_;
   StablePath<Real> stable_path_;
   PathHac<Real> path_hac_;

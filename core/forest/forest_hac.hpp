@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "forest/kept_linkages.hpp"
 #include "helpers.hpp"
 #include "math/linkage.hpp"
 #include "math/order.hpp"
@@ -58,6 +59,9 @@ struct ForestScratch {
   std::vector<std::uint32_t> row_of, at_row, unions, chain;
   std::vector<Rank> ranks;
   std::vector<std::uint8_t> gone;
+  /// What the items are called, if a matrix of long rows is to take over what it can.
+  std::span<const NodeId> trees;
+  KeptLinkages kept;
   /// Greedy merging looks for so many nearest clusters an item, and then in another way
   /// (nearest_pairs.hpp). Tests choose, and compare.
   std::size_t searches_each = 16;

@@ -83,7 +83,7 @@ class MatrixSpace {
   }
 
  private:
-  static constexpr std::size_t kWidth = kLanesWidth, kRowsToAPulse = 16;
+  static constexpr std::size_t kWidth = kLanesWidth, kPairsToAPulse = 4096;
   static constexpr double kClosed = std::numeric_limits<double>::infinity();
   static constexpr double kFar = 1e300;  // of an item to itself; finite, so that sums stay so
 
@@ -254,15 +254,19 @@ class MatrixSpace {
 
   void fill_by_pair(std::span<const ForestItem<Real>> forest, std::size_t dim, const Pulse& pulse) {
     std::fill(s_.matrix.begin(), s_.matrix.end(), kFar);
-    for (std::size_t i = 0; i + 1 < m_; ++i) {
-      if (i % kRowsToAPulse == kRowsToAPulse - 1) pulse.check();
-      for (std::size_t k = i + 1; k < m_; ++k)
-        s_.matrix[i * stride_ + k] = s_.matrix[k * stride_ + i] =
-            linkage_of<Rule>(forest[i].summary, forest[k].summary, dim);
-    }
+    const auto compute = [&](std::size_t i, std::size_t k) {
+      if (pairs_++ % kPairsToAPulse == 0) pulse.check();
+      return linkage_of<Rule>(forest[i].summary, forest[k].summary, dim);
+    };
+    const auto use = [&](std::size_t i, std::size_t k, double linkage) {
+      s_.matrix[i * stride_ + k] = s_.matrix[k * stride_ + i] = linkage;
+    };
+    if (!s_.trees.empty()) return s_.kept.each_pair(s_.trees, compute, use);
+    for (std::size_t i = 0; i < m_; ++i)
+      for (std::size_t k = 0; k < i; ++k) use(i, k, compute(i, k));
   }
 
-  std::size_t m_, stride_;
+  std::size_t m_, stride_, pairs_ = 0;
   std::size_t open_begin_ = 0, open_end_ = stride_;  // no other columns are open
   ForestScratch& s_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forest/path_hac.hpp"
 
+#include <algorithm>
+
 #include "forest/path_chain.hpp"
 #include "forest/path_greedy.hpp"
 #include "forest/tally.hpp"
@@ -24,6 +26,9 @@ bool PathHac<Real>::merge(std::span<const ForestItem<Real>> forest, std::span<co
   if (!table_.seat(forest, trees, path, comes, end_of_ids)) return false;
   const auto run = [&](auto work) {
     const bool decided = chosen<run_on_path<decltype(work)>>()(work);
+    std::uint32_t& given_up = scratch_.given_up;
+    if (!decided) given_up = std::min(given_up + 1, 24U);
+    if (decided && given_up > 0) --given_up;
     tally(linkage_ == Linkage::kCentroid && metric_ != Metric::kDot ? Engine::kTableGreedy
                                                                     : Engine::kTableChain,
           forest.size(), decided);

@@ -67,6 +67,9 @@ struct PathScratch {
   std::vector<std::uint32_t> near;
   std::vector<double> near_linkages;
   std::vector<Merge> pairs;
+  // Lately, how much more often a path was left to a matrix than merged: where ties keep coming,
+  // less and less is tried before.
+  std::uint32_t given_up = 0;
 };
 
 template <class Real, class Rule>
@@ -99,7 +102,7 @@ class PathUnions {
   /// Has so much been looked at one by one that a matrix of all pairs is quicker?
   bool has_looked_enough(std::size_t at_more) {
     looked_ += at_more;
-    return looked_ > kLooks + forest_.size() * forest_.size() / 4;
+    return looked_ > kLooks + ((forest_.size() * forest_.size() / 4) >> s_.given_up);
   }
   /// A row has been searched: that is as much as some of those.
   void note_row() { looked_ += forest_.size() / kRowOfLooks + 1; }

@@ -127,13 +127,13 @@ void bind_ohac(nb::module_& m) {
       .def(
           "__init__",
           [](Self* self, std::size_t dim, const std::string& metric, const std::string& linkage,
-             std::size_t path_from, const std::string& asks) {
+             std::size_t path_from, const std::string& asks, bool by_matrix) {
             const auto ways = std::array{"where paid", "always", "never", "in turn"};
             new (self) Self(dim, {metric_of(metric), linkage_of_name(linkage)},
-                            {.ways = {path_from, named<PathWays::Asks>(asks, ways)}});
+                            {.ways = {path_from, named<PathWays::Asks>(asks, ways), by_matrix}});
           },
           nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"), nb::arg("path_from") = 0,
-          nb::arg("asks") = "where paid")
+          nb::arg("asks") = "where paid", nb::arg("by_matrix") = false)
       .def(
           "weigh",
           [](Self& self, Tree<Real>& tree, std::uint32_t leaf, double weight) {

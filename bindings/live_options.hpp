@@ -31,6 +31,7 @@ constexpr std::array kLinkages{"average", "centroid", "ward"};
 
 constexpr std::array kBounds{"reference", "sound"};
 constexpr std::array kBalances{"reference", "python", "none"};
+constexpr std::array kNeighbourWeights{"snn", "jaccard", "similarity"};
 constexpr std::array kGrafts{"reference", "full", "none"};
 
 /// Option `name` of an algorithm: one of `names`, where None is called "none".
@@ -69,6 +70,9 @@ inline AlgorithmOptions algorithm_of(const std::string& name, std::size_t n_neig
     return RandomCutOptions{seed.is_none() ? std::uint64_t{std::random_device{}()}
                                            : nb::cast<std::uint64_t>(seed)};
   }
+  if (name == "neighbour_tree")
+    return NeighbourTreeOptions{n_neighbors,
+                                choice<NeighbourWeight>(more, "weight", kNeighbourWeights)};
   if (name == "perch")
     return PerchOptions{
         choice<Bounds>(more, "bounds", kBounds), choice<Balance>(more, "balance", kBalances),

@@ -14,6 +14,7 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kStride = 8;      // inserts between two looks at the pulse
+constexpr std::size_t kStep = 256;      // rows that come at once into a large tree
 constexpr std::size_t kFewHoles = 64;   // not worth closing
 constexpr Arrival kFirstPolish = 1024;  // trees are polished by themselves from here on
 constexpr const char* kChanged =
@@ -30,6 +31,7 @@ Live<Real>::Live(std::size_t dim, const Options& options)
       algorithm_(make_algorithm<Real>(dim, options.rule, options.algorithm)),
       pairs_(options.rule.metric, options.rule.linkage),
       mean_(dim) {
+  if (algorithm_->gives_heights()) tree_.give_heights();
   if (options.polish) require_any_shape();
   if (options.max_leaves == 1) throw std::invalid_argument("max_leaves must be at least 2");
   if (options.count_repeats && (algorithm_->rebuilds() || !algorithm_->weighs()))
@@ -49,6 +51,7 @@ Live<Real>::Live(std::size_t dim, const Options& options, const typename Tree<Re
   tree_ = Tree<Real>::from_arrays(dim, arrays);
   end_ = points().slots();
   algorithm_->restore(tree_, memory);
+  if (algorithm_->gives_heights()) tree_.restore_heights(memory.numbers);
   if (algorithm_->keeps_marks()) tree_.restore_marks(memory.marks);
   if (tracks_members()) restore_members(std::move(members));
   if (cells_) cells_->restore(CellPlan<Real>::restored(dim, memory.numbers));
@@ -129,6 +132,7 @@ std::size_t Live<Real>::insert_many(const Batch<Real>& batch, const Pulse& pulse
     }
   };
   const Wiped wiped{*this, !batch.leaving.empty()};
+  if (algorithm_->takes_batches()) return change_in_steps(batch, pulse, helpers);
   if (algorithm_->rebuilds()) return rebuild_with(batch, pulse, helpers);
   if (gains_by_looking_ahead(batch)) return insert_looked_up(batch, pulse, helpers);
   return insert_each(batch, pulse);
@@ -555,6 +559,15 @@ bool Live<Real>::erase(Arrival number) {
 template <class Real>
 std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
   std::size_t erased = 0;
+  if (algorithm_->takes_batches()) {
+    Alone alone;
+    const std::size_t before = size();
+    change({nullptr, 0}, numbers, {}, alone);
+    erased = before - size();
+    close_holes_if_many();
+    wipe();
+    return erased;
+  }
   for (const Arrival number : numbers) {
     if (leave(number)) ++erased;
     close_holes_if_many();
@@ -780,6 +793,51 @@ std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& puls
   end_ = points().slots();
   ++version_;
   return count;
+}
+
+/// A batch that has many rows for the tree at once, any other a few rows at a time.
+template <class Real>
+std::size_t Live<Real>::change_in_steps(const Batch<Real>& batch, const Pulse& pulse,
+                                        Helpers& helpers) {
+  std::size_t done = 0, left = 0;
+  const Pulse within = pulse ? Pulse([&](std::size_t) { return pulse(done); }) : Pulse{};
+  while (done < batch.count && pulse(done)) {
+    pulse.rest();
+    close_holes_if_many();
+    const std::size_t rest = batch.count - done;
+    const std::size_t end = done + (4 * rest > size() ? rest : std::min(rest, kStep));
+    const std::size_t first = left;
+    while (left < batch.leaving.size() && batch.before[left] < end) ++left;
+    Batch<Real> step(batch.rows + done * tree_.dim(), end - done);
+    step.as_stored = batch.as_stored;
+    if (!change(step, batch.leaving.subspan(first, left - first), within, helpers)) break;
+    done = end;
+  }
+  return done;
+}
+
+/// Rows come and points leave, all at once. False when the pulse said stop.
+template <class Real>
+bool Live<Real>::change(const Batch<Real>& batch, std::span<const Arrival> leaving,
+                        const Pulse& pulse, Helpers& helpers) {
+  for (std::size_t i = 0; i < batch.count; ++i) take_row(batch, i);
+  std::vector<RowSlot> rows;
+  for (const Arrival number : leaving) {
+    RowSlot row = 0;
+    if (points().find(number, row)) rows.push_back(row);
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  if (!rows.empty()) tree_.make_room_to_erase();
+  if (!algorithm_->change(tree_, static_cast<RowSlot>(end_), rows, pulse, helpers)) return false;
+  end_ = points().slots();
+  version_ += batch.count;
+  for (const RowSlot row : rows) {
+    take_out_of_index(row);
+    gone(points().arrival(row));
+    tree_.erase_row(row);
+  }
+  return true;
 }
 
 /// Store a copy of row i as a leaf; the copy is what is looked at.

@@ -228,6 +228,9 @@ class Live {
   void make_room(const Batch<Real>& batch);
   std::size_t insert_each(const Batch<Real>& batch, const Pulse& pulse);
   std::size_t insert_looked_up(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
+  std::size_t change_in_steps(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
+  bool change(const Batch<Real>& batch, std::span<const Arrival> leaving, const Pulse& pulse,
+              Helpers& helpers);
   std::size_t rebuild_with(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
   bool gains_by_looking_ahead(const Batch<Real>& batch);
   bool insert(const Batch<Real>& batch, std::size_t i, const Pulse& pulse);

@@ -77,6 +77,17 @@ class Algorithm {
   /// Rows have other slots now (RowStore::compact).
   virtual void renumber(std::span<const RowSlot> /*new_slot*/) {}
 
+  /// Does it take batches at once, by change(), instead of inserting and erasing?
+  virtual bool takes_batches() const { return false; }
+  /// Leaves from row `begin` on come, all of them, and these go, which may be among them: all at
+  /// once. False when the pulse said stop.
+  virtual bool change(Tree<Real>& /*tree*/, RowSlot /*begin*/, std::span<const RowSlot> /*leaving*/,
+                      const Pulse& /*pulse*/, Helpers& /*helpers*/) {
+    throw std::invalid_argument("this algorithm takes no batches");
+  }
+  /// Does it say how high merges are, instead of a linkage? Its memory's numbers are the heights.
+  virtual bool gives_heights() const { return false; }
+
   /// Does it make the whole tree anew after every batch, instead of inserting?
   virtual bool rebuilds() const { return false; }
   /// Make the tree anew, over all rows stored. The pulse is called with the number of

@@ -10,6 +10,7 @@
 #include "algorithms/grinch.hpp"
 #include "algorithms/group_tree.hpp"
 #include "algorithms/naive.hpp"
+#include "algorithms/neighbour_tree.hpp"
 #include "algorithms/nni.hpp"
 #include "algorithms/ohac.hpp"
 #include "algorithms/otd.hpp"
@@ -18,12 +19,12 @@
 
 namespace ramify {
 
-using AlgorithmOptions =
-    std::variant<OhacOptions,      // Algorithm 2
-                 OtdOptions,       // Algorithm 1
-                 NaiveHacOptions,  // Naive_1
-                 NaiveNnOptions,   // Naive_2
-                 NniOptions, PerchOptions, GrinchOptions, RandomCutOptions, GroupsOptions>;
+using AlgorithmOptions = std::variant<OhacOptions,      // Algorithm 2
+                                      OtdOptions,       // Algorithm 1
+                                      NaiveHacOptions,  // Naive_1
+                                      NaiveNnOptions,   // Naive_2
+                                      NniOptions, PerchOptions, GrinchOptions, RandomCutOptions,
+                                      GroupsOptions, NeighbourTreeOptions>;
 
 template <class Real>
 std::unique_ptr<Algorithm<Real>> make_algorithm(std::size_t dim, const Rule& rule,

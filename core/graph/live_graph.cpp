@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -18,8 +19,11 @@ Vertex LiveGraph::announce(std::uint64_t key, std::uint64_t number) {
 
 void LiveGraph::update(std::span<const Vertex> gone, std::span<const Vertex> came,
                        std::span<const Edge> edges) {
+  written_.clear();
+  released_.clear();
   Change change = begin(gone, came, edges);
   for (Level l = 0; l < bands_.count() && !change.empty(); ++l) change = step(l, change);
+  settle_ends(change);
   finish();
 }
 
@@ -96,10 +100,24 @@ LiveGraph::Change LiveGraph::step(Level l, const Change& change) {
   return out;
 }
 
+/// What has changed above the last band.
+void LiveGraph::settle_ends(const Change& change) {
+  if (change.gone.empty() && change.came.empty()) return;
+  std::vector<Vertex> gone = change.gone, came = change.came, left, all;
+  std::sort(gone.begin(), gone.end());
+  std::sort(came.begin(), came.end());
+  std::set_difference(ends_.begin(), ends_.end(), gone.begin(), gone.end(),
+                      std::back_inserter(left));
+  std::set_union(left.begin(), left.end(), came.begin(), came.end(), std::back_inserter(all));
+  ends_ = std::move(all);
+}
+
 void LiveGraph::finish() {
   for (const Past& one : past_) past_of_[one.vertex] = kNoVertex;
   past_.clear();
   for (const Vertex v : dead_) {
+    for (const Merge& merge : vertices_[v].merges)
+      if (merge.node != kNoNode) released_.push_back(merge.node);
     vertices_[v] = {};
     links_[v] = {};
     free_.push_back(v);

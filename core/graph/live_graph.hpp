@@ -69,6 +69,36 @@ class LiveGraph {
   /// Throws std::logic_error naming a broken invariant. O(levels * edges).
   void check() const;
 
+  // --- for a tree that is kept beside the graph -------------------------------------
+
+  /// What a merge is called by whoever keeps a tree; nothing, until somebody says so.
+  static constexpr std::uint32_t kNoNode = 0xFFFFFFFFU;
+  /// Of the parts of a vertex, members first and then earlier merges, which two were merged.
+  struct Merge {
+    std::uint32_t a;
+    std::uint32_t b;
+    std::uint32_t node = kNoNode;
+    double weight;
+  };
+  std::span<const Vertex> members(Vertex v) const { return vertices_[v].members; }
+  std::span<Merge> merges(Vertex v) { return vertices_[v].merges; }
+  std::span<const Merge> merges(Vertex v) const { return vertices_[v].merges; }
+  std::uint32_t count(Vertex v) const { return links_[v].count; }
+  /// Of the point that ranks lowest.
+  std::uint64_t key(Vertex v) const { return vertices_[v].key; }
+  std::uint64_t number(Vertex v) const { return vertices_[v].number; }
+  /// All clusters of several points, lower levels first.
+  std::vector<Vertex> clusters() const;
+  /// Does one come before the other among equals?
+  bool ranks_before(Vertex a, Vertex b) const;
+  /// The clusters that the last update has merged anew, lower levels first: some with the members
+  /// that they had, whose merges go by the names that they had.
+  std::span<const Vertex> written() const { return written_; }
+  /// What merges were called that are no more since the last update.
+  std::span<const std::uint32_t> released() const { return released_; }
+  /// The clusters that no edge leaves, in no special order.
+  std::span<const Vertex> ends() const { return ends_; }
+
   /// How many updates there have been.
   std::size_t updates() const { return updates_; }
   /// How many vertices have been merged anew so far, and how many entries of lists there are.
@@ -85,13 +115,6 @@ class LiveGraph {
     friend bool operator<(const Entry& a, const Entry& b) { return a.to < b.to; }
   };
   using List = std::vector<Entry>;
-
-  /// Of the parts of a vertex, members first and then earlier merges, which two were merged.
-  struct Merge {
-    std::uint32_t a;
-    std::uint32_t b;
-    double weight;
-  };
 
   /// What walks over levels read of a vertex, close together.
   struct Link {
@@ -156,8 +179,9 @@ class LiveGraph {
   void list_groups(Level l, const Change& out);
   void carry_edges(Level l, const Change& change, Change& out);
 
+  void settle_ends(const Change& change);
+
   Vertex new_vertex();
-  bool ranks_before(Vertex a, Vertex b) const;
   bool holds(Level l, Vertex a, Vertex b, Weight sum) const {
     return bands_.holds(l, sum, std::uint64_t{links_[a].count} * links_[b].count);
   }
@@ -191,6 +215,9 @@ class LiveGraph {
   std::size_t points_ = 0;
   std::size_t updates_ = 0;
   std::size_t merged_anew_ = 0;
+  std::vector<Vertex> ends_;  // ascending
+  std::vector<Vertex> written_;
+  std::vector<std::uint32_t> released_;
 
   // Of the update under way, or of its level.
   std::vector<Past> past_;

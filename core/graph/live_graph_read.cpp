@@ -21,19 +21,24 @@ std::vector<Edge> LiveGraph::edges() const {
   return found;
 }
 
-LiveGraph::Snapshot LiveGraph::snapshot() const {
-  Snapshot out;
-  std::vector<Vertex> groups, last;
-  for (Vertex v = 0; v < vertices_.size(); ++v) {
-    if (links_[v].count == 0) continue;
-    (is_point(v) ? out.points : groups).push_back(v);
-    if (links_[v].death == kNever) last.push_back(v);
-  }
-  std::sort(out.points.begin(), out.points.end(),
-            [&](Vertex a, Vertex b) { return vertices_[a].number < vertices_[b].number; });
-  std::sort(groups.begin(), groups.end(), [&](Vertex a, Vertex b) {
+std::vector<Vertex> LiveGraph::clusters() const {
+  std::vector<Vertex> found;
+  for (Vertex v = 0; v < vertices_.size(); ++v)
+    if (links_[v].count > 1) found.push_back(v);
+  std::sort(found.begin(), found.end(), [&](Vertex a, Vertex b) {
     return std::pair(links_[a].birth, a) < std::pair(links_[b].birth, b);
   });
+  return found;
+}
+
+LiveGraph::Snapshot LiveGraph::snapshot() const {
+  Snapshot out;
+  const std::vector<Vertex> groups = clusters();
+  std::vector<Vertex> last(ends_);
+  for (Vertex v = 0; v < vertices_.size(); ++v)
+    if (is_point(v)) out.points.push_back(v);
+  std::sort(out.points.begin(), out.points.end(),
+            [&](Vertex a, Vertex b) { return vertices_[a].number < vertices_[b].number; });
   TreeWriter tree(out.points.size());
   std::vector<std::int64_t> node(vertices_.size());
   for (std::size_t i = 0; i < out.points.size(); ++i)
@@ -69,10 +74,12 @@ void LiveGraph::check() const {
   };
   const std::vector<Edge> all = edges();
   std::size_t points = 0;
+  std::vector<Vertex> ends;
   for (Vertex v = 0; v < vertices_.size(); ++v) {
     const VertexData& vertex = vertices_[v];
     if (links_[v].count == 0) continue;
     points += is_point(v);
+    if (links_[v].death == kNever) ends.push_back(v);
     require((links_[v].death == kNever) == (links_[v].next == kNoVertex), "3, an end with a next");
     require(links_[v].death == kNever || links_[v].death < bands_.count(), "3, too late a band");
     std::uint32_t count = is_point(v);
@@ -107,6 +114,7 @@ void LiveGraph::check() const {
             "1, a list that is not what is between points");
   }
   require(points == points_, "a wrong number of points");
+  require(ends == ends_, "3, an end that is not known");
 }
 
 }  // namespace ramify

@@ -146,7 +146,7 @@ std::vector<LiveGraph::Group> LiveGraph::groups_of(Level l, std::size_t componen
       clusters, [&](Vertex a, Vertex b, Weight sum) { return bands_.holds(l, sum, pairs(a, b)); },
       [&](Vertex a, Vertex b, Weight sum, Vertex both) {
         const double mean = static_cast<double>(sum) / static_cast<double>(pairs(a, b));
-        merges.push_back({node[a], node[b], mean});
+        merges.push_back({node[a], node[b], kNoNode, mean});
         counts[both] = counts[a] + counts[b];
         node[both] = static_cast<std::uint32_t>(k + merges.size() - 1);
       },
@@ -164,7 +164,7 @@ std::vector<LiveGraph::Group> LiveGraph::groups_of(Level l, std::size_t componen
   for (std::size_t t = 0; t < merges.size(); ++t) {
     Group& one = groups[group[k + t]];
     place[k + t] = static_cast<std::uint32_t>(one.members.size() + one.merges.size());
-    one.merges.push_back({place[merges[t].a], place[merges[t].b], merges[t].weight});
+    one.merges.push_back({place[merges[t].a], place[merges[t].b], kNoNode, merges[t].weight});
   }
   return groups;
 }
@@ -190,6 +190,9 @@ void LiveGraph::make_group(Level l, Group group, Change& out) {
                       });
   if (is_old) {
     kept_.push_back(old);
+    written_.push_back(old);
+    for (std::size_t t = 0; t < group.merges.size(); ++t)
+      group.merges[t].node = vertices_[old].merges[t].node;
     vertices_[old].members = std::move(group.members);
     vertices_[old].merges = std::move(group.merges);
     return;
@@ -208,6 +211,7 @@ void LiveGraph::make_group(Level l, Group group, Change& out) {
   vertices_[v].number = vertices_[group.members.front()].number;
   vertices_[v].members = std::move(group.members);
   vertices_[v].merges = std::move(group.merges);
+  written_.push_back(v);
   out.came.push_back(v);
 }
 

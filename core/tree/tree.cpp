@@ -22,6 +22,7 @@ void Tree<Real>::make_room(std::size_t points) {
   make_room_for_means(points);
   if (points_.weighted()) ramify::make_room(weights_, points);
   if (marked()) ramify::make_room(marks_, points);
+  if (gives_heights_) ramify::make_room(given_, points);
 }
 
 template <class Real>
@@ -71,6 +72,7 @@ void Tree<Real>::clear_inner() {
   free_mean_ = kNotKept;
   weights_.clear();
   marks_.clear();
+  given_.clear();
   free_.clear();
   root_ = kNone;
 }
@@ -93,6 +95,10 @@ RAMIFY_INLINE Slot Tree<Real>::new_slot(std::uint64_t id) {
   if (marked()) {
     ramify::make_room(marks_, 1);
     marks_.push_back(Mark::kPlain);
+  }
+  if (gives_heights_) {
+    ramify::make_room(given_, 1);
+    given_.push_back(0);
   }
   new (records_.extend(record_)) Inner{.id = id};  // its mean is written with its summary
   if (are_long_) kept_at(slots_) = kNotKept;
@@ -247,11 +253,16 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
         count_up(*at);
         compute_summary(*at);
       }
-      const double value = linkage_of<decltype(rule)>(summary(node.left, room(0)),
-                                                      summary(node.right, room(1)), dim());
       Heights& heights = heights_[*at];
-      const bool linked = mark(NodeId::inner(*at)) == Mark::kLinked;
-      heights.own = heights.monotone = linked ? 0 : height_of(metric, linkage, value);
+      if (gives_heights_) {
+        heights.own = given_[*at];
+      } else {
+        const double value = linkage_of<decltype(rule)>(summary(node.left, room(0)),
+                                                        summary(node.right, room(1)), dim());
+        const bool linked = mark(NodeId::inner(*at)) == Mark::kLinked;
+        heights.own = linked ? 0 : height_of(metric, linkage, value);
+      }
+      heights.monotone = heights.own;
       for (const NodeId child : {node.left, node.right})
         if (!child.is_leaf())
           heights.monotone = std::max(heights.monotone, heights_[child.slot()].monotone);
@@ -344,9 +355,9 @@ Change Tree<Real>::take_change() {
 // --- shrinking ----------------------------------------------------------------------
 
 template <class Real>
-void Tree<Real>::make_room_to_erase() {
+void Tree<Real>::make_room_to_erase(std::size_t slots) {
   points_.make_room_to_erase();
-  ramify::make_room(free_, 1);
+  ramify::make_room(free_, slots);
   new_slot_.clear();
   ramify::make_room(new_slot_, points_.slots());
 }

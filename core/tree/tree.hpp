@@ -141,6 +141,17 @@ class Tree {
 
   /// Of an inner node that is not stale.
   const Heights& heights(NodeId v) const { return heights_[v.slot()]; }
+  /// From now on heights of merges are what set_height() says, and not linkages.
+  void give_heights() { gives_heights_ = true; }
+  double given_height(Slot slot) const { return given_[slot]; }
+  /// Slots that are in use. O(n).
+  std::vector<Slot> used_slots() const {
+    std::vector<Slot> out;
+    for_each_slot([&](Slot slot) { out.push_back(slot); });
+    return out;
+  }
+  /// The height of a slot that is in use, which is stale.
+  void set_height(Slot slot, double height) { given_[slot] = height; }
   bool is_stale() const { return root_ != kNone && !root_.is_leaf() && inner(root_.slot()).stale; }
 
   /// Start loading what summary(v) will read. Worth it for cold nodes.
@@ -253,7 +264,7 @@ class Tree {
 
   // --- shrinking -------------------------------------------------------------
   /// The memory that detach(), erase_row() and compact() need; they cannot fail then.
-  void make_room_to_erase();
+  void make_room_to_erase(std::size_t slots = 1);
   /// Take a leaf and its parent out of the tree; its sibling, which is returned,
   /// fills the place. Ancestors are the caller's affair. kNone: it was the last one.
   NodeId detach(NodeId leaf);
@@ -294,6 +305,11 @@ class Tree {
   /// A leaf has been absorbed by all nodes above v: their weights are again, to the bit, the sums
   /// of their children's, as in a tree that is read from a file. O(depth), if there are weights.
   void add_up_weights(NodeId v);
+  /// A tree hangs nowhere from now on; its parent is the caller's affair.
+  void cut_off(NodeId v) {
+    if (root_ == v) root_ = kNone;
+    set_parent(v, kNone);
+  }
   /// Put a tree in the place of a child.
   void replace_child(NodeId parent, NodeId old_child, NodeId new_child);
   /// Compute the summary of a slot from its children's; its heights are stale. O(dim).
@@ -353,6 +369,9 @@ class Tree {
   /// The inverse, for a tree from arrays; throws std::invalid_argument.
   void restore_marks(std::span<const std::uint32_t> marks);
   std::uint64_t next_id() const { return next_id_; }
+  /// Given heights, of the stored slots; and the inverse, for a tree from arrays.
+  std::vector<double> given_heights() const;
+  void restore_heights(std::span<const double> heights);
   std::vector<Real> means() const;
   /// A tree from its arrays; throws std::invalid_argument when they do not make
   /// one, so that a damaged file cannot become a damaged tree. O(n dim).
@@ -451,6 +470,8 @@ class Tree {
   BigVector<double> weights_;  // by slot, once a row has a weight
   BigVector<Mark> marks_;      // by slot, once a node has one
   std::vector<Slot> free_;
+  bool gives_heights_ = false;
+  BigVector<double> given_;        // by slot, if they are given
   BigVector<Heights> heights_;     // by slot, once a reader has come
   std::vector<RowSlot> new_slot_;  // of the compaction at hand
   bool recording_ = false, lost_track_ = false;

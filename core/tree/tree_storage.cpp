@@ -84,6 +84,22 @@ std::vector<std::uint32_t> Tree<Real>::mark_array() const {
 }
 
 template <class Real>
+std::vector<double> Tree<Real>::given_heights() const {
+  std::vector<double> out;
+  for (const Slot slot : stored_slots()) out.push_back(given_[slot]);
+  return out;
+}
+
+template <class Real>
+void Tree<Real>::restore_heights(std::span<const double> heights) {
+  if (heights.size() != slots_)
+    throw std::invalid_argument("a stored tree has another number of heights than of merges");
+  give_heights();
+  ramify::make_room(given_, slots_);
+  for (const double height : heights) given_.push_back(height);
+}
+
+template <class Real>
 void Tree<Real>::restore_marks(std::span<const std::uint32_t> marks) {
   if (marks.empty()) return;
   const auto no_later = [](std::uint32_t a, std::uint32_t b) { return a / 2 >= b / 2; };
@@ -172,6 +188,8 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
   template std::vector<double> Tree<Real>::ssds() const;                   \
   template std::vector<Real> Tree<Real>::means() const;                    \
   template std::vector<std::uint32_t> Tree<Real>::mark_array() const;      \
+  template std::vector<double> Tree<Real>::given_heights() const;          \
+  template void Tree<Real>::restore_heights(std::span<const double>);      \
   template void Tree<Real>::restore_marks(std::span<const std::uint32_t>); \
   template Tree<Real> Tree<Real>::from_arrays(std::size_t, const Arrays&)
 RAMIFY_OF(float);

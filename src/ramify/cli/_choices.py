@@ -19,6 +19,7 @@ class Algorithm(StrEnum):
     grinch = "grinch"
     birch = "birch"
     random_cut = "random-cut"
+    live_graph_hac = "live-graph-hac"
     hac = "hac"
 
 

@@ -93,7 +93,7 @@ def read_along(model: Any, options: Any, n: int, weights: object, times: object)
     if max_age is not None:
         options.require_changeable("max_age")
     if weights is not None:
-        options.require_changeable("sample_weight")
+        options.require_weighable("sample_weight")
     if times is None and max_age is not None:
         raise ValueError("times: max_age is set, so every row needs its time")
     if times is not None and max_age is None:

@@ -12,6 +12,7 @@ from ramify.estimators._online import OnlineClusterer
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.grinch import GRINCH
 from ramify.estimators.hac import HAC
+from ramify.estimators.live_graph_hac import LiveGraphHAC
 from ramify.estimators.naive import NaiveHAC, NaiveNN
 from ramify.estimators.ohac import OHAC
 from ramify.estimators.otd import OTD
@@ -53,6 +54,7 @@ ALGORITHMS = (
     Algorithm("grinch", GRINCH),
     Algorithm("birch", BIRCH),
     Algorithm("random-cut", RandomCut),
+    Algorithm("live-graph-hac", LiveGraphHAC),
     Algorithm("hac", HAC, at_once=True),
 )
 

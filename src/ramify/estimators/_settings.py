@@ -55,6 +55,11 @@ class Options:
         return None
 
     @property
+    def weightless(self) -> str | None:
+        """Why such a tree takes no weights, if that is so."""
+        return self.unchangeable
+
+    @property
     def counts_repeats(self) -> bool:
         """Whether rows that equal each other become one leaf."""
         return False
@@ -96,6 +101,11 @@ class Options:
         """Refuse what only trees can do that lose points and have weights."""
         if self.unchangeable is not None:
             raise ValueError(f"{wanted}: {self.unchangeable}")
+
+    def require_weighable(self, wanted: str) -> None:
+        """Refuse what only trees can do that have weights."""
+        if self.weightless is not None:
+            raise ValueError(f"{wanted}: {self.weightless}")
 
     def check_rows(self, rows: Rows | SparseRows) -> None:
         """Refuse rows that such a tree cannot take."""

@@ -1,33 +1,72 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""live_graph_hac.py: HAC of a graph that changes, exact after every change."""
+"""live_graph_hac.py: HAC of a graph that changes: of nearest rows, or of edges."""
 
-import os
-from collections.abc import Sequence
-from importlib.metadata import version
-from typing import Any, Self
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import NotFittedError
+import numpy.typing as npt
 
 from ramify import archive
-from ramify.errors import BrokenTreeError, UnreadableFileError
-from ramify.estimators import _edges
-from ramify.estimators._frozen import FrozenReader
-from ramify.estimators._graph_stream import GraphStream
-from ramify.estimators._guard import Guard, alone
-from ramify.estimators._options import check_cut
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.ids import Id
+from ramify.checks import choices, one_of
+from ramify.estimators import _edges, _of_edges
+from ramify.estimators._base import IdsLike
+from ramify.estimators._guard import writes
+from ramify.estimators._of_edges import OfEdges
+from ramify.estimators._settings import Arrays, Options, Shape, checked, remembered
+from ramify.estimators._skipping import ZeroRows
+from ramify.hierarchy import IntArray
+from ramify.metric import DISTANCES, DistanceName, Metric
+from ramify.progress import Progress
+
+Weight: TypeAlias = Literal["snn", "jaccard", "similarity"]
+
+_NO_WEIGHTS = (
+    "the nearest rows of a row are so many rows, whatever they stand for; give a row as often as "
+    "it counts, or take OHAC, which weighs rows"
+)
 
 
-class LiveGraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
-    """Average-linkage HAC of a graph that changes: points and edges come and go.
+@dataclass(frozen=True, kw_only=True)
+class LiveGraphOptions(Options):
+    """See :class:`LiveGraphHAC`."""
 
-    After every call the tree is the one that :class:`GraphHAC` would build of the same graph,
-    to the bit: whatever came first, and in whatever batches. An update looks again only at
-    clusters that hold a change (:doc:`how-it-works`). Points are called by ids of yours, and ties
-    are broken by these.
+    weight: str = checked(one_of, choices(Weight))
+
+    @property
+    def weightless(self) -> str | None:
+        """Why such a tree takes no weights."""
+        return _NO_WEIGHTS
+
+    @property
+    def own_shape(self) -> str | None:
+        """Such a tree has the shape that its points give it."""
+        return "the tree of a graph of nearest rows has the shape that these give it"
+
+    def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
+        """The lists of all rows, unless they are lost, and the heights of all merges."""
+        marks = arrays["marks"].size
+        return remembered(marks=marks if marks % (slots + 1) == 0 else 0, numbers=slots)
+
+    def check_memory(self, points: int, width: int, arrays: Arrays) -> None:
+        """Raise ValueError if a height is impossible."""
+        heights = arrays["numbers"]
+        if not ((heights >= 0) & (heights <= 1)).all():
+            raise ValueError("a height is not from 0 to 1")
+
+
+class LiveGraphHAC(OfEdges):
+    """Average-linkage HAC of a graph that changes: of rows and their nearest, or of edges.
+
+    After every call the tree is the one that :class:`GraphHAC` would build of the same points,
+    to the bit: whatever came first, in whatever order and batches. Rows are joined to their
+    nearest ones, exactly, and an update looks again only at clusters that hold a change
+    (:doc:`how-it-works`). A graph of the user's own comes as edges between ids.
+
+    Clusters may be long and winding, as only near points count. Among equals, rows are in the
+    order of a hash of theirs, so that the order of arrival plays a part among equal rows
+    alone; points of a graph are in the order of their ids.
 
     Parameters
     ----------
@@ -37,10 +76,38 @@ class LiveGraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[m
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height. A height is 1 minus the mean weight
-        between the two clusters, as a share of ``max_weight``; 1 is not connected.
+        between the two clusters, as a share of the largest weight that there can be; 1 is not
+        connected.
+    metric : {"sqeuclidean", "cosine"}, default="sqeuclidean"
+        By what rows are near. For others, :class:`GraphHAC` builds the tree of all rows at
+        once, or nearest rows that somebody else has found go in as edges.
+    zero_rows : {"error", "skip", "apart"}, default="error"
+        What becomes of rows of zeros under ``metric="cosine"``. ``"error"``: the batch is
+        refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
+        as rows that are like nothing but each other: at the distance 1 from every other row,
+        and 0 from other rows of zeros.
+    n_neighbors : int, default=15
+        How many nearest rows each row is joined to.
+    weight : {"snn", "jaccard", "similarity"}, default="snn"
+        Of an edge between rows: how many nearest neighbours they have in common, of
+        ``n_neighbors``; the same as a share of those that either has; or 1 minus their
+        distance under cosine, and 1 / (1 + distance) else.
     max_weight : float, default=1.0
-        The largest weight that an edge may ever have: that of two points that are one and
-        the same. Weights are rounded to about ``max_weight / 2**30``.
+        Of a graph that comes as edges: the largest weight that an edge may ever have, that of
+        two points that are one and the same. Weights are rounded to about
+        ``max_weight / 2**30``.
+    n_jobs : int, optional
+        Threads that search among the first rows: None for one, -1 for one a processor. The
+        tree is the same for any number.
+    window : int, optional
+        Keep the last so many rows: the oldest leaves just before a new one comes.
+    max_age : float or timedelta, optional
+        Keep rows that are at most so much older than the latest, by ``times``.
+    history : int, default=0
+        How many versions, of those that were read from ``version``, can be asked about
+        later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
+        costs nothing; otherwise inserts note what they touch, and a copy of the tree as it
+        was then is kept. May change at any time.
 
     Attributes
     ----------
@@ -50,18 +117,43 @@ class LiveGraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[m
         Number of clusters in ``labels_``.
     n_leaves_ : int
         Number of points that are there.
+    n_points_ : int
+        The same.
+    n_skipped_ : int
+        Number of rows that were given and not kept: of zeros with ``zero_rows="skip"``, or
+        too late for ``max_age``.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
         Non-decreasing heights of the merges, from 0 to 1.
+    n_features_in_ : int
+        Width of the rows, if there were rows.
+    feature_names_in_ : array of shape (d,)
+        Column names, if the first batch was a frame with string names.
     ids_ : array of shape (n,)
-        Ids of the points, in order of arrival.
+        Ids of the points, in order of arrival, if they have any; those of a graph do.
+
+    Notes
+    -----
+    A row that comes is compared with all others, by bytes of theirs where rows are long; then
+    some hundred clusters are merged again. A batch is one update, so large ones are quicker.
+    What looks at rows, or at the tree while it grows, is for trees of rows: ``predict``,
+    ``nearest``, ``assign``, ``clusters``, ``path``, ``changes``, folders and servers. A tree of
+    edges is read by ``hierarchy()``.
 
     Examples
     --------
-    Records that are compared as they come, and one that is withdrawn:
+    Rows, of which one leaves again:
 
     >>> import ramify
+    >>> model = ramify.LiveGraphHAC(n_clusters=2, n_neighbors=2, weight="similarity")
+    >>> model.partial_fit([[0.0], [1.0], [8.0], [9.0]]).labels_
+    array([0, 0, 1, 1])
+    >>> model.insert([2.0]), model.forget(0), model.labels_
+    (4, 1, array([0, 1, 1, 0]))
+
+    Records that are compared as they come, and one that is withdrawn:
+
     >>> model = ramify.LiveGraphHAC(distance_threshold=0.5)
     >>> model.partial_fit(edges=(["ann", "ann"], ["anne", "bob"], [0.9, 0.2])).labels_
     array([0, 0, 1])
@@ -73,28 +165,56 @@ class LiveGraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[m
     {'ann': 0, 'bob': 1, 'rob': 1}
     """
 
-    _graph: GraphStream | None = None
+    _algorithm: ClassVar[str] = "neighbour_tree"
+    _metrics: ClassVar[tuple[Metric, ...]] = DISTANCES
+    _Options: ClassVar[type[Options]] = LiveGraphOptions
 
     def __init__(
         self,
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        metric: DistanceName = "sqeuclidean",
+        zero_rows: ZeroRows = "error",
+        n_neighbors: int = 15,
+        weight: Weight = "snn",
         max_weight: float = 1.0,
+        n_jobs: int | None = None,
+        window: int | None = None,
+        max_age: float | timedelta | None = None,
+        history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.metric = metric
+        self.zero_rows = zero_rows
+        self.n_neighbors = n_neighbors
+        self.weight = weight
         self.max_weight = max_weight
+        self.n_jobs = n_jobs
+        self.window = window
+        self.max_age = max_age
+        self.history = history
 
-    @alone
-    def fit(self, X: None = None, y: object = None, *, edges: Any, ids: Any = None) -> Self:
-        """Begin a new graph with these edges; what was there before is forgotten.
+    @writes
+    def fit(  # type: ignore[override]  # rows have no weights
+        self,
+        X: npt.ArrayLike | None = None,
+        y: object = None,
+        *,
+        edges: Any = None,
+        ids: IdsLike = None,
+        times: npt.ArrayLike | None = None,
+        progress: Progress = False,
+    ) -> Self:
+        """Start anew with these rows or edges; whatever was there before is forgotten.
 
         Parameters
         ----------
-        X, y : ignored
-            Rows go into :class:`GraphHAC`.
-        edges, ids
+        X, edges
+            One of the two, as in :meth:`partial_fit`.
+        y : ignored
+        ids, times, progress
             As in :meth:`partial_fit`.
 
         Returns
@@ -107,32 +227,51 @@ class LiveGraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[m
         >>> ramify.LiveGraphHAC(2).fit(edges=([1, 2], [2, 3], [0.9, 0.1])).labels_
         array([0, 0, 1])
         """
-        self._refuse_rows(X)
-        self._check_parameters()
-        graph = GraphStream(self.max_weight)
-        self._insert(graph, edges, ids)
-        self._graph = graph
+        if _are_rows(X, edges, times, self, ids):
+            self._start(X, ids, progress, None, times)
+            self._graph = None
+        else:
+            self._take_edges(edges, ids, anew=True)
         return self
 
-    @alone
+    @writes
     def partial_fit(
-        self, X: None = None, y: object = None, *, edges: Any = None, ids: Any = None
+        self,
+        X: npt.ArrayLike | None = None,
+        y: object = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        edges: Any = None,
+        ids: IdsLike = None,
+        times: npt.ArrayLike | None = None,
+        progress: Progress = False,
     ) -> Self:
-        """Give edges new weights; points that are not there yet come with them.
+        """Insert rows, or give edges new weights. ``labels_`` then covers all points.
 
-        One call is one change: it is made as a whole or not at all.
+        Edges of one call are one change: it is made as a whole or not at all.
 
         Parameters
         ----------
-        X, y : ignored
-            Rows go into :class:`GraphHAC`.
+        X : array-like of shape (n, d), optional
+            Rows, in any order and number. The first batch fixes the number type, float32 or
+            float64, and later ones are converted to it; metric, ``n_neighbors`` and ``weight``
+            are fixed then, too. Cut options may change any time, and so may ``window`` and
+            ``max_age``.
+        y : ignored
+        sample_weight : not supported
+            A row that counts twice is given twice.
         edges : tuple of three sequences (i, j, weight), optional
             Pairs of points, by id, and their weights from now on, 0 to ``max_weight``: 0 takes
             an edge away. A pair that comes more than once in a call has the largest of its
             weights. Points that are new come in the order in which they are named.
         ids : sequence of str or of int, optional
-            Points that come first, also without an edge. None may be there already. All ids
-            of a graph are strings, or all are integers.
+            Of rows: what you call the points, one for each row. Of a graph: points that come
+            first, also without an edge. None may be there already. All ids are strings, or all
+            are integers.
+        times : array-like of shape (n,), optional
+            When each row happened, as numbers or as dates; needed with ``max_age``.
+        progress : bool or callable
+            As of :meth:`OHAC.fit`, of rows. A first batch is taken as a whole or not at all.
 
         Returns
         -------
@@ -147,227 +286,100 @@ class LiveGraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[m
         >>> model.partial_fit(edges=([8], [9], [0])).labels_
         array([0, 1, 1, 2])
         """
-        self._refuse_rows(X)
-        self._check_parameters()
-        graph = GraphStream(self.max_weight) if self._graph is None else self._graph
-        graph.settle()
-        if graph.max_weight != self.max_weight:
-            raise ValueError(
-                f"max_weight was {graph.max_weight:g} when the first points came and is now "
-                f"{self.max_weight:g}; set it back, or begin a new graph with fit"
-            )
-        self._insert(graph, edges, ids)
-        self._graph = graph
+        if _are_rows(X, edges, times, self, ids):
+            self._require_rows()
+            self._continue(X, ids, progress, sample_weight, times)
+        else:
+            self._take_edges(edges, ids, anew=False)
         return self
 
-    @alone
-    def forget(self, points: Id | Sequence[Id]) -> int:
-        """Take points out of the graph, and all of their edges.
+    def insert_many(
+        self,
+        X: npt.ArrayLike | None = None,
+        *,
+        edges: Any = None,
+        ids: IdsLike = None,
+        sample_weight: npt.ArrayLike | None = None,
+        times: npt.ArrayLike | None = None,
+        progress: Progress = False,
+    ) -> Self:
+        """Insert rows or edges: :meth:`partial_fit` under its own name.
 
         Parameters
         ----------
-        points : id, or a sequence of them
-            All must be there, and each once: otherwise nothing is forgotten.
+        X, edges, ids, sample_weight, times, progress
+            As in :meth:`partial_fit`.
 
         Returns
         -------
-        int
-            How many points were forgotten.
-
-        Raises
-        ------
-        KeyError
-            Naming a point that is not there.
+        self
 
         Examples
         --------
         >>> import ramify
-        >>> model = ramify.LiveGraphHAC().fit(edges=([1, 2], [2, 3], [0.9, 0.1]))
-        >>> model.forget([1, 3]), model.ids_
-        (2, array([2]))
+        >>> ramify.LiveGraphHAC().insert_many([[0.0], [1.0]]).hierarchy()
+        <Hierarchy: 2 points, root height 1, split 1 | 1>
         """
-        graph = self._fitted()
-        listed = [points] if isinstance(points, str | int | np.integer) else points
-        known = graph.read_ids(listed, "forget")
-        for point in known:
-            graph.number_of(point)
-        graph.change(known, [], {})
-        return len(known)
+        more: dict[str, Any] = {"ids": ids, "times": times, "progress": progress}
+        return self.partial_fit(X, None, sample_weight, edges=edges, **more)
 
-    @alone
-    def hierarchy(self) -> Hierarchy:
-        """Frozen snapshot of the tree; later changes do not touch it. O(n log n) after a change.
-
-        Its names are the points' ids, and its ``point_numbers`` say when they came.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.LiveGraphHAC().fit(edges=([1], [2], [0.5])).hierarchy()
-        <Hierarchy: 2 points, root height 0.5, split 1 | 1>
-        """
-        return self._fitted().hierarchy()
-
-    @property
-    @alone
-    def point_numbers_(self) -> IntArray:
-        """Arrival numbers of the points that are there, in order: those of ``labels_``."""
-        return self._fitted().numbers()
-
-    @alone
-    def number_of(self, id: Id) -> int:
-        """Arrival number of the point with this id, which it has for ever.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.LiveGraphHAC().fit(edges=(["a"], ["b"], [0.5])).number_of("b")
-        1
-        """
-        return self._fitted().number_of(id)
-
-    @alone
-    def edges(self) -> tuple[Any, Any, FloatArray]:
-        """All edges: ids of both ends, the earlier point first, and weights as they are kept.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.LiveGraphHAC().fit(edges=([4, 9], [9, 2], [0.5, 1.0])).edges()
-        (array([4, 9]), array([9, 2]), array([0.5, 1. ]))
-        """
-        return self._fitted().edges()
-
-    @alone
-    def check(self) -> None:
-        """Test every invariant of the graph and the tree; raise ``BrokenTreeError`` if one fails.
-
-        Slow: all edges are followed to every level.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.LiveGraphHAC().fit(edges=([1], [2], [0.5])).check()
-        """
-        graph = self._fitted()
-        try:
-            graph.check()
-        except RuntimeError as error:
-            raise BrokenTreeError(str(error)) from error
-        if len(graph) > 0:
-            graph.hierarchy().check()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file; ``ramify.load`` reads it and goes on where it was.
+    def fit_predict(
+        self,
+        X: npt.ArrayLike | None = None,
+        y: object = None,
+        *,
+        ids: IdsLike = None,
+        progress: Progress = False,
+        edges: Any = None,
+    ) -> IntArray:
+        """``fit``, then the labels. Only on models with a cut option set.
 
         Parameters
         ----------
-        path : str or path-like
-            By custom with the ending ``.ramify``.
+        X, edges, ids, progress
+            As in :meth:`fit`.
+        y : ignored
+
+        Returns
+        -------
+        array of shape (n,)
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> import ramify
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "tree.ramify")
-        >>> ramify.LiveGraphHAC(2).fit(edges=([1], [2], [0.5])).save(path)
-        >>> ramify.load(path).partial_fit(edges=([3], [2], [1.0])).labels_
-        array([0, 1, 1])
+        >>> ramify.LiveGraphHAC(2).fit_predict(edges=([1, 2], [2, 3], [0.9, 0.1]))
+        array([0, 0, 1])
         """
-        archive.write(path, *self._to_saved())
+        self._require_cut("fit_predict")
+        if edges is None:
+            return super().fit_predict(X, ids=ids, progress=progress)
+        return self.fit(edges=edges, ids=ids).labels_.copy()
 
-    # --- inside ------------------------------------------------------------------------
-
-    def _insert(self, graph: GraphStream, edges: Any, ids: Any) -> None:
-        if edges is None and ids is None:
-            raise TypeError("expected edges=(i, j, weight), or ids= of points that come alone")
-        first = [] if ids is None else graph.read_ids(ids, "ids")
-        there = [one for one in first if one in graph]
-        if there:
-            raise ValueError(
-                f"ids: {there[0]!r} is the id of a point already; every id must be new"
-            )
-        named, weights = ([], {}) if edges is None else graph.read_edges(edges)
-        if first and named and type(first[0]) is not type(named[0]):
-            raise TypeError("ids and the ends of edges: use one type, all strings or all integers")
-        came = dict.fromkeys([*first, *(one for one in named if one not in graph)])
-        graph.change([], list(came), weights)
-
-    def _refuse_rows(self, X: object) -> None:
-        if X is not None:
-            raise TypeError(
-                f"{type(self).__name__} takes edges=(i, j, weight) and no rows; GraphHAC makes a "
-                f"graph of rows, offline"
-            )
+    def _checked_row(self, x: object) -> Any:
+        self._require_rows()
+        return super()._checked_row(x)
 
     def _check_parameters(self) -> None:
-        check_cut(self.n_clusters, self.distance_threshold)
+        super()._check_parameters()
         _edges.check_max_weight(self.max_weight)
 
-    def _fitted(self) -> GraphStream:
-        if self._graph is not None:
-            self._graph.settle()
-        if self._graph is None or len(self._graph) == 0:
-            name = type(self).__name__
-            raise NotFittedError(f"This {name} instance holds no points yet; call 'fit' first")
-        return self._graph
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._graph is not None and len(self._graph) > 0
-
-    def _lock(self) -> Guard:
-        """The model's one guard, which __init__ may not make."""
-        guard: Guard = self.__dict__.get("_guard") or self.__dict__.setdefault("_guard", Guard())
-        return guard
-
-    @alone
-    def _to_saved(self) -> tuple[dict[str, Any], dict[str, archive.Array]]:
-        self._check_parameters()
-        content: dict[str, Any] = {
-            "kind": "live graph",
-            "algorithm": type(self).__name__,
-            "library": version("ramify"),
-            "parameters": self.get_params(deep=False),
-            "points": 0,
-        }
-        if self._graph is None:
-            return content, {}
-        self._graph.settle()
-        found, arrays = self._graph.saved()
-        return {**content, "kept_max_weight": self._graph.max_weight, **found}, arrays
-
-    @alone
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = {**super().__getstate__()}
-        for name in ("_guard", "_labels"):
-            state.pop(name, None)
-        graph = state.pop("_graph", None)
-        if graph is not None:
-            graph.settle()
-            state["_saved_graph"] = (graph.max_weight, *graph.saved())
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        saved = state.pop("_saved_graph", None)
-        super().__setstate__(state)
-        if saved is not None:
-            self._graph = GraphStream.restored(*saved)
+def _are_rows(X: Any, edges: Any, times: Any, model: LiveGraphHAC, ids: Any) -> bool:
+    """Whether a call brings rows; TypeError if it brings both, or neither."""
+    if edges is not None and (X is not None or times is not None):
+        raise TypeError(
+            f"{type(model).__name__} takes rows, or edges=(i, j, weight), and not both at once"
+        )
+    return X is not None or (edges is None and ids is None and model._graph is None)
 
 
 def from_saved(content: dict[str, Any], arrays: dict[str, archive.Array]) -> LiveGraphHAC:
-    """The model that ``save`` wrote; UnreadableFileError if there cannot be such a model.
+    """The model of edges that ``save`` wrote; UnreadableFileError if there cannot be such a one.
 
     Examples
     --------
     >>> len(from_saved(*LiveGraphHAC().fit(edges=([0], [1], [1.0]))._to_saved()))
     2
     """
-    try:
-        model = LiveGraphHAC(**content["parameters"])
-        model._check_parameters()
-        if arrays:
-            most = _edges.check_max_weight(content["kept_max_weight"])
-            model._graph = GraphStream.restored(most, content, arrays)
-        return model
-    except (ValueError, TypeError, LookupError, OverflowError, RuntimeError) as error:
-        raise UnreadableFileError(f"holds no valid model: {error}") from error
+    found: LiveGraphHAC = _of_edges.from_saved(LiveGraphHAC, content, arrays)
+    return found

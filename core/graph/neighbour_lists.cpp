@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/neighbour_lists.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "index/row_hash.hpp"
+
+namespace ramify {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kMore = 8;     // neighbours than needed, so that ties seldom go on
+constexpr std::size_t kPiece = 256;  // searches
+
+}  // namespace
+
+template <class Real>
+NeighbourLists<Real>::NeighbourLists(std::size_t dim, const NeighbourRule& rule)
+    : dim_(dim), k_(rule.k), rule_(rule) {
+  if (dim >= kLanes) short_.emplace(dim, SearchBy::kScan);
+}
+
+// --- items ------------------------------------------------------------------------------
+
+template <class Real>
+typename NeighbourLists<Real>::Item NeighbourLists<Real>::new_item(const RowStore<Real>& points,
+                                                                   RowSlot row) {
+  Item item = static_cast<Item>(row_.size());
+  if (!free_.empty()) {
+    item = free_.back();
+    free_.pop_back();
+  } else {
+    row_.push_back(kGone);
+    key_.push_back(0);
+    number_.push_back(0);
+    length_.push_back(0);
+    to_.resize(to_.size() + k_, kNobody);
+    apart_.resize(apart_.size() + k_, kInfinity);
+    named_by_.emplace_back();
+    is_changed_.push_back(0);
+    searches_.push_back(0);
+    is_marked_.push_back(0);
+  }
+  if (item_.size() < points.slots()) item_.resize(points.slots(), kNobody);
+  row_[item] = row;
+  item_[row] = item;
+  key_[item] = hash_of(points.row(row), dim_);
+  number_[item] = points.arrival(row);
+  ++size_;
+  return item;
+}
+
+template <class Real>
+void NeighbourLists<Real>::free_item(Item item) {
+  item_[row_[item]] = kNobody;
+  row_[item] = kGone;
+  key_[item] = 0;
+  length_[item] = 0;
+  named_by_[item].clear();
+  free_.push_back(item);
+  --size_;
+}
+
+template <class Real>
+void NeighbourLists<Real>::renumber(std::span<const RowSlot> new_slot) {
+  std::fill(item_.begin(), item_.end(), kNobody);
+  for (Item item = 0; item < row_.size(); ++item) {
+    if (row_[item] == kGone) continue;
+    row_[item] = new_slot[row_[item]];
+    item_[row_[item]] = item;
+  }
+}
+
+// --- lists ------------------------------------------------------------------------------
+
+template <class Real>
+bool NeighbourLists<Real>::comes_first(double apart, Item item, double other_apart,
+                                       Item other) const {
+  if (apart != other_apart) return apart < other_apart;
+  if (key_[item] != key_[other]) return key_[item] < key_[other];
+  return number_[item] < number_[other];
+}
+
+template <class Real>
+double NeighbourLists<Real>::radius(Item item) const {
+  return length_[item] == k_ ? apart_[item * k_ + k_ - 1] : kInfinity;
+}
+
+/// What the list was is remembered, and that it is no more.
+template <class Real>
+void NeighbourLists<Real>::set_changed(Item item) {
+  if (all_changed_ || is_changed_[item] != 0) return;
+  for (const Item other : list(item)) old_pairs_.emplace_back(item, other);
+  changed_.push_back(item);
+  is_changed_[item] = 1;
+}
+
+/// Have an item in a list, if it is near enough.
+template <class Real>
+void NeighbourLists<Real>::offer(Item owner, Item item, double apart) {
+  Item* const to = to_.data() + owner * k_;
+  double* const far = apart_.data() + owner * k_;
+  std::uint32_t& length = length_[owner];
+  if (length == k_ && !comes_first(apart, item, far[k_ - 1], to[k_ - 1])) return;
+  set_changed(owner);
+  if (length == k_) {
+    std::erase(named_by_[to[k_ - 1]], owner);
+    --length;
+  }
+  std::size_t i = length++;
+  for (; i > 0 && comes_first(apart, item, far[i - 1], to[i - 1]); --i) {
+    to[i] = to[i - 1];
+    far[i] = far[i - 1];
+  }
+  to[i] = item;
+  far[i] = apart;
+  named_by_[item].push_back(owner);
+}
+
+/// Take an item that goes out of a list, which lacks somebody then.
+template <class Real>
+void NeighbourLists<Real>::drop(Item owner, Item item) {
+  set_changed(owner);
+  Item* const to = to_.data() + owner * k_;
+  double* const far = apart_.data() + owner * k_;
+  const std::size_t at = static_cast<std::size_t>(std::find(to, to + k_, item) - to);
+  std::copy(to + at + 1, to + length_[owner], to + at);
+  std::copy(far + at + 1, far + length_[owner], far + at);
+  --length_[owner];
+  searches_[owner] = 1;
+}
+
+// --- searches ---------------------------------------------------------------------------
+
+/// use(other, squared distance), for all that may come into the list of an item, or if asked for
+/// into whose list it may come.
+template <class Real>
+template <class Use>
+void NeighbourLists<Real>::sweep(const RowStore<Real>& points, Item item, bool lists_of_others,
+                                 Use&& use) {
+  const Real* const x = points.row(row_[item]);
+  const auto look = [&](Item other) {
+    if (other == item || row_[other] == kGone) return;
+    use(other, squared_distance(x, points.row(row_[other]), dim_));
+  };
+  if (!short_ || !short_->fitted()) {
+    for (Item other = 0; other < row_.size(); ++other) look(other);
+    return;
+  }
+  // A bound of a distance counts if it is within the farther of both limits: so the limit is the
+  // weight of the other item, taken off.
+  double farthest = 0;
+  if (lists_of_others)
+    for (Item other = 0; other < row_.size(); ++other)
+      if (row_[other] != kGone) farthest = std::max(farthest, radius(other));
+  const auto reach = [&](Item other) {
+    return lists_of_others ? std::max(radius(other), radius(item)) : radius(item);
+  };
+  short_->make_room_to_search(scratch_);
+  // The hair's breadths are for rounding. The radius of the item shrinks on the way.
+  short_->search(
+      x, 0, 0, kNobody, look, [&] { return (1 + 1e-9) * std::max(farthest, radius(item)); },
+      [&](Item other) {
+        const double within = reach(other);
+        const double all = (1 + 1e-9) * std::max(farthest, radius(item));
+        return all == kInfinity ? 0 : std::max(0.0, all - within - 1e-12 * all);
+      },
+      scratch_, item);
+}
+
+/// Make a list that lacks somebody whole again.
+template <class Real>
+void NeighbourLists<Real>::search(const RowStore<Real>& points, Item item) {
+  set_changed(item);
+  for (const Item other : list(item)) std::erase(named_by_[other], item);
+  length_[item] = 0;
+  sweep(points, item, false, [&](Item other, double apart) { offer(item, other, apart); });
+}
+
+template <class Real>
+void NeighbourLists<Real>::look_after(const RowStore<Real>& points) {
+  if (!short_ || !short_->wants_fit(size_)) return;
+  Alone alone;
+  short_->fit(
+      row_.size(), [&](Item item) { return row_[item] != kGone; },
+      [&](Item item) { return points.row(row_[item]); }, [](Item) { return 0.0; }, alone, {});
+  short_->make_removable();
+}
+
+template <class Real>
+void NeighbourLists<Real>::change(const RowStore<Real>& points, std::span<const Item> gone,
+                                  std::span<const RowSlot> came) {
+  for (const Item item : gone) {
+    for (const Item owner : std::vector<Item>(named_by_[item])) drop(owner, item);
+    for (const Item other : list(item)) std::erase(named_by_[other], item);
+    if (short_ && short_->fitted()) short_->remove(item);
+    is_changed_[item] = 1;  // it is nobody's affair any more
+    length_[item] = 0;
+  }
+  std::vector<Item> wanting;
+  for (const Item item : changed_)
+    if (std::exchange(searches_[item], 0) != 0) wanting.push_back(item);
+  for (const Item item : gone) free_item(item);
+  const std::vector<Item> left(gone.begin(), gone.end());
+  std::erase_if(changed_, [&](Item item) { return row_[item] == kGone; });
+  std::erase_if(wanting, [&](Item item) { return row_[item] == kGone; });
+  std::erase_if(old_pairs_, [&](const auto& pair) {
+    return row_[pair.first] == kGone || row_[pair.second] == kGone;
+  });
+  for (const Item item : left) is_changed_[item] = 0;
+  for (const RowSlot row : came) {
+    const Item item = new_item(points, row);
+    set_changed(item);
+    if (short_ && short_->fitted()) short_->add(item, points.row(row), 0);
+    sweep(points, item, true, [&](Item other, double apart) {
+      offer(item, other, apart);
+      offer(other, item, apart);
+    });
+    look_after(points);
+  }
+  for (const Item item : wanting) search(points, item);
+}
+
+// --- all at once ------------------------------------------------------------------------
+
+template <class Real>
+void NeighbourLists<Real>::begin(const RowStore<Real>& points, std::span<const RowSlot> rows,
+                                 const Pulse& pulse, Helpers& helpers) {
+  all_changed_ = true;
+  for (const RowSlot row : rows) new_item(points, row);
+  std::vector<std::uint8_t> done(size_, 0);
+  list_equal_rows(points, done);
+  search_all(points, done, pulse, helpers);
+  reverse_all();
+  look_after(points);
+}
+
+template <class Real>
+void NeighbourLists<Real>::begin(const RowStore<Real>& points, std::span<const RowSlot> rows,
+                                 std::span<const std::uint32_t> lists) {
+  all_changed_ = true;
+  for (const RowSlot row : rows) new_item(points, row);
+  for (Item item = 0; item < size_; ++item) {
+    for (const std::uint32_t other : lists.subspan(item * k_, k_)) {
+      if (other == kNobody) continue;
+      const std::size_t at = item * k_ + length_[item]++;
+      to_[at] = other;
+      apart_[at] = squared_distance(points.row(row_[item]), points.row(row_[other]), dim_);
+    }
+  }
+  reverse_all();
+  look_after(points);
+}
+
+/// Rows that equal k others need no search: the earliest of these are their lists.
+template <class Real>
+void NeighbourLists<Real>::list_equal_rows(const RowStore<Real>& points,
+                                           std::vector<std::uint8_t>& done) {
+  std::vector<Item> order(size_);
+  std::iota(order.begin(), order.end(), Item{0});
+  const auto row = [&](Item item) { return points.row(row_[item]); };
+  std::sort(order.begin(), order.end(), [&](Item a, Item b) {
+    if (key_[a] != key_[b]) return key_[a] < key_[b];
+    return number_[a] < number_[b];
+  });
+  for (std::size_t from = 0, to = 0; from < order.size(); from = to) {
+    while (to < order.size() && key_[order[to]] == key_[order[from]]) ++to;
+    if (to - from <= k_) continue;
+    bool equal = true;  // and not by chance of the hash
+    for (std::size_t i = from + 1; equal && i < to; ++i)
+      equal = std::equal(row(order[from]), row(order[from]) + dim_, row(order[i]));
+    for (std::size_t i = from; equal && i < to; ++i) {
+      const Item item = order[i];
+      for (std::size_t j = from; length_[item] < k_; ++j) {
+        if (j == i) continue;
+        to_[item * k_ + length_[item]] = order[j];
+        apart_[item * k_ + length_[item]++] = 0;
+      }
+      done[item] = 1;
+    }
+  }
+}
+
+/// The lists of all others, by the index of nearest rows, which knows no keys: it is asked for so
+/// many that there is no tie at the end.
+template <class Real>
+void NeighbourLists<Real>::search_all(const RowStore<Real>& points,
+                                      const std::vector<std::uint8_t>& done, const Pulse& pulse,
+                                      Helpers& helpers) {
+  std::vector<Item> wanted;
+  for (Item item = 0; item < size_; ++item)
+    if (done[item] == 0) wanted.push_back(item);
+  if (wanted.empty() || size_ < 2) return;
+  const auto index = make_neighbours<Real>(dim_, Metric::kSqeuclidean);
+  index->load(points, points.slots(), helpers, pulse);
+  std::vector<std::uint8_t> ruled_out;
+  if (points.living() > size_)
+    for (RowSlot row = 0; row < points.slots(); ++row) ruled_out.push_back(item_at(row) == kNobody);
+  const std::uint8_t* const out = ruled_out.empty() ? nullptr : ruled_out.data();
+  const auto end = static_cast<RowSlot>(points.slots());
+  const auto settle = [&](Item item, std::vector<Neighbour>& found, bool all) {
+    std::erase_if(found, [&](const Neighbour& one) {
+      return one.row == Nearest::kNone.row || one.row == row_[item];
+    });
+    if (!all && found.back().distance == found[k_ - 1].distance) return false;
+    std::sort(found.begin(), found.end(), [&](const Neighbour& a, const Neighbour& b) {
+      return comes_first(a.distance, item_[a.row], b.distance, item_[b.row]);
+    });
+    found.resize(std::min(found.size(), k_));
+    for (const Neighbour& one : found) {
+      to_[item * k_ + length_[item]] = item_[one.row];
+      apart_[item * k_ + length_[item]++] = one.distance;
+    }
+    return true;
+  };
+  const auto search = [&](std::size_t from, std::size_t to, const Pulse& own) {
+    SearchScratch scratch;
+    std::vector<Query<Real>> queries;
+    for (std::size_t i = from; i < to; ++i)
+      queries.push_back({points.row(row_[wanted[i]]), end, row_[wanted[i]], out});
+    std::size_t many = std::min(k_ + 1 + kMore, size_);
+    std::vector<Neighbour> found(queries.size() * many), some;
+    index->nearest(points, queries, many, found.data(), scratch, own);
+    for (std::size_t i = from; i < to; ++i) {
+      const auto first = found.begin() + static_cast<std::ptrdiff_t>((i - from) * many);
+      some.assign(first, first + static_cast<std::ptrdiff_t>(many));
+      for (std::size_t more = many; !settle(wanted[i], some, more == size_);) {
+        own.check();
+        more = std::min(4 * more, size_);
+        some.resize(more);
+        index->nearest(points, {&queries[i - from], 1}, more, some.data(), scratch, own);
+      }
+    }
+  };
+  helpers.begin((wanted.size() + kPiece - 1) / kPiece, [&](std::size_t piece, const Pulse& own) {
+    search(piece * kPiece, std::min((piece + 1) * kPiece, wanted.size()), own);
+  });
+  helpers.finish(pulse);
+}
+
+template <class Real>
+void NeighbourLists<Real>::reverse_all() {
+  std::vector<std::uint32_t> count(row_.size(), 0);
+  for (Item item = 0; item < row_.size(); ++item)
+    for (const Item other : list(item)) ++count[other];
+  for (Item item = 0; item < row_.size(); ++item) named_by_[item].reserve(count[item]);
+  for (Item item = 0; item < row_.size(); ++item)
+    for (const Item other : list(item)) named_by_[other].push_back(item);
+}
+
+// --- edges ------------------------------------------------------------------------------
+
+/// The weight between an item whose list is marked and another one; 0: there is no edge.
+template <class Real>
+Weight NeighbourLists<Real>::weight_from(Item marked, Item other) const {
+  const auto named = list(marked), back = list(other);
+  const auto there = std::find(named.begin(), named.end(), other);
+  const auto here = std::find(back.begin(), back.end(), marked);
+  if (there == named.end() && here == back.end()) return 0;
+  if (rule_.weight == NeighbourWeight::kSimilarity)
+    return similarity(there != named.end() ? distances(marked)[there - named.begin()]
+                                           : distances(other)[here - back.begin()]);
+  Weight common = 0;
+  for (const Item one : back) common += is_marked_[one];
+  if (rule_.weight == NeighbourWeight::kSnn) return common;
+  const double united = static_cast<double>(named.size() + back.size() - common);
+  return whole(static_cast<double>(common) / united);
+}
+
+template <class Real>
+Weight NeighbourLists<Real>::similarity(double apart) const {
+  return rule_.unit_rows ? whole(std::max(1.0 - apart / 2, 0.0)) : whole(1.0 / (1.0 + apart));
+}
+
+/// A share as a whole number of 2^30ths; what is above 0 stays so.
+template <class Real>
+Weight NeighbourLists<Real>::whole(double share) {
+  if (!(share > 0)) return 0;
+  const double parts = std::nearbyint(std::ldexp(share, NeighbourRule::kBits));
+  return std::max<Weight>(1, static_cast<Weight>(parts));
+}
+
+template <class Real>
+std::vector<Edge> NeighbourLists<Real>::take_edges() {
+  std::vector<std::pair<Item, Item>> pairs = std::move(old_pairs_);
+  old_pairs_.clear();
+  const auto listed = [&](Item item) {
+    for (const Item other : list(item)) pairs.emplace_back(item, other);
+  };
+  if (all_changed_) {
+    for (Item item = 0; item < row_.size(); ++item) listed(item);
+  } else {
+    for (const Item item : changed_) {
+      listed(item);
+      for (const Item other : named_by_[item]) pairs.emplace_back(item, other);
+      is_changed_[item] = 0;
+    }
+  }
+  all_changed_ = false;
+  changed_.clear();
+  for (auto& [a, b] : pairs)
+    if (b < a) std::swap(a, b);
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  std::vector<Edge> edges;
+  edges.reserve(pairs.size());
+  for (std::size_t from = 0, to = 0; from < pairs.size(); from = to) {
+    const Item marked = pairs[from].first;
+    for (const Item other : list(marked)) is_marked_[other] = 1;
+    for (; to < pairs.size() && pairs[to].first == marked; ++to)
+      edges.push_back({marked, pairs[to].second, weight_from(marked, pairs[to].second)});
+    for (const Item other : list(marked)) is_marked_[other] = 0;
+  }
+  return edges;
+}
+
+template <class Real>
+void NeighbourLists<Real>::check(const RowStore<Real>& points) const {
+  const auto require = [](bool holds, const char* what) {
+    if (!holds) throw std::logic_error(std::string("neighbour lists: ") + what);
+  };
+  std::vector<std::size_t> named(row_.size(), 0);
+  for (Item item = 0; item < row_.size(); ++item) {
+    if (row_[item] == kGone) continue;
+    std::vector<std::pair<double, Item>> all;
+    for (Item other = 0; other < row_.size(); ++other)
+      if (other != item && row_[other] != kGone)
+        all.emplace_back(squared_distance(points.row(row_[item]), points.row(row_[other]), dim_),
+                         other);
+    const std::size_t most = std::min(k_, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end(),
+                      [&](const auto& a, const auto& b) {
+                        return comes_first(a.first, a.second, b.first, b.second);
+                      });
+    require(length_[item] == most, "a list is too short");
+    for (std::size_t i = 0; i < most; ++i) {
+      require(list(item)[i] == all[i].second && distances(item)[i] == all[i].first,
+              "a list is not that of the nearest rows");
+      ++named[all[i].second];
+      const auto& by = named_by_[all[i].second];
+      require(std::count(by.begin(), by.end(), item) == 1, "a list is not known to one in it");
+    }
+  }
+  for (Item item = 0; item < row_.size(); ++item)
+    require(named_by_[item].size() == named[item], "an item is in another number of lists");
+}
+
+template class NeighbourLists<float>;
+template class NeighbourLists<double>;
+
+}  // namespace ramify

@@ -112,11 +112,11 @@ def load(n: int, folder: Path) -> None:
             tree.partial_fit(batch)
         in_folder = n / (time.perf_counter() - begin)
     server = Server(folder / "served")
-    server.ask("PUT", "/trees/a", json.dumps({"metric": "cosine"}).encode(), "application/json")
+    server.ask("PUT", "/v1/trees/a", json.dumps({"metric": "cosine"}).encode(), "application/json")
     line = server.connect()
     begin = time.perf_counter()
     for batch in batches:
-        status, told = call(line, "POST", "/trees/a/points", npy(batch), "application/x-npy")
+        status, told = call(line, "POST", "/v1/trees/a/points", npy(batch), "application/x-npy")
         assert status == 200, told
     over_http = n / (time.perf_counter() - begin)
     server.stop()
@@ -138,7 +138,7 @@ def read(server: Server, rate: float, stop: threading.Event, times: list[float],
     while not stop.is_set():
         body = json.dumps({"vectors": rng.normal(size=(1, 3)).tolist()}).encode()
         begin = time.perf_counter()
-        status, told = call(line, "POST", "/trees/a/assign?k=50", body, "application/json")
+        status, told = call(line, "POST", "/v1/trees/a/assign?k=50", body, "application/json")
         assert status == 200, told
         times.append(time.perf_counter() - begin)
         time.sleep(max(0.0, 1 / rate - times[-1]))
@@ -176,9 +176,9 @@ def single(n: int, seconds: float, readers: int, rate: float, folder: Path) -> N
         threading.Thread(target=read, args=(server, rate, stop, times, i), daemon=True)
         for i, times in enumerate(asked)
     ]
-    server.ask("POST", "/trees/a/points", npy(rows[:1]), "application/x-npy")
-    alone(server, "assign", "/trees/a/assign?k=50")
-    alone(server, "insert", "/trees/a/points")
+    server.ask("POST", "/v1/trees/a/points", npy(rows[:1]), "application/x-npy")
+    alone(server, "assign", "/v1/trees/a/assign?k=50")
+    alone(server, "insert", "/v1/trees/a/points")
     line, times, rng = server.connect(), [], np.random.default_rng(2)
     for thread in threads:
         thread.start()
@@ -186,7 +186,7 @@ def single(n: int, seconds: float, readers: int, rate: float, folder: Path) -> N
     while time.perf_counter() < end:
         body = json.dumps({"vectors": rng.normal(size=(1, 3)).tolist()}).encode()
         begin = time.perf_counter()
-        status, told = call(line, "POST", "/trees/a/points", body, "application/json")
+        status, told = call(line, "POST", "/v1/trees/a/points", body, "application/json")
         assert status == 200, told
         times.append(time.perf_counter() - begin)
     stop.set()
@@ -224,7 +224,7 @@ def bodies(folder: Path) -> None:
         for turn in range(rounds):
             rows = rng.normal(size=(count, width)).astype(np.float32)
             for name, (write, kind) in kinds.items():
-                tree = f"/trees/{count}-{turn if count > 1 else 0}-{name.strip('.').lower()}"
+                tree = f"/v1/trees/{count}-{turn if count > 1 else 0}-{name.strip('.').lower()}"
                 server.ask("PUT", tree, b"{}", "application/json")
                 begin = time.perf_counter()
                 status, told = call(line, "POST", f"{tree}/points", write(rows), kind)
@@ -242,7 +242,7 @@ def bodies(folder: Path) -> None:
 READER = """
 import selectors, socket, sys
 host, port, count, reads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "read"
-ask = f"GET /trees/a/changes/stream HTTP/1.1\\r\\nHost: {host}:{port}\\r\\n\\r\\n".encode()
+ask = f"GET /v1/trees/a/changes/stream HTTP/1.1\\r\\nHost: {host}:{port}\\r\\n\\r\\n".encode()
 chosen = selectors.DefaultSelector()
 held = []
 for _ in range(count):
@@ -266,7 +266,7 @@ def inserts(server: Server, count: int, seed: int) -> list[float]:
     for _ in range(count):
         body = json.dumps({"vectors": rng.normal(size=(20, 3)).tolist()}).encode()
         begin = time.perf_counter()
-        status, told = call(line, "POST", "/trees/a/points", body, "application/json")
+        status, told = call(line, "POST", "/v1/trees/a/points", body, "application/json")
         assert status == 200, told
         times.append(time.perf_counter() - begin)
     return times
@@ -276,9 +276,9 @@ def followed(count: int, rounds: int, folder: Path) -> None:
     """Requests of 20 rows into a tree of 5,000, with followers and without, in turns."""
     for kind in ("read", "never read"):
         server = Server(folder / kind)
-        server.ask("PUT", "/trees/a", b'{"dimension": 3}', "application/json")
+        server.ask("PUT", "/v1/trees/a", b'{"dimension": 3}', "application/json")
         rows = np.random.default_rng(0).normal(size=(5000, 3)).astype(np.float32)
-        server.ask("POST", "/trees/a/points", npy(rows), "application/x-npy")
+        server.ask("POST", "/v1/trees/a/points", npy(rows), "application/x-npy")
         alone_times: list[float] = []
         times: list[float] = []
         for turn in range(rounds):

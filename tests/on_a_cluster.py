@@ -68,16 +68,16 @@ def _is_served(place):
         running(place, ray=ray.get_runtime_context().gcs_address, shards=2) as url,
         httpx.Client(base_url=url, timeout=60) as http,
     ):
-        http.put("/trees/mail", json={"dimension": 4}).raise_for_status()
-        http.post("/trees/mail/points", json={"points": points[:half]}).raise_for_status()
+        http.put("/v1/trees/mail", json={"dimension": 4}).raise_for_status()
+        http.post("/v1/trees/mail/points", json={"points": points[:half]}).raise_for_status()
 
         def insert_the_rest():
-            told = http.post("/trees/mail/points", json={"points": points[half:]}).json()
+            told = http.post("/v1/trees/mail/points", json={"points": points[half:]}).json()
             assert told["numbers"] == list(range(half, len(points)))
 
         replay_the_feed(http, "mail", insert_the_rest)
-        assert http.get("/trees/mail/points/T3").json()["payload"] == "letter 3"
-        assert http.delete("/trees/mail/points/T3").json()["forgotten"] == 1
+        assert http.get("/v1/trees/mail/points/T3").json()["payload"] == "letter 3"
+        assert http.delete("/v1/trees/mail/points/T3").json()["forgotten"] == 1
         _readers_are_answered(place / "mail", len(points) - 1)
         assert 'ramify_points{tree="mail",shard="1"}' in http.get("/metrics").text
 

@@ -13,6 +13,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import ramify
+from ramify.tree import Keeps, TreeReads, TreeWrites, meaning_of
 from tests.commands import done
 
 pytestmark = pytest.mark.no_asan  # other libraries at work, and nothing new for the core
@@ -111,8 +112,12 @@ def public_objects():
 
 
 def public_methods():
-    """Methods that are ours, once each, under the first public name."""
-    seen = set()
+    """Methods that are ours, once each, under the first public name.
+
+    A method of a client needs no example of its own if that of its class calls it; and none does
+    that has the words of a protocol, whose example calls it.
+    """
+    homes: dict = {}
     for name, kind in public_objects():
         if not inspect.isclass(kind):
             continue
@@ -123,9 +128,20 @@ def public_methods():
             ours = (getattr(function, "__module__", None) or "").split(".")[0] == "ramify"
             if attribute.startswith("_") or not inspect.isfunction(function) or not ours:
                 continue
-            if function not in seen:
-                seen.add(function)
-                yield f"{name}.{attribute}", function
+            homes.setdefault(function, []).append((name, attribute, kind))
+    for function, found in homes.items():
+        name, attribute, _ = found[0]
+        kinds = [kind for _, _, kind in found if kind.__module__.startswith("ramify.client")]
+        if inspect.getdoc(function) == meaning_of(attribute):
+            kinds += [TreeReads, TreeWrites, Keeps]
+        if not any(f".{attribute}(" in examples_of(kind) for kind in kinds):
+            yield f"{name}.{attribute}", function
+
+
+def examples_of(found) -> str:
+    """The lines of an object's examples."""
+    text = inspect.getdoc(found) or ""
+    return "\n".join(re.findall(r"^ *(?:>>>|\.\.\.) .*$", text, re.MULTILINE))
 
 
 PLACES = [*public_objects(), *public_methods()]

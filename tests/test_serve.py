@@ -600,6 +600,17 @@ def test_the_description_is_kept_to(tmp_path):
         assert len(names) > 12
 
 
+def test_the_addresses_of_0_1_lead_to_those_of_the_first_version(tickets):
+    described = tickets.get("/openapi.json").json()["paths"]
+    trees = [path for path in described if "trees" in path]
+    assert len(trees) > 20
+    assert all(path.startswith("/v1/trees") for path in trees)
+    for more in ("", "/tickets", "/tickets/labels?n_clusters=3", "/nothing"):
+        old, new = tickets.get(f"/trees{more}"), tickets.get(f"/v1/trees{more}")
+        assert (old.status_code, old.json()) == (new.status_code, new.json())
+    assert tickets.get("/v1").status_code == tickets.get("/v1/nothing").status_code == 404
+
+
 def _try_out(operation, address):
     @settings(max_examples=examples(15), suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy())
@@ -695,7 +706,7 @@ def test_the_log_has_a_line_for_each_request_and_no_secrets(tmp_path):
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)
     lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    assert lines[-1]["path"] == "/trees"
+    assert lines[-1]["path"] == "/v1/trees"
     assert lines[-1]["status"] == 200
     assert len(lines[-1]["request"]) == 16
     assert TOKEN not in said

@@ -11,6 +11,7 @@ server has it on its disk. ``AsyncClient`` has the same verbs, to be awaited.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -48,6 +49,24 @@ class TreeReads(Protocol):
 
     A point is named by its arrival number, or by its id if that is text. A cut is one of
     ``n_clusters``, ``height`` and ``max_size``.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> tree = ramify.OHAC(n_clusters=2, history=9)
+    >>> tree = tree.fit([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
+    >>> tree.n_points_, tree.labels_, tree.ids_, tree.number_of("c")
+    (3, array([0, 0, 1]), array(['a', 'b', 'c'], dtype=object), 2)
+    >>> tree.cut(height=0.1), tree.stable_labels(n_clusters=2), tree.predict([[8.0]])
+    (array([0, 1, 2]), array([0, 0, 1]), array([1]))
+    >>> tree.cluster_of(["b", "c"], n_clusters=2), [one.size for one in tree.clusters(height=0.1)]
+    ((array([0, 1]), array([ 0, -3])), [1, 1, 1])
+    >>> tree.assign([[8.0]], height=2.0).labels, tree.nearest([[8.0]]), tree.nearest([[8.0]], k=2)
+    (array([1]), (array([2]), array([1.])), (array([[2, 1]]), array([[ 1., 49.]])))
+    >>> tree.path("b"), tree.path_code("b"), tree.depth("b"), tree.lca("a", "c")
+    (array([ 1,  0, -2]), '01', 2, 1)
+    >>> tree.changes(since=0).inserted, tree.hierarchy()
+    (array([0, 1, 2]), <Hierarchy: 3 points, root height 72.5, split 2 | 1>)
     """
 
     @property
@@ -150,7 +169,15 @@ class TreeReads(Protocol):
 
 @runtime_checkable
 class TreeWrites(Protocol):
-    """What a tree can be told."""
+    """What a tree can be told.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> tree = ramify.OHAC().partial_fit([[0.0], [1.0]], ids=["a", "b"])
+    >>> tree.insert([9.0], id="c"), tree.forget(["a", "c"]), tree.ids_
+    (2, 2, array(['b'], dtype=object))
+    """
 
     def partial_fit(
         self, X: npt.ArrayLike, *, ids: Any = None, sample_weight: npt.ArrayLike | None = None
@@ -168,7 +195,19 @@ class TreeWrites(Protocol):
 
 @runtime_checkable
 class Keeps(TreeReads, TreeWrites, Protocol):
-    """A tree whose points are on a disk, with what came along with them."""
+    """A tree whose points are on a disk, with what came along with them.
+
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+    ...     tree.add([[0.0], [1.0]], ids=["a", "b"], payloads=["no sound", None]).numbers
+    ...     tree.payloads(["a", "b"]), [hit.id for hit in tree.search("sound")]
+    ...     tree.compact() > 0, tree.statistics()["rows"]
+    [0, 1]
+    ({'a': 'no sound'}, ['a'])
+    (True, 2)
+    """
 
     def add(
         self,
@@ -272,6 +311,20 @@ def lowest_common(one: Sequence[int] | IntArray, other: Sequence[int] | IntArray
     """
     shared = [a for a, b in zip(one, other, strict=False) if a == b]
     return int(shared[-1])
+
+
+def meaning_of(verb: str) -> str | None:
+    """What a verb means, in the words of its protocol; None if it is none of a protocol.
+
+    Examples
+    --------
+    >>> meaning_of("depth")
+    'Number of merges above a point.'
+    """
+    for protocol in (TreeReads, TreeWrites, Keeps):
+        if verb in vars(protocol):
+            return inspect.getdoc(vars(protocol)[verb])
+    return None
 
 
 #: The names of what a tree can be asked, for homes that hand them on.

@@ -10,11 +10,16 @@ def tree_address(what: str, given: str) -> tuple[str, str]:
 
     Examples
     --------
+    >>> tree_address("--to", "http://127.0.0.1:8750/v1/trees/tickets")
+    ('http://127.0.0.1:8750', 'tickets')
     >>> tree_address("--to", "http://127.0.0.1:8750/trees/tickets")
     ('http://127.0.0.1:8750', 'tickets')
     """
     parts = urlsplit(given)
     head, _, name = parts.path.rstrip("/").rpartition("/")
+    head = head.removesuffix("/v1/trees") + "/trees" if head.endswith("/v1/trees") else head
     if parts.scheme not in ("http", "https") or not head.endswith("/trees") or not name:
-        raise WrongCallError(f"{what} {given}: expected an address as http://host:port/trees/NAME")
+        raise WrongCallError(
+            f"{what} {given}: expected an address as http://host:port/v1/trees/NAME"
+        )
     return f"{parts.scheme}://{parts.netloc}{head.removesuffix('/trees')}", name

@@ -16,7 +16,7 @@ EXAMPLES = (
     "ramify journal begin trees/tickets tickets.ramify",
     "ramify journal check trees/tickets",
     "ramify journal compact trees/tickets",
-    "ramify journal compact http://127.0.0.1:8750/trees/tickets",
+    "ramify journal compact http://127.0.0.1:8750/v1/trees/tickets",
     "ramify journal repair trees/tickets",
 )
 
@@ -47,7 +47,7 @@ def run(
         typer.Argument(
             metavar="FOLDER",
             help="Folder of a tree, as ramify.open makes it; to compact a tree that is served, its "
-            "address: http://127.0.0.1:8750/trees/NAME.",
+            "address: http://127.0.0.1:8750/v1/trees/NAME.",
         ),
     ],
     tree: Annotated[

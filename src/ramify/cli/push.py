@@ -11,8 +11,8 @@ from ramify.cli._console import note, print_json, verb
 
 NAME = "push"
 EXAMPLES = (
-    "ramify push tickets.parquet --to http://127.0.0.1:8750/trees/tickets --id-column id",
-    "tail -f events.ndjson | ramify push - --to http://127.0.0.1:8750/trees/events",
+    "ramify push tickets.parquet --to http://127.0.0.1:8750/v1/trees/tickets --id-column id",
+    "tail -f events.ndjson | ramify push - --to http://127.0.0.1:8750/v1/trees/events",
 )
 
 
@@ -24,7 +24,7 @@ def run(
     to: Annotated[
         str,
         typer.Option(
-            metavar="URL", help="Address of the tree, as http://127.0.0.1:8750/trees/NAME."
+            metavar="URL", help="Address of the tree, as http://127.0.0.1:8750/v1/trees/NAME."
         ),
     ],
     id_column: Annotated[
@@ -57,8 +57,8 @@ def run(
     Each batch is on the server's disk when the next one is sent. Rows with ids can be pushed
     again after an interruption: those that are there are left out. The token is RAMIFY_TOKEN.
     """
+    from ramify.cli._pushed import batches_of, number_of_rows
     from ramify.client import Client
-    from ramify.client._rows import batches_of, number_of_rows
 
     url, name = tree_address("--to", to)
     with Client(url) as client:

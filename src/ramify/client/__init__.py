@@ -2,9 +2,8 @@
 """Trees of a server, from Python: ``ramify.Client`` and ``ramify.AsyncClient``."""
 
 from ramify.client._answers import RemoteAssignment, RemoteCluster, RemoteHit
-from ramify.client._asynchronous import AsyncClient, AsyncRemoteTree
 from ramify.client._calls import Listed, NotThereError, RemoteError
-from ramify.client._synchronous import Client, RemoteTree
+from ramify.client._clients import AsyncClient, AsyncRemoteTree, Client, RemoteTree
 
 __all__ = [
     "AsyncClient",

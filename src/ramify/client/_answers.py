@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ramify.estimators import Changes
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, as_array
 from ramify.saving import load
@@ -36,28 +37,6 @@ class RemoteCluster:
     representatives: tuple[int, ...]  #: numbers of points that show what it holds
     examples: tuple[dict[str, Any], ...]  #: the same points: number, id, payload
 
-    @classmethod
-    def read(cls, told: Mapping[str, Any]) -> RemoteCluster:
-        """A cluster as a server tells it.
-
-        Examples
-        --------
-        >>> plain = {"label": 0, "node": -1, "name": None, "size": 1, "height": 0.0}
-        >>> RemoteCluster.read({**plain, "first_point": 0, "representatives": []}).node_id
-        -1
-        """
-        shown = tuple(told["representatives"])
-        return cls(
-            told["label"],
-            told["node"],
-            told["name"],
-            told["size"],
-            told["height"],
-            told["first_point"],
-            tuple(one["number"] for one in shown),
-            shown,
-        )
-
     def __repr__(self) -> str:
         label = f"{self.label}" if self.name is None else f"{self.label} {self.name!r}"
         points = f"{self.size:,} point{'s' if self.size > 1 else ''}"
@@ -80,25 +59,6 @@ class RemoteAssignment(NamedTuple):
     path_codes: list[str]
     point_ids: list[Id | None]
 
-    @classmethod
-    def read(cls, told: Mapping[str, Any]) -> RemoteAssignment:
-        """As a server tells it.
-
-        Examples
-        --------
-        >>> told = {"labels": [0], "nodes": [-1], "nearest": [0], "nearest_ids": [None]}
-        >>> RemoteAssignment.read({**told, "distances": [0.5], "paths": ["0"]}).points
-        array([0])
-        """
-        return cls(
-            integers(told["labels"]),
-            integers(told["nodes"]),
-            integers(told["nearest"]),
-            np.array(told["distances"], np.float64),
-            told["paths"],
-            told["nearest_ids"],
-        )
-
 
 class RemoteHit(NamedTuple):
     """A point that a search found, and the nodes from the root to it.
@@ -115,14 +75,29 @@ class RemoteHit(NamedTuple):
     path: list[int]
 
 
+def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
+    """A cluster as a server tells it."""
+    shown = tuple(told["representatives"])
+    numbers = tuple(one["number"] for one in shown)
+    names = ("label", "node", "name", "size", "height", "first_point")
+    plain: list[Any] = [*(told[name] for name in names), numbers, shown]
+    return RemoteCluster(*plain)
+
+
+def assignment_of(told: Mapping[str, Any]) -> RemoteAssignment:
+    """Where rows belong, as a server tells it."""
+    labels, nodes, points = (integers(told[name]) for name in ("labels", "nodes", "nearest"))
+    distances = np.array(told["distances"], np.float64)
+    return RemoteAssignment(labels, nodes, points, distances, told["paths"], told["nearest_ids"])
+
+
 #: Shapes of the arrays of changes that are not flat, and those that are not whole numbers.
 _WIDE = {"families": 3, "absorbed": 2}
 _IDS, _FLOATS = ("ids", "leaf_ids"), ("heights", "leaf_weights")
 
 
-def changes_of(told: Mapping[str, Any]) -> Any:
+def changes_of(told: Mapping[str, Any]) -> Changes:
     """What became of a tree, as an estimator says it."""
-    from ramify.estimators import Changes
 
     def array(name: str) -> Any:
         values = told.get(name)
@@ -161,8 +136,17 @@ def hierarchy_of(content: bytes) -> Hierarchy:
         return found
 
 
-def listed_ids(points: Any) -> list[Id]:
-    """Points as JSON names them: ids or numbers."""
-    if isinstance(points, str) or not isinstance(points, Sequence | np.ndarray | range):
-        points = [points]
-    return [one.item() if isinstance(one, np.generic) else one for one in points]
+def ids_of(told: Mapping[str, Any]) -> Any:
+    """Ids of all points; AttributeError if they have none."""
+    if told["ids"] is None:
+        raise AttributeError("the points of this tree have no ids")
+    return as_array(told["ids"])
+
+
+def frame_of(table: Any) -> Any:
+    """Columns, or records, as a frame of pandas."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError('frames need pandas: pip install "ramify[export]"') from error
+    return pd.DataFrame(table)

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeAlias
 
-from ramify.client import _calls
-from ramify.client._calls import Call
+from ramify.client._calls import AGAIN, Call, given, read_answer, wait_before
+
+#: What came: its kind, and what it tells.
+Event: TypeAlias = tuple[str, dict[str, Any]]
 
 #: Events of the connection alone.
 _SILENT = ("dropped",)
@@ -17,7 +19,7 @@ class Following:
     """What a follower has read, and what it asks for."""
 
     def __init__(self, tree: str, since: int | None, brief: bool, attempts: int) -> None:
-        self.path = f"/trees/{tree}/changes/stream"
+        self.path = f"/v1/trees/{tree}/changes/stream"
         self.over = False  #: nothing more will come
         self._since, self._brief = since, brief
         self._attempts, self._failed = attempts, 0
@@ -27,9 +29,9 @@ class Following:
     @property
     def asked(self) -> dict[str, Any]:
         """Of the next connection."""
-        return _calls.given({"since": self._since, "brief": self._brief})
+        return given({"since": self._since, "brief": self._brief})
 
-    def hear(self, line: str) -> tuple[str, dict[str, Any]] | None:
+    def hear(self, line: str) -> Event | None:
         """A line of server-sent events; the event that it ends."""
         if line.startswith("event:"):
             self._kind, self._data = line[6:].strip(), ""
@@ -52,8 +54,8 @@ class Following:
 
     def refused(self, response: Any) -> None:
         """The server would not; RemoteError unless it is worth asking again."""
-        if response.status_code not in _calls.AGAIN or self._failed + 1 >= self._attempts:
-            _calls.answer(Call("GET", self.path), response)
+        if response.status_code not in AGAIN or self._failed + 1 >= self._attempts:
+            read_answer(Call("GET", self.path), response)
         self._response = response
 
     def wait(self) -> float:
@@ -61,4 +63,4 @@ class Following:
         response, self._response = self._response, None
         self._kind, self._data = "message", ""
         self._failed += 1
-        return _calls.wait_before(self._failed - 1, response)
+        return wait_before(self._failed - 1, response)

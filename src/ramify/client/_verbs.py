@@ -1,141 +1,122 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_verbs.py: what a server's trees can be asked, once for both clients.
-
-Each verb is a dialogue (_calls.py): calls that it wants made, and what it makes of the answers. The
-client for plain programs holds it and returns what comes of it; the other returns something to
-await.
-"""
+"""_verbs.py: the table of calls: what a tree of a server can be asked, and told."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Unpack
 
+import numpy as np
 import numpy.typing as npt
 
-from ramify.client import _calls
-from ramify.client._answers import (
-    RemoteAssignment,
-    RemoteCluster,
-    RemoteHit,
-    changes_of,
+from ramify.client import _answers as answers
+from ramify.client._answers import integers
+from ramify.client._calls import (
+    Call,
+    Dialogue,
+    Listed,
+    adding,
+    pages,
+    plain_node,
+    plain_points,
+    rows_of,
 )
-from ramify.client._calls import Call, Dialogue
-from ramify.client._writes import TreeOrders
+from ramify.client._table import Along, Cut, address, entry, fact, verb
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id
+from ramify.tree import Keeps, Receipt, TreeReads, lowest_common
+
+_WAY = "GET /points/{point}/path"
 
 
-class ClientVerbs:
-    """What a server can be asked."""
-
-    def _say(self, dialogue: Dialogue) -> Any:
-        raise NotImplementedError
-
-    def tree(self, name: str) -> Any:
-        raise NotImplementedError
-
-    def trees(self) -> Any:
-        """Figures of all trees; ``about["failed"]`` has those that are there and cannot be used.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     _ = client.create("tickets")
-        ...     print([tree["name"] for tree in client.trees()], client.trees().about["failed"])
-        ['tickets'] {}
-        """
-        return self._say(_calls.listing(Call("GET", "/trees"), "trees"))
-
-    def create(self, name: str, **options: Any) -> Any:
-        """Begin a tree, or find it if it was begun with the same options.
-
-        Parameters
-        ----------
-        name : str
-        **options
-            ``algorithm``, ``dimension``, ``metric``, ``linkage``, ``window``, ``max_leaves``, ...
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     print(client.create("tickets", metric="cosine", window=1000))
-        <RemoteTree tickets>
-        """
-        return self._say(self._creating(name, options))
-
-    def _creating(self, name: str, options: dict[str, Any]) -> Dialogue:
-        yield _calls.creating(name, options)
-        return self.tree(name)
+def _rows(X: npt.ArrayLike) -> Any:
+    return {"vectors": rows_of(X).tolist()}
 
 
-class TreeVerbs(TreeOrders):
-    """What a tree of a server can be asked, and told."""
+def _points(points: Any) -> Any:
+    return {"points": plain_points(points)}
+
+
+def _labels(told: Any) -> IntArray:
+    return integers(told["labels"])
+
+
+def _both(told: Any) -> tuple[IntArray, IntArray]:
+    return integers(told["labels"]), integers(told["nodes"])
+
+
+class TreeVerbs:
+    """What a tree of a server can be asked, and told: the verbs of any tree, and some more."""
+
+    _say: Callable[[Dialogue[Any]], Any]
+    name: str
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
-    def info(self) -> Any:
-        """Figures: points, version, options, the journal's.
+    # --- as of every tree ---------------------------------------------------------------------
 
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     print(tree.info()["points"])
-        0
-        """
-        return self._say(_calls.one(self._get("")))
+    version = fact("version", "GET /", lambda told: int(told["version"]))
+    n_points_ = fact("n_points_", "GET /", lambda told: int(told["points"]))
+    point_numbers_ = fact("point_numbers_", "GET /points", lambda told: integers(told["numbers"]))
+    ids_ = fact("ids_", "GET /points", answers.ids_of)
+    labels_ = fact("labels_", "GET /labels", _labels)
+    number_of = entry(TreeReads.number_of, "GET /points/{id}", lambda told: int(told["number"]))
+    cut = entry(TreeReads.cut, "GET /labels", _labels)
+    stable_labels = entry(TreeReads.stable_labels, "POST /stable_labels", _labels)
+    cluster_of = entry(TreeReads.cluster_of, "POST /cluster_of", _both, points=_points)
+    predict = entry(TreeReads.predict, "POST /assign", _labels, X=_rows)
+    path = entry(TreeReads.path, _WAY, lambda told: integers(told["nodes"]))
+    path_code = entry(TreeReads.path_code, _WAY, lambda told: str(told["code"]))
+    depth = entry(TreeReads.depth, _WAY, lambda told: len(told["code"]))
+    changes = entry(TreeReads.changes, "GET /changes", answers.changes_of)
+    compact = entry(Keeps.compact, "POST /compact", lambda told: int(told["bytes"]))
+    statistics = entry(Keeps.statistics, "GET /", lambda told: dict(told["journal"]))
 
+    @verb
+    def lca(self, i: Id, j: Id) -> Dialogue[int]:
+        one, other = (yield address(self, _WAY, point=i)), (yield address(self, _WAY, point=j))
+        return lowest_common(one["nodes"], other["nodes"])
+
+    @verb
+    def nearest(
+        self, X: npt.ArrayLike, *, k: int | None = None
+    ) -> Dialogue[tuple[IntArray, FloatArray]]:
+        told = yield address(self, "POST /nearest", _rows(X), k=k)
+        found = integers(told["points"]), np.array(told["distances"])
+        return found if k is not None else (found[0][:, 0], found[1][:, 0])
+
+    @verb
+    def payloads(self, points: Sequence[Id] | npt.NDArray[Any]) -> Dialogue[dict[Any, Any]]:
+        asked = plain_points(points)
+        told = yield address(self, "POST /payloads", _points(asked))
+        pairs = zip(asked, (one["payload"] for one in told["points"]), strict=True)
+        return {one: payload for one, payload in pairs if payload is not None}
+
+    @verb
+    def hierarchy(self) -> Dialogue[Hierarchy]:
+        return answers.hierarchy_of((yield self._file("ramify")))
+
+    # --- with more than others have -----------------------------------------------------------
+
+    @verb
     def assign(
-        self,
-        X: npt.ArrayLike,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-        frame: bool = False,
-    ) -> Any:
-        """Where rows belong, without inserting them.
+        self, X: npt.ArrayLike, *, frame: bool = False, **cut: Unpack[Cut]
+    ) -> Dialogue[answers.RemoteAssignment]:
+        """Where rows belong, without inserting them; ``frame`` makes it a frame of pandas."""
+        found = answers.assignment_of((yield address(self, "POST /assign", _rows(X), **cut)))
+        return answers.frame_of(found._asdict()) if frame else found
 
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-        n_clusters, height, max_size : optional
-            The cut: one of them, or none for the tree's own.
-        frame : bool
-            A frame of pandas instead of a RemoteAssignment.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     print(tree.assign([[8.0]], n_clusters=2).labels)
-        [1]
-        """
-        cut = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        call = _calls.assigning(self.name, X, cut)
-        found = RemoteAssignment.read
-        return self._told(call, lambda told: _frame(found(told)) if frame else found(told))
-
+    @verb
     def clusters(
         self,
         *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
         representatives: int = 3,
         limit: int | None = None,
         frame: bool = False,
-    ) -> Any:
+        **cut: Unpack[Cut],
+    ) -> Dialogue[Listed[answers.RemoteCluster]]:
         """The clusters of a cut, by their labels, with points that show what they are.
 
         Parameters
@@ -153,156 +134,116 @@ class TreeVerbs(TreeOrders):
         -------
         Listed
             ``about`` has the ``total``, and the ``version`` of the tree.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     print(tree.clusters(n_clusters=2))
-        [<RemoteCluster 0: 2 points, height 1>, <RemoteCluster 1: 1 point, height 0>]
         """
-        cut = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        call = self._get("/clusters", **_calls.given({**cut, "representatives": representatives}))
+        call = address(self, "GET /clusters", representatives=representatives, **cut)
+        found = yield from pages(call, "clusters", limit, answers.cluster_of)
+        if limit is None:
+            found.sort(key=lambda one: one.label)
+        return answers.frame_of(list(map(asdict, found))) if frame else found
 
-        def read(found: Any) -> Any:
-            found = found.of(RemoteCluster.read)
-            if limit is None:
-                found.sort(key=lambda one: one.label)
-            return _calls.frame_of([asdict(one) for one in found]) if frame else found
+    @verb
+    def dirty(self, since: int, **cut: Unpack[Cut]) -> Dialogue[tuple[IntArray, IntArray]]:
+        """Labels and node ids of the clusters that were no cluster of the cut at a version."""
+        return _both((yield address(self, "GET /dirty", since=since, **cut)))
 
-        return self._say(_calls.pages(call, "clusters", limit, read=read))
-
-    def point(self, point: Id) -> Any:
-        """A point: number, id, payload.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print(tree.point("a"))
-        {'number': 0, 'id': 'a', 'payload': 'no sound'}
-        """
-        return self._say(_calls.one(Call("GET", _calls.point_path(self.name, point))))
-
-    def node(self, node: int, *, members: int = 20) -> Any:
-        """A node: size, height, children, and some of the points below it.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     print(tree.node(1)["size"])
-        3
-        """
-        return self._say(_calls.one(self._get(f"/nodes/{node}", members=members)))
-
-    def members(self, node: int, *, limit: int | None = None) -> Any:
-        """All points below a node, from left to right: number, id, payload.
-
-        Parameters
-        ----------
-        node : int
-        limit : int, optional
-            So many of them; ``about["total"]`` of the answer says how many there are.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     print([point["id"] for point in tree.members(1)])
-        ['a', 'b', 'c']
-        """
-        return self._say(_calls.pages(self._get(f"/nodes/{node}/members"), "members", limit))
-
-    def edits(self) -> Any:
-        """What people have said: ``names``, ``lost_names``, ``linked``, ``apart``, ``held``.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     _ = tree.edit("rename", node=tree.path("a")[0], text="all")
-        ...     print(tree.edits()["names"])
-        [{'node': 1, 'text': 'all'}]
-        """
-        return self._say(_calls.one(self._get("/edits")))
-
-    def search(self, text: str, *, limit: int | None = 20) -> Any:
+    @verb
+    def search(self, text: str, *, limit: int | None = 20) -> Dialogue[Listed[answers.RemoteHit]]:
         """Points by words of their payloads, the best first, with the path to each.
 
+        At most ``limit`` of them, or all if that is None; ``about["total"]`` of the answer says how
+        many there are.
+        """
+        call = address(self, "GET /search", q=text)
+        return (yield from pages(call, "hits", limit, lambda told: answers.RemoteHit(**told)))
+
+    # --- which only a server has --------------------------------------------------------------
+
+    @verb
+    def info(self) -> Dialogue[dict[str, Any]]:
+        """Figures: points, version, options, the journal's."""
+        return dict((yield address(self, "GET /")))
+
+    @verb
+    def point(self, point: Id) -> Dialogue[dict[str, Any]]:
+        """A point: number, id, payload."""
+        return dict((yield address(self, "GET /points/{id}", id=point)))
+
+    @verb
+    def node(self, node: int, *, members: int = 20) -> Dialogue[dict[str, Any]]:
+        """A node: size, height, children, and some of the points below it."""
+        return dict((yield address(self, "GET /nodes/{node}", node=node, members=members)))
+
+    @verb
+    def members(self, node: int, *, limit: int | None = None) -> Dialogue[Listed[dict[str, Any]]]:
+        """All points below a node, or so many, from left to right: number, id, payload.
+
+        ``about["total"]`` of the answer says how many there are.
+        """
+        call = address(self, "GET /nodes/{node}/members", node=node)
+        return (yield from pages(call, "members", limit))
+
+    @verb
+    def edits(self) -> Dialogue[dict[str, Any]]:
+        """What people have said: ``names``, ``lost_names``, ``linked``, ``apart``, ``held``."""
+        return dict((yield address(self, "GET /edits")))
+
+    @verb
+    def export(self, format: str = "json") -> Dialogue[Any]:
+        """The whole tree: JSON as a dict, other formats as bytes."""
+        return (yield self._file(format))
+
+    def _file(self, format: str) -> Call:
+        call = address(self, "GET /export", format=format)
+        call.as_bytes = format != "json"
+        return call
+
+    # --- what changes it ----------------------------------------------------------------------
+
+    def _adding(self, X: npt.ArrayLike, **along: Unpack[Along]) -> Call:
+        return adding(address(self, "POST /points"), X, dict(along))
+
+    @verb
+    def add(self, X: npt.ArrayLike, **along: Unpack[Along]) -> Dialogue[Receipt]:
+        return answers.receipt_of((yield self._adding(X, **along)))
+
+    @verb
+    def partial_fit(self, X: npt.ArrayLike, **along: Unpack[Along]) -> Dialogue[Any]:
+        yield self._adding(X, **along)
+        return self
+
+    @verb
+    def insert(
+        self,
+        x: npt.ArrayLike,
+        *,
+        id: Id | None = None,
+        sample_weight: float | None = None,
+        payload: Any = None,
+    ) -> Dialogue[int]:
+        given = {"ids": id, "sample_weight": sample_weight, "payloads": payload}
+        along: Any = {name: [one] for name, one in given.items() if one is not None}
+        told = yield self._adding(np.asarray(x)[np.newaxis], **along)
+        return answers.receipt_of(told).numbers[0]
+
+    @verb
+    def forget(self, points: Id | Sequence[Id], *, key: str | None = None) -> Dialogue[int]:
+        told = yield address(self, "POST /forget", _points(points)).once(key)
+        return int(told["forgotten"])
+
+    @verb
+    def edit(
+        self, /, edit: str, *, key: str | None = None, **about: Any
+    ) -> Dialogue[dict[str, Any]]:
+        """Links, moves and names by people: the estimator's verb, and what it speaks of.
+
         Parameters
         ----------
-        text : str
-        limit : int or None
-            So many of the best; None for all. ``about["total"]`` of the answer says how many
-            there are.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     texts = ["no sound", "x", "y"]
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
-        ...     print([hit.id for hit in tree.search("sound")])
-        ['a']
+        edit : {"must_link", "cannot_link", "unlink", "move", "release", "rename"}
+        key : str, optional
+            As in :meth:`add`; by default one of its own for each call.
+        **about
+            ``i`` and ``j`` of the first three, ``node`` and ``under`` of a move, ``node`` of a
+            release, ``node`` and ``text`` of a name.
         """
-        call = self._get("/search", q=text)
-        read = lambda found: found.of(lambda one: RemoteHit(**one))  # noqa: E731
-        return self._say(_calls.pages(call, "hits", limit, read=read))
-
-    def changes(self, since: int) -> Any:
-        """What became of the tree since a version that an answer has named.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     print(tree.changes(since=0).inserted)
-        [0 1 2]
-        """
-        return self._told(self._get("/changes", since=since), changes_of)
-
-    def export(self, format: str = "json") -> Any:
-        """The whole tree: JSON as a dict, other formats as bytes.
-
-        Examples
-        --------
-        >>> import tempfile, ramify
-        >>> from ramify.serve import running
-        >>> with running(tempfile.mkdtemp()) as url, ramify.Client(url) as client:
-        ...     tree = client.create("tickets")
-        ...     _ = tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"])
-        ...     print(tree.export()["ids"])
-        ['a', 'b', 'c']
-        """
-        call = self._get("/export", format=format)
-        call.as_bytes = format != "json"
-        return self._say(_calls.one(call))
-
-
-def _frame(found: RemoteAssignment) -> Any:
-    columns = found._asdict()
-    return _calls.frame_of(
-        [dict(zip(columns, row, strict=True)) for row in zip(*found, strict=True)]
-    )
+        body = {name: plain_node(value) for name, value in about.items()}
+        return dict((yield address(self, "POST /edits", {"edit": edit, **body}).once(key)))

@@ -272,7 +272,7 @@ def compact(folder: Path) -> Findings:
     except FolderInUseError as error:
         raise FolderInUseError(
             f"{error}; a server erases what was forgotten when it is asked by POST "
-            f"/trees/NAME/compact, or by `ramify journal compact http://HOST:PORT/trees/NAME`"
+            f"/v1/trees/NAME/compact, or by `ramify journal compact http://HOST:PORT/v1/trees/NAME`"
         ) from None
     with opened as tree:
         size = tree.compact()

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Header, HTTPException, Query, Request
+from fastapi import APIRouter, FastAPI, Header, HTTPException, Query, Request
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from sklearn.exceptions import NotFittedError
@@ -19,7 +19,7 @@ from ramify.hierarchy import Polished
 from ramify.serve import _answers, _edits, _feed, _labels, _writing
 from ramify.serve._bodies import JSON, read_json
 from ramify.serve._docs import docs_page
-from ramify.serve._door import Door
+from ramify.serve._door import VERSION, Door
 from ramify.serve._figures import metrics
 from ramify.serve._lists import Listed
 from ramify.serve._mistakes import PROBLEMS, add_mistakes
@@ -69,11 +69,13 @@ def make_app(settings: Settings) -> Any:
     app.state.trees = trees
     app.state.large = asyncio.Semaphore(2)  # bodies of JSON that are taken apart
     add_mistakes(app)
-    _add_trees(app, trees, settings)
-    _add_points(app, trees, settings)
-    _add_questions(app, trees, settings)
-    _labels.add(app, lambda name: _found(trees, name), settings)
-    _add_feed(app, trees, settings)
+    api = APIRouter(prefix=VERSION)
+    _add_trees(api, trees, settings)
+    _add_points(api, trees, settings)
+    _add_questions(api, trees, settings)
+    _labels.add(api, lambda name: _found(trees, name), settings)
+    _add_feed(api, trees, settings)
+    app.include_router(api)
     if settings.cors:
         app.add_middleware(
             CORSMiddleware,
@@ -109,33 +111,33 @@ def _tree_point(served: Served, text: str) -> Any:
 # --- addresses --------------------------------------------------------------------------------
 
 
-def _add_trees(app: FastAPI, trees: Trees, settings: Settings) -> None:
-    @app.get("/trees", summary="All trees")
+def _add_trees(api: APIRouter, trees: Trees, settings: Settings) -> None:
+    @api.get("/trees", summary="All trees")
     def list_trees() -> dict[str, Any]:
         return {
             "trees": [_answers.facts(served) for served in trees.all()],
             "failed": trees.failed(),
         }
 
-    @app.put("/trees/{name}", summary="Begin a tree", status_code=201, responses={200: {}})
+    @api.put("/trees/{name}", summary="Begin a tree", status_code=201, responses={200: {}})
     def create(name: Name, asked: NewTree) -> Response:
         if not trees.ready.is_set():
             raise HTTPException(503, "trees are still being opened", {"Retry-After": "1"})
         served, new = trees.create(name, asked.model_dump())
         return JSONResponse(_answers.facts(served), 201 if new else 200)
 
-    @app.get("/trees/{name}", summary="A tree's figures")
+    @api.get("/trees/{name}", summary="A tree's figures")
     def show(name: Name) -> dict[str, Any]:
         return _answers.facts(_found(trees, name))
 
-    @app.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
+    @api.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
     async def compact(name: Name) -> dict[str, Any]:
         erased = _found(trees, name).tree.submit_compact()
         return {"bytes": await _writing.answered(erased, settings)}
 
 
-def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
-    @app.post("/trees/{name}/points", summary="Insert points", openapi_extra=POINTS)
+def _add_points(api: APIRouter, trees: Trees, settings: Settings) -> None:
+    @api.post("/trees/{name}/points", summary="Insert points", openapi_extra=POINTS)
     async def insert(
         request: Request,
         name: Name,
@@ -143,27 +145,27 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
     ) -> dict[str, Any]:
         return await _writing.insert_body(request, _found(trees, name), trees.readers, settings)
 
-    @app.get("/trees/{name}/points/{point:path}/path", summary="From the root to a point")
+    @api.get("/trees/{name}/points/{point:path}/path", summary="From the root to a point")
     def path(name: Name, point: PointId, by: By = "id") -> dict[str, Any]:
         served = _found(trees, name)
         number = _number(served, point, by)
         nodes, code = served.tree.stream.path(number)
         return {"number": number, "nodes": nodes.tolist(), "code": code}
 
-    @app.get("/trees/{name}/points/{point:path}", summary="A point and its payload")
+    @api.get("/trees/{name}/points/{point:path}", summary="A point and its payload")
     def look(name: Name, point: PointId) -> dict[str, Any]:
         served = _found(trees, name)
         number = _number(served, point)
         return _answers.describe(served.tree, [number])[number]
 
-    @app.post("/trees/{name}/forget", summary="Forget points, all or none")
+    @api.post("/trees/{name}/forget", summary="Forget points, all or none")
     async def forget_many(name: Name, asked: SomePoints, key: Key = None) -> dict[str, Any]:
         served = _found(trees, name)
         future = served.tree.submit_forget(asked.points, key=key, block=False)
         told = await _writing.answered(future, settings)
         return {"forgotten": told.forgotten, "version": told.version}
 
-    @app.delete("/trees/{name}/points/{point:path}", summary="Forget a point")
+    @api.delete("/trees/{name}/points/{point:path}", summary="Forget a point")
     async def forget(
         name: Name,
         point: PointId,
@@ -176,7 +178,7 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
         )
         return {"forgotten": told.forgotten, "version": told.version}
 
-    @app.post("/trees/{name}/polish", summary="Merge the top of the tree anew")
+    @api.post("/trees/{name}/polish", summary="Merge the top of the tree anew")
     async def polish(
         name: Name, m: Annotated[int | None, Query(ge=3, le=100_000)] = None
     ) -> dict[str, Any]:
@@ -187,7 +189,7 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
         rounds = [{**each._asdict(), "gain": each.gain} for each in found.rounds]
         return {"changed": bool(found), "by": found.by, "rounds": rounds, "version": told.version}
 
-    @app.post("/trees/{name}/edits", summary="Links, moves and names, by people")
+    @api.post("/trees/{name}/edits", summary="Links, moves and names, by people")
     async def edit(
         name: Name,
         asked: _edits.Edit,
@@ -198,7 +200,7 @@ def _add_points(app: FastAPI, trees: Trees, settings: Settings) -> None:
         future = served.tree.submit_call(asked.edit, asked.options(), key=key, block=False)
         return {"version": (await _writing.answered(future, settings)).version}
 
-    @app.get("/trees/{name}/edits", summary="What people have said about a tree")
+    @api.get("/trees/{name}/edits", summary="What people have said about a tree")
     def edits(name: Name) -> dict[str, Any]:
         served = _found(trees, name)
         _require_points(served)
@@ -216,8 +218,8 @@ def _number(served: Served, point: str, by: str = "id") -> int:
     return number
 
 
-def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
-    @app.post("/trees/{name}/assign", summary="Where vectors belong", openapi_extra=VECTORS)
+def _add_questions(api: APIRouter, trees: Trees, settings: Settings) -> None:
+    @api.post("/trees/{name}/assign", summary="Where vectors belong", openapi_extra=VECTORS)
     async def assign(
         request: Request,
         name: Name,
@@ -235,7 +237,7 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
         )
         return found
 
-    @app.get("/trees/{name}/clusters", summary="The clusters of a cut, the largest first")
+    @api.get("/trees/{name}/clusters", summary="The clusters of a cut, the largest first")
     def clusters(
         name: Name,
         cut: Cut,
@@ -252,13 +254,13 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
         where, found = trees.lists.page(f"{name} clusters", find, cursor, limit)
         return {**where, "clusters": found}
 
-    @app.get("/trees/{name}/nodes/{node}", summary="A node and some of the points below it")
+    @api.get("/trees/{name}/nodes/{node}", summary="A node and some of the points below it")
     def node(
         name: Name, node: Node, members: Annotated[int, Query(ge=0, le=1000)] = 20
     ) -> dict[str, Any]:
         return _answers.node(_found(trees, name), node, members)
 
-    @app.get("/trees/{name}/nodes/{node}/members", summary="All points below a node")
+    @api.get("/trees/{name}/nodes/{node}/members", summary="All points below a node")
     def members(
         name: Name,
         node: Node,
@@ -270,7 +272,7 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
         where, found = trees.lists.page(what, lambda: _answers.members(served, node), cursor, limit)
         return {**where, "members": found}
 
-    @app.get("/trees/{name}/outline", summary="What can be seen of a tree, for the page")
+    @api.get("/trees/{name}/outline", summary="What can be seen of a tree, for the page")
     def outline(
         name: Name,
         node: Annotated[int | None, Query(ge=-BIGGEST, le=BIGGEST)] = None,
@@ -279,7 +281,7 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
     ) -> dict[str, Any]:
         return _answers.outline(_found(trees, name), node, blocks, k)
 
-    @app.get("/trees/{name}/search", summary="Points by words of their payloads")
+    @api.get("/trees/{name}/search", summary="Points by words of their payloads")
     def search(
         name: Name,
         q: Annotated[str, Query(max_length=1000)],
@@ -292,7 +294,7 @@ def _add_questions(app: FastAPI, trees: Trees, settings: Settings) -> None:
         )
         return {**where, "hits": found}
 
-    @app.get("/trees/{name}/export", summary="The whole tree as a file")
+    @api.get("/trees/{name}/export", summary="The whole tree as a file")
     def export(
         name: Name,
         format: Annotated[
@@ -310,12 +312,12 @@ def _require_points(served: Served) -> None:
         raise NotFittedError(f"the tree {served.name!r} has no points yet")
 
 
-def _add_feed(app: FastAPI, trees: Trees, settings: Settings) -> None:
-    @app.get("/trees/{name}/changes", summary="What became of a tree since a version")
+def _add_feed(api: APIRouter, trees: Trees, settings: Settings) -> None:
+    @api.get("/trees/{name}/changes", summary="What became of a tree since a version")
     def changes(name: Name, since: Version, brief: bool = False) -> dict[str, Any]:
         return _feed.changes(_found(trees, name), since, brief)
 
-    @app.get(
+    @api.get(
         "/trees/{name}/changes/stream",
         summary="Changes as they come (server-sent events)",
         response_class=_feed.Events,
@@ -344,7 +346,7 @@ def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
             Literal["ok"] | None, Query(description="ok: ready without those that failed")
         ] = None,
     ) -> Response:
-        """How many trees failed; which, and why, is in /trees, which needs a token."""
+        """How many trees failed; which, and why, is in /v1/trees, which needs a token."""
         missing = len(trees.failed())
         ready = trees.ready.is_set() and (missing == 0 or failed == "ok")
         told = {"ready": ready, "waiting": trees.waiting, "failed": missing}

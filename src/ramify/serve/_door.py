@@ -22,6 +22,9 @@ from ramify.serve._settings import Settings
 
 LOG = logging.getLogger("ramify.serve")
 
+#: Of the interface: addresses of trees begin with it. Those of 0.1 had none, and lead here.
+VERSION = "/v1"
+
 #: May be asked without a token: they tell nothing of the trees.
 OPEN = ("/healthz", "/readyz", "/", "/live.js", "/live.css", "/favicon.ico")
 
@@ -68,6 +71,8 @@ class Door:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
+        if scope["path"] == "/trees" or scope["path"].startswith("/trees/"):
+            scope["path"] = VERSION + scope["path"]
         request_id = secrets.token_hex(8)
         line = scope["ramify.line"] = scope.setdefault("state", {}).pop("ramify.line", None)
         scope["state"]["request_id"] = request_id

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import FastAPI, Query, Request
+from fastapi import APIRouter, Query, Request
 from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
@@ -17,7 +17,7 @@ from ramify.serve._shapes import VECTORS, Cut, SomePoints, Version
 from ramify.serve._trees import Served
 
 
-def add(app: FastAPI, find: Callable[[str], Served], settings: Settings) -> None:
+def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> None:
     """Add these addresses."""
 
     def begun(name: str) -> Any:
@@ -26,7 +26,7 @@ def add(app: FastAPI, find: Callable[[str], Served], settings: Settings) -> None
             raise NotFittedError(f"the tree {served.name!r} has no points yet")
         return served.tree
 
-    @app.get("/trees/{name}/points", summary="Numbers and ids of all points")
+    @api.get("/trees/{name}/points", summary="Numbers and ids of all points")
     def points(name: str) -> dict[str, Any]:
         tree = begun(name)
 
@@ -37,7 +37,7 @@ def add(app: FastAPI, find: Callable[[str], Served], settings: Settings) -> None
         told = None if ids is None else ids.tolist()
         return {"version": version, "numbers": numbers.tolist(), "ids": told}
 
-    @app.get("/trees/{name}/labels", summary="The cluster of every point")
+    @api.get("/trees/{name}/labels", summary="The cluster of every point")
     def labels(name: str, cut: Cut) -> dict[str, Any]:
         tree = begun(name)
 
@@ -47,17 +47,17 @@ def add(app: FastAPI, find: Callable[[str], Served], settings: Settings) -> None
         version, numbers, found = tree.between(look)
         return {"version": version, "numbers": numbers.tolist(), "labels": found.tolist()}
 
-    @app.post("/trees/{name}/stable_labels", summary="The cluster of every point, by ids that stay")
+    @api.post("/trees/{name}/stable_labels", summary="The cluster of every point, by ids that stay")
     def stable_labels(name: str, cut: Cut) -> dict[str, Any]:
         """Which ids were given is written down, so a token that may only read may not ask."""
         return {"labels": begun(name).stable_labels(**cut).tolist()}
 
-    @app.post("/trees/{name}/cluster_of", summary="The clusters of some points")
+    @api.post("/trees/{name}/cluster_of", summary="The clusters of some points")
     def cluster_of(name: str, asked: SomePoints, cut: Cut) -> dict[str, Any]:
         found, nodes = begun(name).cluster_of(asked.points, **cut)
         return {"labels": found.tolist(), "nodes": nodes.tolist()}
 
-    @app.post("/trees/{name}/nearest", summary="The nearest points", openapi_extra=VECTORS)
+    @api.post("/trees/{name}/nearest", summary="The nearest points", openapi_extra=VECTORS)
     async def nearest(
         request: Request, name: str, k: Annotated[int, Query(ge=1, le=1000)] = 1
     ) -> dict[str, Any]:
@@ -66,14 +66,14 @@ def add(app: FastAPI, find: Callable[[str], Served], settings: Settings) -> None
         found, apart = await run_in_threadpool(tree.nearest, rows.vectors, k=k)
         return {"points": found.tolist(), "distances": apart.tolist()}
 
-    @app.post("/trees/{name}/payloads", summary="Some points and their payloads")
+    @api.post("/trees/{name}/payloads", summary="Some points and their payloads")
     def payloads(name: str, asked: SomePoints) -> dict[str, Any]:
         tree = begun(name)
         numbers = [one if isinstance(one, int) else tree.number_of(one) for one in asked.points]
         known = _answers.describe(tree, numbers)
         return {"points": [known[one] for one in numbers]}
 
-    @app.get("/trees/{name}/dirty", summary="Clusters that are not what they were at a version")
+    @api.get("/trees/{name}/dirty", summary="Clusters that are not what they were at a version")
     def dirty(name: str, since: Version, cut: Cut) -> dict[str, Any]:
         tree = begun(name)
         if not hasattr(tree, "dirty"):

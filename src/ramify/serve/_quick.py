@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_quick.py: the question that is asked most, answered without the framework.
 
-``POST /trees/NAME/assign?n_clusters=K`` with a small JSON body: the answer takes microseconds, and
-FastAPI's way to it half a millisecond. What is the least bit out of the ordinary, a mistake
+``POST /v1/trees/NAME/assign?n_clusters=K`` with a small JSON body: the answer takes microseconds,
+and FastAPI's way to it half a millisecond. What is the least bit out of the ordinary, a mistake
 included, takes the long way, from its beginning: both give the same answer.
 """
 
@@ -19,7 +19,7 @@ from ramify.serve._door import Receive, Scope, Send
 from ramify.serve._settings import Settings
 from ramify.serve._trees import Trees
 
-_PATH = re.compile(r"/trees/([a-z0-9][a-z0-9_-]{0,63})/assign")
+_PATH = re.compile(r"/v1/trees/([a-z0-9][a-z0-9_-]{0,63})/assign")
 _QUERY = re.compile(rb"(?:n_clusters|k)=([1-9][0-9]{0,4})")
 
 #: Bytes of a body, and rows in it, that are looked at here.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_rows.py: what `ramify push` sends, out of a file of any kind or from a pipe."""
+"""_pushed.py: what `ramify push` sends, out of a file of any kind or from a pipe."""
 
 from __future__ import annotations
 

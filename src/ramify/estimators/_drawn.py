@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ramify.estimators import _edges, _lists, _pairs
+from ramify.estimators import _bits, _edges, _lists, _pairs
 from ramify.estimators._edges import Edges
 from ramify.estimators._keys import keys_of_ids, keys_of_rows, ranks_of
 from ramify.frames import open_arrow
@@ -54,16 +54,20 @@ def of_rows(X: object, ids: object, options: Options) -> Drawn:
     metric = COSINE if options.metric == "cosine" else SQEUCLIDEAN
     rows = read_batch(X, Expected(type(options).__name__, metric))
     names = None if ids is None else Ids().read(ids, len(rows))
-    matrix = rows.matrix if isinstance(rows, SparseRows) else rows
-    if options.metric in _BINARY and not isinstance(rows, SparseRows):
-        matrix = rows != 0  # as scikit-learn would do it, with a warning
-    lists = _lists.search(matrix, options.n_neighbors, options.metric, options.n_jobs)
-    edges = _lists.graph_of(lists, options.weight, options.metric)
     if names is not None:
         keys = keys_of_ids(names)
     else:
         keys = keys_of_rows(rows.dense() if isinstance(rows, SparseRows) else rows)
-    return Drawn(edges, ranks_of(keys), names, rows.shape[1], columns)
+    ranks = ranks_of(keys)
+    matrix = rows.matrix if isinstance(rows, SparseRows) else rows
+    if _bits.are_bits(matrix, options.metric):
+        lists = _bits.search(matrix, options.n_neighbors, options.metric, ranks, options.n_jobs)
+    else:
+        if options.metric in _BINARY and not isinstance(rows, SparseRows):
+            matrix = rows != 0  # as scikit-learn would do it, with a warning
+        lists = _lists.search(matrix, options.n_neighbors, options.metric, options.n_jobs)
+    edges = _lists.graph_of(lists, options.weight, options.metric)
+    return Drawn(edges, ranks, names, rows.shape[1], columns)
 
 
 def of_pairs(

@@ -52,7 +52,9 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         connected components.
     metric : str or callable, default="sqeuclidean"
         Of rows: any that scikit-learn's ``NearestNeighbors`` takes, such as ``"cosine"``,
-        ``"jaccard"``, ``"hamming"``, ``"manhattan"``, or a function of two rows.
+        ``"jaccard"``, ``"hamming"``, ``"manhattan"``, or a function of two rows. Rows of zeros
+        and ones are searched by counts of bits under ``"jaccard"`` and ``"hamming"``, dense or
+        sparse; of equal distances the point that is first in the order of ties is nearer.
     linkage : {"average", "single"}, default="average"
         The mean weight over all pairs of points between two clusters, where a pair without
         an edge counts as 0; or the largest weight between them.
@@ -67,7 +69,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         The largest weight that ``graph=`` or ``edges=`` may have: that of two points that
         are one and the same. Weights are rounded to about ``max_weight / 2**30``.
     n_jobs : int, optional
-        Threads of scikit-learn's search. None for one, -1 for one a processor.
+        Threads of the search for neighbours. None for one, -1 for one a processor.
 
     Attributes
     ----------

@@ -5,7 +5,8 @@ Two graphs, made from a seed: of a million rows in five dimensions with their 15
 the neighbours that they share; and five million scores of pairs among a million records. For
 each linkage: seconds of one processor for edges, tree and sorted snapshot, and the most
 memory that the process held meanwhile, the graph's own arrays included. With ``--live``, what
-a point costs that comes with its edges, and one that goes.
+a point costs that comes with its edges, and one that goes. With ``--bits``, the nearest of
+rows of zeros and ones beside scikit-learn's brute search.
 """
 
 import argparse
@@ -15,8 +16,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
+from sklearn.neighbors import NearestNeighbors
 
 from ramify import GraphHAC, LiveGraphHAC, _core
+from ramify.estimators import _bits
 from ramify.memory import peak, reset_peak
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -89,13 +92,32 @@ def live(n: int, asked: int = 500) -> None:
         )
 
 
+def bits(n: int, columns: int = 1024, k: int = 15) -> None:
+    """Print a line for each metric: fingerprints of 1,024 bits, one of sixteen set."""
+    rows = np.random.default_rng(0).random((n, columns)) < 1 / 16
+    for metric in _bits.METRICS:
+        begun = time.process_time()
+        ranks = np.arange(n, dtype=np.uint32)
+        ours = _bits.search(rows, k, metric, ranks, None)
+        took = time.process_time() - begun
+        asked = rows[:200]  # of all, as scikit-learn takes long
+        begun = time.process_time()
+        finder = NearestNeighbors(n_neighbors=k + 1, metric=metric, algorithm="brute").fit(rows)
+        theirs = finder.kneighbors(asked)[0][:, 1:]
+        peer = (time.process_time() - begun) * n / len(asked)
+        assert ours.distances is not None
+        assert np.allclose(theirs, ours.distances[: len(asked)])
+        print(f"{metric:8} {n:,} rows  {took:.1f} s  scikit-learn {peer / took:.0f} times as long")
+
+
 def main() -> None:
     """Print what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--live", action="store_true", help="points that come and go one by one")
+    parser.add_argument("--bits", action="store_true", help="rows of zeros and ones")
     options = parser.parse_args()
-    (live if options.live else offline)(options.points)
+    (bits if options.bits else live if options.live else offline)(options.points)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "graph/bit_neighbours.hpp"
 #include "graph/graph.hpp"
 #include "graph/graph_hac.hpp"
 #include "python_pulse.hpp"
@@ -77,6 +78,27 @@ std::tuple<Out1<std::uint32_t>, Out1<std::uint32_t>> shared(const Rows<Vertex>& 
   return {to_numpy(std::move(found.common)), to_numpy(std::move(found.united))};
 }
 
+std::tuple<Out2<Vertex>, Out2<double>> nearest_bits(const Rows<std::uint64_t>& rows,
+                                                    std::uint32_t columns,
+                                                    const std::string& metric, std::size_t k,
+                                                    std::size_t first, std::size_t last,
+                                                    const Vector<std::uint32_t>& ranks) {
+  const std::size_t n = rows.shape(0), words = rows.shape(1);
+  if (k < 1 || words != (std::size_t{columns} + 63) / 64 || first > last || last > n)
+    throw std::invalid_argument("the rows of bits do not fit what is asked of them");
+  if (metric != "hamming" && metric != "jaccard")
+    throw std::invalid_argument("no metric of bits: " + metric);
+  check_ranks(n, ranks);
+  BitLists found;
+  {
+    const nb::gil_scoped_release release;
+    found = bit_neighbours({{rows.data(), n * words}, words, columns},
+                           metric == "jaccard" ? BitMetric::kJaccard : BitMetric::kHamming, k,
+                           first, last, span_of(ranks));
+  }
+  return {to_numpy(std::move(found.points), k), to_numpy(std::move(found.distances), k)};
+}
+
 }  // namespace
 
 void bind_graph(nb::module_& m) {
@@ -88,6 +110,11 @@ void bind_graph(nb::module_& m) {
   m.def("shared_neighbours", &shared, nb::arg("lists").noconvert(),
         "For each entry of lists of nearest points: how many points both lists have, and how "
         "many one of them has. 2^32 - 1 is no point.");
+  m.def("bit_neighbours", &nearest_bits, nb::arg("rows").noconvert(), nb::arg("columns"),
+        nb::arg("metric"), nb::arg("k"), nb::arg("first"), nb::arg("last"),
+        nb::arg("ranks").noconvert(),
+        "The k nearest others of rows first to last, of rows of bits in words of 64, and how far "
+        "they are; of equal distances the smaller rank. 2^32 - 1 is no point.");
 }
 
 }  // namespace ramify::bindings

@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,6 +150,69 @@ def test_beside_ids_that_are_texts_numbers_are_numbers():
     by_id = GraphHAC().fit(edges=(["oak", "ash"], ["elm", "elm"], [0.9, 0.5]), ids=names)
     assert by_id.hierarchy() == by_number
     assert by_number.names.tolist() == names
+
+
+TABLE = {
+    "probability": [0.9, 0.25, 0.5, 0.75],
+    "left": [7, 3, 9, 12],
+    "right": [3, 12, 9, 5],
+    "note": list("abcd"),
+}
+
+
+@pytest.mark.parametrize("names", ["numbers", "texts"])
+@pytest.mark.parametrize("kind", ["dict", "pandas", "nullable", "polars", "arrow", "stream"])
+def test_a_table_of_pairs_keeps_its_ids(kind, names):
+    table = dict(TABLE)
+    if names == "texts":
+        table |= {side: [f"r{one}" for one in table[side]] for side in ("left", "right")}
+    frame = pd.DataFrame(table)
+    made = {
+        "dict": table,
+        "pandas": frame,
+        "nullable": frame.convert_dtypes(),
+        "polars": pl.DataFrame(table),
+        "arrow": pa.table(table),
+        "stream": pa.RecordBatchReader.from_batches(
+            pa.table(table).schema, pa.table(table).to_batches()
+        ),
+    }[kind]
+    model = GraphHAC(distance_threshold=1.0)
+    model.fit(edges=made, columns=("left", "right", "probability"))
+    ids = [7, 3, 12, 9, 5]  # as they are named, pair by pair
+    if names == "texts":
+        ids = [f"r{one}" for one in ids]
+    assert model.ids_.tolist() == ids
+    assert model.labels_.tolist() == [0, 0, 0, 1, 0]
+    asked = GraphHAC().fit(edges=(table["left"], table["right"], table["probability"]), ids=ids)
+    assert asked.hierarchy() == model.hierarchy()
+    alone = {"dict": {one: table[one] for one in ("left", "right", "probability")}}
+    assert GraphHAC().fit(edges=alone["dict"]).hierarchy() == model.hierarchy()
+
+
+def test_a_table_beside_ids_may_leave_points_out():
+    model = GraphHAC(distance_threshold=1.0)
+    model.fit(edges={"a": [7], "b": [9], "w": [0.5]}, ids=[9, 8, 7])
+    assert model.labels_.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="none of the ids"):
+        model.fit(edges={"a": [6], "b": [9], "w": [0.5]}, ids=[9, 8, 7])
+
+
+def test_pairs_of_texts_need_no_ids():
+    model = GraphHAC(distance_threshold=0.5).fit(edges=(["b", "a"], ["c", "b"], [0.9, 0.1]))
+    assert model.ids_.tolist() == ["b", "c", "a"]
+    assert model.labels_.tolist() == [0, 0, 1]
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(m=st.integers(1, 30), seed=st.integers(0, 2**32 - 1))
+def test_ids_come_in_the_order_of_their_pairs(m, seed):
+    a, b, w = some_edges(9, m, seed)
+    order = list(dict.fromkeys(np.stack([a, b], axis=1).ravel().tolist()))
+    model = GraphHAC().fit(edges={"a": a - 4, "b": b - 4, "w": w})
+    assert model.ids_.tolist() == [one - 4 for one in order]
+    texts = GraphHAC().fit(edges=(a.astype(str), b.astype(str), w))
+    assert texts.ids_.tolist() == [str(one) for one in order]
 
 
 def test_heights_are_shares_of_the_largest_weight():
@@ -377,7 +442,62 @@ BAD_CALLS = {
     "lengths": ({"edges": ([0, 1], [1], [1.0])}, ValueError, "one length"),
     "no point": ({"edges": ([0], [-1], [1.0])}, ValueError, r"-1 \(edge 0\) is no point"),
     "half a point": ({"edges": ([0.5], [1], [1.0])}, TypeError, "whole numbers"),
-    "names without ids": ({"edges": (["a"], ["b"], [1.0])}, TypeError, "give ids="),
+    "points of mixed kinds": (
+        {"edges": (np.array(["a", 1], object), ["b", "c"], [1.0, 1.0])},
+        TypeError,
+        "all strings or all integers",
+    ),
+    "number of named points": (
+        {"edges": (["a"], ["b"], [1.0]), "n_points": 3},
+        TypeError,
+        "give ids= of all points",
+    ),
+    "too many columns": (
+        {"edges": {"a": [1], "b": [2], "c": [0.5], "d": [0]}},
+        ValueError,
+        r"of 4 columns \('a', 'b', 'c', 'd'\); say which",
+    ),
+    "no such column": (
+        {"edges": {"a": [1], "b": [2], "c": [0.5]}, "columns": ("a", "b", "score")},
+        ValueError,
+        "there is no 'score'; there are 'a', 'b', 'c'",
+    ),
+    "a table of nothing": (
+        {"edges": {"a": [], "b": [], "c": []}},
+        ValueError,
+        "at least one edge",
+    ),
+    "two names": (
+        {"edges": {"a": [1], "b": [2], "c": [0.5]}, "columns": ("a", "b")},
+        TypeError,
+        "three names",
+    ),
+    "a text as columns": (
+        {"edges": {"a": [1], "b": [2], "c": [0.5]}, "columns": "abc"},
+        TypeError,
+        "three names",
+    ),
+    "columns of arrays": (
+        {"edges": ([0], [1], [1.0]), "columns": ("a", "b", "c")},
+        TypeError,
+        "columns go with edges= of a table",
+    ),
+    "columns of rows": ({"X": X, "columns": ("a", "b", "c")}, TypeError, "goes with edges"),
+    "lazy pairs": (
+        {"edges": pl.LazyFrame({"a": [1], "b": [2], "c": [0.5]})},
+        TypeError,
+        r"lazy frame.*collect\(\)",
+    ),
+    "a missing id": (
+        {"edges": pd.DataFrame({"a": ["x", None], "b": ["y", "z"], "c": [0.5, 0.5]})},
+        TypeError,
+        r"all integers, got nan beside 'x' \(edge 1\)",
+    ),
+    "a missing score": (
+        {"edges": pd.DataFrame({"a": ["x"], "b": ["y"], "c": [None]}, dtype=object)},
+        TypeError,
+        "weights of edges as numbers",
+    ),
     "unknown name": ({"edges": (["a"], ["b"], [1.0]), "ids": ["a"]}, ValueError, "none of the ids"),
     "number beyond ids": (
         {"edges": ([0], [9], [1.0]), "ids": ["a"]},

@@ -159,6 +159,8 @@ ORDER = [
     "graph/wide.hpp",
     "graph/graph.hpp",
     "graph/graph.cpp",
+    "graph/bit_neighbours.hpp",
+    "graph/bit_neighbours.cpp",
     "graph/contraction.hpp",
     "graph/graph_hac.hpp",
     "graph/tree_writer.hpp",

@@ -3,7 +3,7 @@
 
 import os
 from importlib.metadata import version
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,44 +13,17 @@ from sklearn.exceptions import NotFittedError
 from ramify import _core, archive
 from ramify.checks import one_of, whole_number
 from ramify.errors import UnreadableFileError
-from ramify.estimators import _edges, _lists
-from ramify.estimators._edges import Edges
+from ramify.estimators import _drawn, _edges, _lists
 from ramify.estimators._frozen import FrozenReader
-from ramify.estimators._keys import keys_of_ids, keys_of_rows, ranks_of
 from ramify.estimators._options import check_cut
 from ramify.estimators._reading import needs_cut
-from ramify.frames import open_arrow
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.hierarchy._order import canonical
-from ramify.ids import Id, Ids, kind_of, pack, unpack
+from ramify.ids import kind_of, pack, unpack
 from ramify.jobs import thread_count
-from ramify.metric import COSINE, SQEUCLIDEAN
-from ramify.points import Expected, feature_names, read_batch
 from ramify.progress import Progress, check_progress, watch
-from ramify.sparse import SparseRows
 
 LINKAGES = ("average", "single")
-
-#: Metrics of scikit-learn that look at rows as yes or no.
-_BINARY = (
-    "dice",
-    "jaccard",
-    "rogerstanimoto",
-    "russellrao",
-    "sokalmichener",
-    "sokalsneath",
-    "yule",
-)
-
-
-class Drawn(NamedTuple):
-    """A graph that has been accepted, and what is known of its points."""
-
-    edges: Edges
-    ranks: npt.NDArray[np.uint32]
-    ids: list[Any] | None
-    width: int | None = None
-    columns: npt.NDArray[np.object_] | None = None
 
 
 class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -79,7 +52,9 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         connected components.
     metric : str or callable, default="sqeuclidean"
         Of rows: any that scikit-learn's ``NearestNeighbors`` takes, such as ``"cosine"``,
-        ``"jaccard"``, ``"hamming"``, ``"manhattan"``, or a function of two rows.
+        ``"jaccard"``, ``"hamming"``, ``"manhattan"``, or a function of two rows. Rows of zeros
+        and ones are searched by counts of bits under ``"jaccard"`` and ``"hamming"``, dense or
+        sparse; of equal distances the point that is first in the order of ties is nearer.
     linkage : {"average", "single"}, default="average"
         The mean weight over all pairs of points between two clusters, where a pair without
         an edge counts as 0; or the largest weight between them.
@@ -94,7 +69,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         The largest weight that ``graph=`` or ``edges=`` may have: that of two points that
         are one and the same. Weights are rounded to about ``max_weight / 2**30``.
     n_jobs : int, optional
-        Threads of scikit-learn's search. None for one, -1 for one a processor.
+        Threads of the search for neighbours. None for one, -1 for one a processor.
 
     Attributes
     ----------
@@ -164,6 +139,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         *,
         graph: Any = None,
         edges: Any = None,
+        columns: Any = None,
         neighbors: Any = None,
         n_points: int | None = None,
         ids: Any = None,
@@ -182,17 +158,23 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         graph : sparse matrix or array of shape (n, n), optional
             Weights of pairs of points, 0 to ``max_weight``. Where the weights of (i, j) and
             (j, i) differ, the larger one counts. The diagonal does not.
-        edges : tuple of three arrays (i, j, weight), optional
-            Pairs of points and their weights. Points are whole numbers from 0, or ids, if
-            ``ids`` are given; beside ids that are texts, whole numbers are still numbers. A
-            pair that comes more than once has the largest of its weights.
+        edges : tuple of three arrays (i, j, weight), or a table of them, optional
+            Pairs of points and their weights. Points are ids in a table (a frame of pandas or
+            polars, an Arrow table, a dict of columns) and where they are texts; in arrays, whole
+            numbers are numbers from 0, unless ``ids`` are whole numbers, too. Without ``ids``
+            points come in the order in which pairs name them. A pair that comes more than once
+            has the largest of its weights.
+        columns : tuple of three names, optional
+            With a table: its columns of the two ends and of the weight. Without, the table has
+            three columns, in this order.
         neighbors : array of shape (n, k), or tuple (points, distances), optional
             Nearest points that another library has found (pynndescent's ``neighbor_graph``,
             faiss), -1 for none; a point itself is no neighbour.
         n_points : int, optional
-            With ``edges``: how many points there are, if some have no edge.
+            With ``edges`` between numbers: how many points there are, if some have no edge.
         ids : sequence of str or of int, optional
-            What you call the points, all strings or all integers, no two alike.
+            What you call the points, all strings or all integers, no two alike; with ``edges``
+            all points, also those without an edge.
         progress : bool or callable
             True draws a bar. A callable is called as ``f(done, total)`` now and then; it may
             raise to stop, and the model then stays as it was, as after Ctrl-C.
@@ -207,6 +189,13 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         >>> model = ramify.GraphHAC(n_clusters=2)
         >>> model.fit(edges=(["elm"], ["oak"], [0.5]), ids=["ash", "elm", "oak"]).labels_
         array([0, 1, 1])
+
+        A table of pair scores, with ids and columns as they are:
+
+        >>> import pandas as pd
+        >>> pairs = pd.DataFrame({"l": ["p7", "p7"], "r": ["p9", "q1"], "score": [0.9, 0.2]})
+        >>> dict(zip(model.fit(edges=pairs).ids_, model.labels_.tolist()))
+        {'p7': 0, 'p9': 0, 'q1': 1}
         """
         check_progress(progress)
         self._check_parameters()
@@ -220,10 +209,16 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(
                 "n_points goes with edges; graph, neighbors and X say how many there are"
             )
+        if columns is not None and edges is None:
+            raise TypeError("columns goes with edges")
         if X is not None:
-            drawn = self._read_rows(X, ids)
+            drawn = _drawn.of_rows(X, ids, self)
+        elif edges is not None:
+            drawn = _drawn.of_pairs(edges, columns, n_points, ids, self)
+        elif graph is not None:
+            drawn = _drawn.of_graph(graph, ids, self)
         else:
-            drawn = self._read_graph(graph, edges, neighbors, n_points, ids)
+            drawn = _drawn.of_lists(neighbors, ids, self)
         n = drawn.edges.n
         if self.n_clusters is not None and self.n_clusters > n:
             raise ValueError(
@@ -244,6 +239,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         *,
         graph: Any = None,
         edges: Any = None,
+        columns: Any = None,
         neighbors: Any = None,
         n_points: int | None = None,
         ids: Any = None,
@@ -255,7 +251,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like of shape (n, d), optional
         y : ignored
-        graph, edges, neighbors, n_points, ids, progress : optional
+        graph, edges, columns, neighbors, n_points, ids, progress : optional
             As in ``fit``.
 
         Returns
@@ -268,8 +264,9 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         >>> ramify.GraphHAC(n_clusters=2).fit_predict(edges=([0], [2], [0.5]))
         array([0, 1, 0])
         """
-        source = {"graph": graph, "edges": edges, "neighbors": neighbors, "n_points": n_points}
-        return self.fit(X, ids=ids, progress=progress, **source).labels_.copy()
+        source = {"graph": graph, "edges": edges, "columns": columns, "neighbors": neighbors}
+        self.fit(X, n_points=n_points, ids=ids, progress=progress, **source)
+        return self.labels_.copy()
 
     def hierarchy(self) -> Hierarchy:
         """The tree.
@@ -339,41 +336,6 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 f"metric={self.metric!r}: expected the name of a metric or a function of two rows, "
                 f"got {type(self.metric).__name__}"
             )
-
-    def _read_rows(self, X: object, ids: object) -> Drawn:
-        X = open_arrow(X)
-        columns = feature_names(X)
-        metric = COSINE if self.metric == "cosine" else SQEUCLIDEAN
-        rows = read_batch(X, Expected(type(self).__name__, metric))
-        names = None if ids is None else Ids().read(ids, len(rows))
-        matrix = rows.matrix if isinstance(rows, SparseRows) else rows
-        if self.metric in _BINARY and not isinstance(rows, SparseRows):
-            matrix = rows != 0  # as scikit-learn would do it, with a warning
-        lists = _lists.search(matrix, self.n_neighbors, self.metric, self.n_jobs)
-        edges = _lists.graph_of(lists, self.weight, self.metric)
-        if names is not None:
-            keys = keys_of_ids(names)
-        else:
-            keys = keys_of_rows(rows.dense() if isinstance(rows, SparseRows) else rows)
-        return Drawn(edges, ranks_of(keys), names, rows.shape[1], columns)
-
-    def _read_graph(
-        self, graph: object, edges: object, neighbors: object, n_points: object, ids: object
-    ) -> Drawn:
-        names: list[Id] | None = None
-        if ids is not None and edges is not None:  # which say how many there are
-            names = Ids().read(ids, len(np.asarray(ids)))
-        if graph is not None:
-            found = _edges.of_matrix(graph, self.max_weight)
-        elif edges is not None:
-            found = _edges.of_pairs(edges, n_points, names, self.max_weight)
-        else:
-            lists = _lists.read_lists(neighbors, self.weight)
-            found = _lists.graph_of(lists, self.weight, self.metric)
-        if ids is not None and names is None:
-            names = Ids().read(ids, found.n)
-        ranks = np.arange(found.n, dtype=np.uint32)
-        return Drawn(found, ranks if names is None else ranks_of(keys_of_ids(names)), names)
 
     def _adopt(
         self, tree: Hierarchy, width: int | None, columns: npt.NDArray[np.object_] | None

@@ -201,7 +201,7 @@ def test_what_it_gave_is_good_for_the_next_even_when_points_have_left():
 
 
 def test_it_says_what_it_has_cost_and_what_is_made_of_it_says_nothing():
-    found = HAC().fit(ROWS).hierarchy().cut(n_clusters=3, like=[0, 1, 2, 2])
+    found = HAC().fit(ROWS).hierarchy().cut(n_clusters=3, like=[0, 1, 2, 2], stickiness=2)
     assert "price=" in repr(found)
     assert isinstance(found, StickyLabels)
     assert type(found[:2]) is type(found + 1) is type(np.sort(np.asarray(found))) is np.ndarray
@@ -233,3 +233,60 @@ def test_refuses_what_does_not_go_together(options, error, what):
 def test_refuses_labels_that_are_none(like):
     with pytest.raises((TypeError, ValueError), match="like"):
         HAC().fit(ROWS).hierarchy().cut(n_clusters=3, like=like)
+
+
+# --- live ------------------------------------------------------------------------------
+
+
+@given(loose_rows(6, 30), seeds())
+@settings(max_examples=examples(60))
+def test_live_cuts_are_those_of_snapshots(rows, seed):
+    rng = np.random.default_rng(seed)
+    model = OHAC(linkage="ward").fit(rows[: len(rows) // 2])
+    first = model.cut(n_clusters=2, like=())
+    model.forget([int(rng.integers(len(rows) // 2))])
+    model.partial_fit(rows[len(rows) // 2 :])
+    for by, rest in (("height", {}), ("variance", {"X": rows})):
+        found = model.cut(n_clusters=3, like=first, stickiness=1, by=by)
+        frozen = model.hierarchy().cut(n_clusters=3, like=first, stickiness=1, by=by, **rest)
+        assert repr(found) == repr(frozen)
+        plain = model.cut(n_clusters=3, like=first, stickiness=0, by=by)
+        np.testing.assert_array_equal(plain, model.cut(n_clusters=3, by=by))
+
+
+@pytest.mark.parametrize("linkage", ["average", "ward"])
+def test_stable_labels_that_stick_and_go_on_after_a_file(linkage, tmp_path):
+    """No fewer points keep their ids, step by step; and a loaded model goes on the same."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(400, 3)) + rng.integers(0, 4, size=(400, 1))
+    model = OHAC(linkage=linkage).fit(rows[:200])
+    then = model.stable_labels(n_clusters=12, stickiness=1.0)
+    for start in range(200, 400, 40):
+        model.partial_fit(rows[start : start + 40])
+        model.save(tmp_path / "model.npz")
+        other, plain = (ramify.load(tmp_path / "model.npz") for _ in range(2))
+        now = model.stable_labels(n_clusters=12, stickiness=1.0)
+        np.testing.assert_array_equal(now, other.stable_labels(n_clusters=12, stickiness=1.0))
+        usual = plain.stable_labels(n_clusters=12)
+        assert (now[: len(then)] == then).sum() >= (usual[: len(then)] == then).sum()
+        then = now
+
+
+def test_leaves_that_stand_for_several_points_count_each():
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(300, 2))
+    model = OHAC(max_leaves=40).fit(rows)
+    first = model.cut(n_clusters=8, like=())
+    now = model.partial_fit(rng.normal(size=(50, 2))).cut(n_clusters=8, like=first)
+    assert len(now) == 350
+    np.testing.assert_array_equal(np.unique(now.point_numbers), np.arange(350))
+    assert now.moved <= now.moved_plainly
+
+
+def test_a_sticky_cut_keeps_no_points_apart():
+    model = OHAC().fit(ROWS)
+    model.cannot_link(0, 1)
+    with pytest.raises(ValueError, match="hold on to no other cut"):
+        model.cut(n_clusters=3, like=())
+    with pytest.raises(ValueError, match="like goes with n_clusters"):
+        OHAC().fit(ROWS).cut(height=3.0, like=())

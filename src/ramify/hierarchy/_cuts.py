@@ -16,6 +16,7 @@ from ramify.hierarchy._labels import by_first_point
 from ramify.hierarchy._pruning import pruned
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
 from ramify.hierarchy._sticky import (
+    STICKINESS,
     Like,
     StickyLabels,
     read_like,
@@ -52,7 +53,7 @@ class Cuts(Condensing):
         small: Literal["join", "noise"] = "join",
         apart: npt.ArrayLike | None = None,
         like: Like | None = None,
-        stickiness: float = 1.0,
+        stickiness: float = STICKINESS,
         by: By = "height",
         X: npt.ArrayLike | None = None,
         metric: MetricName = "sqeuclidean",
@@ -105,7 +106,7 @@ class Cuts(Condensing):
             then and are there now. O(n k). The answer says what it has cost: see
             :class:`~ramify.hierarchy.StickyLabels`. Ties: fewer points moved, then the later
             rows undone.
-        stickiness : float, default=1.0
+        stickiness : float, default=0.1
             The price of a moved point, in units of the loss of the plain cut for each
             point; 0 for the plain cut. The larger it is, the fewer points move.
         by : {"height", "variance", "stability"}, default="height"

@@ -26,6 +26,9 @@ from ramify.hierarchy._aligned import entries_for
 from ramify.hierarchy._tree import Tree
 from ramify.hierarchy._values import FloatArray, IntArray, own
 
+#: How much a cut holds on to an earlier one unless it is told: `python -m benchmarks.sticky`.
+STICKINESS = 0.1
+
 #: What ``like`` may be: labels in order, or by id or arrival number, or a sticky cut.
 Like: TypeAlias = npt.ArrayLike | Mapping[Any, int]
 
@@ -36,6 +39,13 @@ class Then(NamedTuple):
     places: IntArray  #: of their leaves
     labels: IntArray  #: of their clusters then: 0, 1, 2, ...
     weights: FloatArray | None = None  #: how much each counts; None: once
+
+
+class Numbered(NamedTuple):
+    """Labels of points by arrival number."""
+
+    numbers: IntArray
+    labels: IntArray
 
 
 class Sticky(NamedTuple):
@@ -69,7 +79,7 @@ class StickyLabels(npt.NDArray[np.int64]):
     >>> tree = ramify.HAC().fit([[0.0], [1.5], [10.0], [12.0]]).hierarchy()
     >>> tree.cut(n_clusters=3)
     array([0, 0, 1, 2])
-    >>> tree.cut(n_clusters=3, like=[0, 1, 2, 2])
+    >>> tree.cut(n_clusters=3, like=[0, 1, 2, 2], stickiness=1.0)
     StickyLabels([0, 1, 2, 2], price=77.78%, moved=0, plainly=4)
     """
 
@@ -217,7 +227,10 @@ def read_like(tree: Tree, like: Like) -> Then:
 
 
 def labels_then(
-    like: Like, numbers: IntArray, names: npt.NDArray[Any] | None = None, total: int | None = None
+    like: Like | Numbered,
+    numbers: IntArray,
+    names: npt.NDArray[Any] | None = None,
+    total: int | None = None,
 ) -> tuple[IntArray, IntArray]:
     """Of the points with these numbers those that were in a cluster, and its dense label.
 
@@ -227,8 +240,12 @@ def labels_then(
     (array([0, 1]), array([0, 1]))
     """
     if isinstance(like, StickyLabels):
-        like, names = dict(zip(like.point_numbers.tolist(), like.tolist(), strict=True)), None
-    if isinstance(like, Mapping):
+        like = Numbered(like.point_numbers, np.asarray(like))
+    if isinstance(like, Numbered):
+        _, here, there = np.intersect1d(numbers, like.numbers, return_indices=True)
+        given = np.full(len(numbers), -1)
+        given[here] = like.labels[there]
+    elif isinstance(like, Mapping):
         are_ids = isinstance(next(iter(like), None), str)
         by_id = names is not None and (names.dtype != object or are_ids)
         keys = names.tolist() if by_id and names is not None else numbers.tolist()

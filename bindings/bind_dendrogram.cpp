@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "tree/best_frontier.hpp"
 #include "tree/pruning.hpp"
 
 namespace ramify::bindings {
@@ -75,6 +76,21 @@ void bind_dendrogram(nb::module_& m) {
       },
       nb::arg("children"), nb::arg("gains"),
       "Merges in the order in which pruning undoes them, and the price of each.");
+  m.def(
+      "best_frontier",
+      [](const Pairs& children, const Vector<double>& gains, const Vector<double>& prizes,
+         double weight, std::size_t n_clusters) {
+        const Children tree = tree_of(children);
+        if (gains.size() != children.shape(0) || prizes.size() != 2 * gains.size() + 1)
+          throw std::invalid_argument("gains must have one entry a merge, prizes one a node");
+        if (n_clusters < 1 || n_clusters > leaf_count(tree))
+          throw std::invalid_argument("n_clusters must be between 1 and the number of leaves");
+        return to_numpy(best_frontier(tree, {gains.data(), gains.size()},
+                                      {prizes.data(), prizes.size()}, weight, n_clusters));
+      },
+      nb::arg("children"), nb::arg("gains"), nb::arg("prizes"), nb::arg("weight"),
+      nb::arg("n_clusters"),
+      "Of all cuts into so many clusters the best: gains of what is undone, prizes of clusters.");
 }
 
 }  // namespace ramify::bindings

@@ -172,6 +172,8 @@ ORDER = [
     "graph/live_graph_read.cpp",
     "tree/dendrogram.hpp",
     "tree/dendrogram.cpp",
+    "tree/best_frontier.hpp",
+    "tree/best_frontier.cpp",
     "measures/heavy_paths.hpp",
     "measures/heavy_paths.cpp",
     "measures/measures.hpp",

@@ -73,6 +73,11 @@ def split_order(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), 
     Merges in the order in which pruning undoes them, and the price of each.
     """
 
+def best_frontier(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], gains: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: float, n_clusters: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Of all cuts into so many clusters the best: gains of what is undone, prizes of clusters.
+    """
+
 def graph_hac(n: int, a: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, ranks: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], report: object | None = None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     HAC of a graph: children, and what was between them in the weights' unit. A pair's largest weight counts; `ranks` break ties.

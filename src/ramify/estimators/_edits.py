@@ -19,6 +19,7 @@ from ramify.estimators._live import Live
 from ramify.estimators._reading import WayOfLive
 from ramify.estimators._tracking import TreeTracker
 from ramify.hierarchy import Cluster, IntArray
+from ramify.hierarchy._sticky import STICKINESS, Like
 from ramify.ids import Id
 
 
@@ -324,6 +325,8 @@ class TreeEditor(TreeTracker):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        like: Like | None = None,
+        stickiness: float = STICKINESS,
         by: WayOfLive = "height",
     ) -> IntArray:
         """Label every point with its cluster; pairs that must be apart are. O(n).
@@ -335,6 +338,10 @@ class TreeEditor(TreeTracker):
         ----------
         n_clusters, height, max_size : optional
             The cut: give one, or none for the model's own.
+        like, stickiness : optional
+            With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
+            in :meth:`Hierarchy.cut`; O(n k). What this gave is good for the next time, also
+            when points have left meanwhile; ``like=()`` begins. Not if points must be apart.
         by : {"height", "variance"}, default="height"
             ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
             clusters tight, as in :meth:`Hierarchy.cut`, on the rows as the model stores them.
@@ -358,9 +365,28 @@ class TreeEditor(TreeTracker):
         >>> model.cannot_link(0, 1)
         >>> model.labels_, model.cut()
         (array([0, 0, 1, 2, 3]), array([0, 1, 2, 2, 3]))
+
+        Tomorrow the same four, although the tree would have others:
+
+        >>> model = ramify.OHAC(linkage="ward").fit([[0.0], [1.5], [10.0], [12.0], [40.0]])
+        >>> today = model.cut(n_clusters=4, like=())
+        >>> model = model.partial_fit([[-2.0]])
+        >>> model.cut(n_clusters=4)
+        array([0, 0, 1, 1, 2, 3])
+        >>> model.cut(n_clusters=4, like=today, stickiness=3.0)
+        StickyLabels([0, 0, 1, 2, 3, 0], price=33.58%, moved=0, plainly=2)
         """
         if len(self._fitted().apart()) == 0:
-            return super().cut(n_clusters=n_clusters, height=height, max_size=max_size, by=by)
+            return super().cut(
+                n_clusters=n_clusters,
+                height=height,
+                max_size=max_size,
+                like=like,
+                stickiness=stickiness,
+                by=by,
+            )
+        if like is not None:
+            raise ValueError("like: cuts that keep points apart hold on to no other cut")
         if by != "height":
             raise ValueError(f"by={by!r}: cuts that keep points apart go by height")
         return self._cut_apart(n_clusters, height, max_size)

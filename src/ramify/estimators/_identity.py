@@ -65,6 +65,10 @@ class Identity:
         self._cuts = dict([*self.cuts(without=cut), (cut, named)][-MOST_CUTS:])
         return named.ids
 
+    def seen(self, cut: _Cut) -> Seen | None:
+        """A cut when it was last asked for, if it is remembered."""
+        return self._cuts.get(cut)
+
     def cuts(self, *, without: _Cut | None = None) -> Iterable[tuple[_Cut, Seen]]:
         """What is remembered."""
         return [(cut, seen) for cut, seen in self._cuts.items() if cut != without]

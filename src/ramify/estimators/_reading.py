@@ -21,9 +21,11 @@ from ramify.estimators._groups import GroupReader
 from ramify.estimators._guard import live
 from ramify.estimators._live import Cut, Live
 from ramify.estimators._options import check_cut
+from ramify.estimators._sticky import cut_like, wanted_number
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy._aligned import place_in
 from ramify.hierarchy._cuts import check_way
+from ramify.hierarchy._sticky import STICKINESS, Like
 from ramify.jobs import thread_count
 from ramify.points import Rows
 from ramify.sparse import SparseRows
@@ -289,17 +291,23 @@ class TreeReader(GroupReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        like: Like | None = None,
+        stickiness: float = STICKINESS,
         by: WayOfLive = "height",
     ) -> IntArray:
         """Label every point so far with its cluster, in any cut of the tree as it is now.
 
         No snapshot is taken. O(n), by variance O(n d + n log n); a second cut by variance
-        of the same tree is O(n).
+        of the same tree is O(n). With ``like`` O(n k), of a snapshot.
 
         Parameters
         ----------
         n_clusters, height, max_size : optional
             The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+        like, stickiness : optional
+            With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
+            in :meth:`Hierarchy.cut`. What this gave is good for the next time, also when
+            points have left meanwhile; ``like=()`` begins.
         by : {"height", "variance"}, default="height"
             ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
             clusters tight, as in :meth:`Hierarchy.cut`, on the rows as the model stores them.
@@ -320,7 +328,10 @@ class TreeReader(GroupReader):
         array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
         """
         tree = self._fitted()
-        return tree.labels(self._cut(tree, n_clusters, height, max_size, by)).copy()
+        cut = self._cut(tree, n_clusters, height, max_size, by)
+        if like is None:
+            return tree.labels(cut).copy()
+        return cut_like(tree, like, wanted_number(cut), stickiness, by)
 
     @live
     def cluster_of(

@@ -19,6 +19,7 @@ from ramify.estimators._lineage import Lineage, lineage
 from ramify.estimators._live import Live
 from ramify.estimators._reading import TreeReader
 from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree
+from ramify.estimators._sticky import sticky_ids
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows
 
@@ -190,6 +191,7 @@ class TreeTracker(TreeReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        stickiness: float = 0.0,
     ) -> IntArray:
         """Ids of the clusters of all points that stay while the tree goes on.
 
@@ -203,6 +205,9 @@ class TreeTracker(TreeReader):
         ----------
         n_clusters, height, max_size : optional
             The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+        stickiness : float, default=0.0
+            Above 0, with ``n_clusters``: the cut, too, holds on to the one that was last asked
+            for, as ``cut(like=...)`` does, so that fewer ids are new. O(n k).
 
         Returns
         -------
@@ -219,8 +224,7 @@ class TreeTracker(TreeReader):
         """
         tree = self._fitted()
         cut = self._cut(tree, n_clusters, height, max_size)
-        labels = tree.labels(cut)
-        return tree.identity.name(cut, tree.numbers(), labels, tree.weights()).copy()
+        return sticky_ids(tree, cut, stickiness)
 
     # --- the log ----------------------------------------------------------------------
 

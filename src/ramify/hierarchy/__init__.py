@@ -7,6 +7,7 @@ from ramify.hierarchy._hierarchy import Hierarchy
 from ramify.hierarchy._levels import Levels
 from ramify.hierarchy._names import Names, read_names
 from ramify.hierarchy._polish import Polished, PolishRound
+from ramify.hierarchy._sticky import StickyLabels
 from ramify.hierarchy._suggest import SuggestedCut
 from ramify.hierarchy._values import FloatArray, IntArray
 
@@ -23,6 +24,7 @@ __all__ = [
     "Points",
     "PolishRound",
     "Polished",
+    "StickyLabels",
     "SuggestedCut",
     "read_names",
 ]

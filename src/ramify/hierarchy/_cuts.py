@@ -15,6 +15,14 @@ from ramify.hierarchy._forks import Forks, fork_rows, read_least
 from ramify.hierarchy._labels import by_first_point
 from ramify.hierarchy._pruning import pruned
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
+from ramify.hierarchy._sticky import (
+    STICKINESS,
+    Like,
+    StickyLabels,
+    read_like,
+    read_stickiness,
+    sticky_cut,
+)
 from ramify.hierarchy._values import IntArray, own
 
 #: What a cut goes by.
@@ -44,6 +52,8 @@ class Cuts(Condensing):
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
         apart: npt.ArrayLike | None = None,
+        like: Like | None = None,
+        stickiness: float = STICKINESS,
         by: By = "height",
         X: npt.ArrayLike | None = None,
         metric: MetricName = "sqeuclidean",
@@ -85,6 +95,20 @@ class Cuts(Condensing):
             ``model.edits().apart``. The nodes that hold both of a
             pair are split, and then, up to ``n_clusters``, the highest of the others. Not
             with ``min_size``.
+        like : array-like or mapping of int, optional
+            With ``n_clusters``: the labels of an earlier cut, which this one holds on to. In the
+            order of the leaves, -1 for none; or of the stream, of which the last may be
+            missing; or by id or arrival number; or what ``cut(like=)`` gave before. Of all cuts
+            of the tree into so many clusters the one whose loss, the sum of the heights of
+            the merges that it keeps, is least after a price for each moved point is added. A
+            point has moved if its cluster does not go on with its cluster of then: two go on
+            with each other if they share more than half of the points of both that were there
+            then and are there now. O(n k). The answer says what it has cost: see
+            :class:`~ramify.hierarchy.StickyLabels`. Ties: fewer points moved, then the later
+            rows undone.
+        stickiness : float, default=0.1
+            The price of a moved point, in units of the loss of the plain cut for each
+            point; 0 for the plain cut. The larger it is, the fewer points move.
         by : {"height", "variance", "stability"}, default="height"
             What decides which merges are undone first.
 
@@ -163,6 +187,8 @@ class Cuts(Condensing):
             raise ValueError(f"small={small!r}: expected 'join' or 'noise'")
         if small == "noise" and min_size is None:
             raise ValueError("small='noise' goes with min_size; other cuts put no branch aside")
+        if like is not None:
+            return self._cut_like(like, stickiness, options, apart, by, X, metric)
         if apart is not None and np.size(apart) > 0:
             if min_size is not None or by != "height":
                 raise ValueError(
@@ -235,6 +261,26 @@ class Cuts(Condensing):
         for column, count in enumerate(counts):
             columns[:, column] = _core.cut_labels(top, count)[labels]
         return columns
+
+    def _cut_like(
+        self,
+        like: Like,
+        stickiness: float,
+        options: dict[str, Any],
+        apart: npt.ArrayLike | None,
+        by: By,
+        X: npt.ArrayLike | None,
+        metric: MetricName,
+    ) -> IntArray:
+        """A cut that holds on to the clusters of an earlier one; see :meth:`cut`."""
+        given = {name for name, value in options.items() if value is not None}
+        if given != {"n_clusters"} or apart is not None or by == "stability":
+            raise ValueError("like goes with n_clusters, and if wanted with by='variance'")
+        count = self._count(options["n_clusters"], None)
+        then, price = read_like(self, like), read_stickiness(stickiness)
+        ordered = self._ordered(by, None if X is None else read_own_rows(X, self, metric)).tree
+        found = sticky_cut(ordered, then, count, price)
+        return StickyLabels(ordered._labels_at(found.nodes), found, self.point_numbers)
 
     def _ordered(self, by: By, rows: Rows | None) -> Ordered:
         """The tree by whose heights to cut: this one, or one with prices for heights."""

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_sticky.py: sticky cuts of a live tree, of which a leaf may stand for several points.
+
+The arithmetic is that of snapshots (hierarchy/_sticky.py); here it is given the points.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ramify.estimators._live import Cut, Live
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StickyLabels
+from ramify.hierarchy._cuts import By
+from ramify.hierarchy._rows import Rows
+from ramify.hierarchy._sticky import Like, Numbered, Then, labels_then, read_stickiness, sticky_cut
+
+
+class Moment(NamedTuple):
+    """A live tree at one version."""
+
+    tree: Hierarchy
+    points: Points
+    rows: Rows
+    weights: FloatArray | None  #: of the points; None: each counts once
+    total: int  #: so many have ever come
+
+
+def moment_of(live: Live) -> Moment:
+    """All of one version, whoever grows the tree meanwhile."""
+    while True:
+        version = live.version
+        found = Moment(*live.still(), live.weights(), live.next_arrival)
+        if live.version == version:
+            return found
+
+
+def wanted_number(cut: Cut) -> int:
+    """The number of clusters of a cut, which must be one into so many."""
+    by, value = cut
+    if by not in ("n_clusters", "variance"):
+        raise ValueError(f"like goes with n_clusters, and if wanted with by='variance'; got {by}")
+    return int(value)
+
+
+def cut_like(
+    live: Live, like: Like | Numbered, n_clusters: int, stickiness: float, by: By
+) -> StickyLabels:
+    """A cut of the tree as it is now that holds on to the clusters of an earlier one."""
+    price = read_stickiness(stickiness)
+    tree, points, rows, weights, total = moment_of(live)
+    known, labels = labels_then(like, points.numbers, points.names, total)
+    leaves = np.arange(len(tree))[points.places]
+    then = Then(leaves[known], labels, None if weights is None else weights[known])
+    ordered = tree._ordered(by, rows if by == "variance" else None).tree
+    found = sticky_cut(ordered, then, n_clusters, price)
+    return StickyLabels(ordered._labels_at(found.nodes)[points.places], found, points.numbers)
+
+
+def sticky_ids(live: Live, cut: Cut, stickiness: float) -> IntArray:
+    """Ids that stay of a cut that holds on to the one that was last asked for."""
+    seen = live.identity.seen(cut)
+    if read_stickiness(stickiness) == 0 or seen is None:
+        labels, numbers = live.labels(cut), live.numbers()
+    else:
+        like = Numbered(seen.points, seen.ids)
+        found = cut_like(live, like, wanted_number(cut), stickiness, "height")
+        labels, numbers = np.asarray(found), found.point_numbers
+    return live.identity.name(cut, numbers, labels, live.weights()).copy()

@@ -119,7 +119,7 @@ class FolderLock:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "lock"
-        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             _take(self._handle)
         except OSError:

@@ -234,7 +234,7 @@ class ServedTree:
     # --- reading -----------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        if name in READS:
+        if name in READS or name == "keywords":
             return getattr(self._model, name)
         raise AttributeError(f"a sharded tree has no {name!r}")
 

@@ -13,9 +13,8 @@ import numpy.typing as npt
 from ramify import lean
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
-from ramify.estimators import OHAC
-from ramify.estimators._changes import Changes
-from ramify.estimators._tracking import check_history
+from ramify.estimators import OHAC, Changes
+from ramify.estimators.seam import check_history
 from ramify.hierarchy import Hierarchy, Levels, StopWords
 from ramify.ids import Id, IdArray, as_array
 from ramify.journal import Hit

@@ -309,7 +309,7 @@ def _listed(array: Any) -> Any:
 def export(version: int, tree: Any, format: str) -> tuple[bytes, str]:
     """A tree as a file, and what kind of file it is."""
     if format == "json":
-        from ramify.estimators._replay import families_of
+        from ramify.estimators.seam import families_of
 
         whole = families_of(tree)
         told = {

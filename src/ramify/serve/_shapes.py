@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ramify.estimators._options import Linkage
-from ramify.estimators._skipping import ZeroRows
+from ramify.estimators.seam import Linkage, ZeroRows
 from ramify.metric import LinkedMetricName
 from ramify.serve._bodies import JSON, KINDS
 

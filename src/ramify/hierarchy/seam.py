@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""seam.py: what other rooms use of this one beside the tree and its clusters.
+
+Names that begin with an underscore, and files, are the room's own.
+"""
+
+from ramify.hierarchy._aligned import Texts, entries_for, order_of, place_in, texts_for
+from ramify.hierarchy._cuts import By, check_way
+from ramify.hierarchy._linkage import check_linkage, read_children
+from ramify.hierarchy._order import canonical, canonical_order
+from ramify.hierarchy._polish import core_over, kept
+from ramify.hierarchy._rows import MetricName, read_own_rows
+
+__all__ = [
+    "By",
+    "MetricName",
+    "Texts",
+    "canonical",
+    "canonical_order",
+    "check_linkage",
+    "check_way",
+    "core_over",
+    "entries_for",
+    "kept",
+    "order_of",
+    "place_in",
+    "read_children",
+    "read_own_rows",
+    "texts_for",
+]

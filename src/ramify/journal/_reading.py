@@ -57,10 +57,7 @@ class Reading(ABC):
 
         @wraps(ask)
         def asked(X: Any = None, **options: Any) -> Any:
-            rows = (
-                None if X is None else _model.check_rows(self.model, X, self._resolver.columns)[0]
-            )
-            return ask(rows, **options)
+            return ask(None if X is None else self._resolver.check_rows(X), **options)
 
         return asked
 

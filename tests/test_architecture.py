@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ARCHITECTURE.md names what is there, and docs/map.md is what the files say of themselves."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -53,3 +54,31 @@ def test_a_tree_is_known_outside_its_room_by_its_verbs():
         and re.search(r"\b_live\b|SimpleNamespace|estimators\._live", text := path.read_text())
     }
     assert found == {}
+
+
+#: What one room takes of the inside of another: no more than this, and rather less.
+MOST_PRIVATE = 10
+
+
+def test_rooms_know_one_another_by_what_is_public():
+    """A room's inside is for itself; what others use of it stands in its ``seam.py``."""
+    found = list(private_imports())
+    assert len(found) <= MOST_PRIVATE, "\n".join(found)
+
+
+def private_imports():
+    """Imports of a module or a name that begins with an underscore, out of another room."""
+    rooms = ROOT / "src" / "ramify"
+    for path in sorted(rooms.rglob("*.py")):
+        inside = path.relative_to(rooms).parts
+        room = inside[0] if len(inside) > 1 else None
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(
+                "ramify."
+            ):
+                continue
+            parts = node.module.split(".")[1:]
+            if (rooms / parts[0]).is_dir() and parts[0] != room:
+                names = [*parts[1:], *(one.name for one in node.names)]
+                if any(name.startswith("_") for name in names):
+                    yield f"{'/'.join(inside)}:{node.lineno}: {ast.unparse(node)}"

@@ -141,6 +141,42 @@ def test_the_clusters_are_the_same(pair, cut):
             assert mine.tolist() == theirs.tolist()
 
 
+@pytest.mark.parametrize("min_size", [None, 5])
+def test_the_levels_are_the_same(pair, min_size):
+    live, other = pair
+    levels = live.levels(2, 4, 6, min_size=min_size), other.levels(2, 4, 6, min_size=min_size)
+    for mine, theirs in zip(*levels, strict=True):
+        for one, two in zip(mine, theirs, strict=True):
+            for field in ("label", "node_id", "size", "height", "first_point", "parent"):
+                assert getattr(one, field) == getattr(two, field), field
+
+
+def test_small_clusters_join_others_over_a_connection(homes):
+    cut = {"n_clusters": 4, "min_size": 5}
+    mine = homes["live"].clusters(**cut)
+    theirs = homes["remote"].clusters(**cut, representatives=0)
+    assert [one.node_id for one in theirs] == [one.node_id for one in mine]
+    assert [one.size for one in theirs] == mine.sizes.tolist()
+    assert min(mine.sizes) >= 5
+
+
+@pytest.mark.parametrize("home", KEEPERS)
+def test_payloads_give_keywords_without_being_aligned(homes, home):
+    tree, live = homes[home], homes["live"]
+    ids, payloads = stream()[1:]
+    texts = dict.fromkeys(ids, "") | {
+        one: t or "" for one, t in zip(ids, payloads[:50], strict=False)
+    }
+    words = live.clusters(n_clusters=3, texts=texts)
+    assert tree.keywords(n_clusters=3) == words.keywords()
+    more = {"bigrams": True, "stop_words": ["word1"]}
+    found = tree.keywords(2, n_clusters=3, **more)
+    assert found == words.keywords(2, **more)
+    assert not any("word1" in word for one in found for word in one)
+    assert any(" " in word for one in found for word in one)
+    assert tree.keywords(9, stop_words="english") == live.clusters(texts=texts).keywords(9)
+
+
 @pytest.mark.parametrize("cut", CUTS, ids=lambda cut: next(iter(cut), "own"))
 def test_rows_belong_to_the_same_clusters(pair, cut):
     live, other = pair

@@ -24,8 +24,7 @@ import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.estimators import HAC, OHAC
-from ramify.estimators._options import Linkage
-from ramify.estimators._skipping import ZeroRows
+from ramify.estimators.seam import Linkage, ZeroRows
 from ramify.hierarchy import FloatArray, Hierarchy
 from ramify.looking import (
     Cuts,

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from ramify import _core
 from ramify.checks import one_of, whole_number
 from ramify.hierarchy import Hierarchy
-from ramify.hierarchy._polish import core_over, kept
-from ramify.hierarchy._rows import read_own_rows
+from ramify.hierarchy.seam import core_over, kept, read_own_rows
 from ramify.metric import METRICS
 from ramify.metrics._trees import Tree, read_tree
 

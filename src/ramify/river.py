@@ -20,11 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import one_of
-from ramify.estimators._changing import ChangingClusterer, Forgetting
-from ramify.estimators._edits import Edits
-from ramify.estimators._options import Linkage, check_cut
-from ramify.estimators._registry import ALGORITHMS, BY_NAME
-from ramify.estimators._settings import Duplicates
+from ramify.estimators.seam import (
+    ALGORITHMS,
+    BY_NAME,
+    ChangingClusterer,
+    Duplicates,
+    Edits,
+    Forgetting,
+    Linkage,
+    check_cut,
+)
 from ramify.estimators.stream import Stream, widened
 from ramify.frames import Table, read_table, where
 from ramify.hierarchy import Hierarchy, IntArray

@@ -96,8 +96,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Any:
-    from ramify.estimators._registry import BY_CLASS_NAME
-    from ramify.estimators._saved import from_saved
+    from ramify.estimators.seam import BY_CLASS_NAME, from_saved
 
     name = content.get("algorithm")
     if not isinstance(name, str) or name not in BY_CLASS_NAME:

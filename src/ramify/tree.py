@@ -12,12 +12,12 @@ server has it on its disk. ``AsyncClient`` has the same verbs, to be awaited.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StopWords
 from ramify.ids import Id
 from ramify.metric import Metric
 from ramify.points import RealType, Rows
@@ -61,6 +61,8 @@ class TreeReads(Protocol):
     (array([0, 1, 2]), array([0, 0, 1]), array([1]))
     >>> tree.cluster_of(["b", "c"], n_clusters=2), [one.size for one in tree.clusters(height=0.1)]
     ((array([0, 1]), array([ 0, -3])), [1, 1, 1])
+    >>> [[(one.size, one.parent) for one in level] for level in tree.levels(1, 2)]
+    [[(3, None)], [(2, 0), (1, 0)]]
     >>> tree.assign([[8.0]], height=2.0).labels, tree.nearest([[8.0]]), tree.nearest([[8.0]], k=2)
     (array([1]), (array([2]), array([1.])), (array([[2, 1]]), array([[ 1., 49.]])))
     >>> tree.path("b"), tree.path_code("b"), tree.depth("b"), tree.lca("a", "c")
@@ -121,6 +123,9 @@ class TreeReads(Protocol):
         max_size: int | None = None,
     ) -> Any:
         """The clusters of a cut, by label; each has label, node_id, size, height, first_point."""
+
+    def levels(self, *n_clusters: int, min_size: int | None = None) -> Any:
+        """The clusters of several cuts, the coarsest first; each knows its parent's label."""
 
     def cluster_of(
         self,
@@ -203,10 +208,10 @@ class Keeps(TreeReads, TreeWrites, Protocol):
     >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
     ...     tree.add([[0.0], [1.0]], ids=["a", "b"], payloads=["no sound", None]).numbers
     ...     tree.payloads(["a", "b"]), [hit.id for hit in tree.search("sound")]
-    ...     tree.compact() > 0, tree.statistics()["rows"]
+    ...     tree.keywords(1, n_clusters=2), tree.compact() > 0, tree.statistics()["rows"]
     [0, 1]
     ({'a': 'no sound'}, ['a'])
-    (True, 2)
+    ([['no'], []], True, 2)
     """
 
     def add(
@@ -225,6 +230,22 @@ class Keeps(TreeReads, TreeWrites, Protocol):
 
     def search(self, text: str, *, limit: int = 20) -> Any:
         """Points by words of their payloads, the best first: number, id, payload."""
+
+    def keywords(
+        self,
+        k: int = 5,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        bigrams: bool = False,
+        stop_words: StopWords = (),
+    ) -> list[list[str]]:
+        """Words that tell the payloads of each cluster of a cut from the others, by label.
+
+        At most k of each; with ``bigrams`` pairs of words, too; without ``stop_words``, which are
+        words or ``"english"``.
+        """
 
     def compact(self) -> int:
         """Erase from the disk what was forgotten; the bytes of the folder then."""
@@ -299,6 +320,23 @@ class PointStream(Protocol):
 
     def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray]:
         """Numbers and distances of the k stored points nearest to each checked row."""
+
+
+def of_one_version(tree: Any, ask: Callable[[], Any]) -> tuple[int, Any]:
+    """What a tree says, and of which version. The writer rests only if it came in between.
+
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+    ...     of_one_version(tree.partial_fit([[0.0], [1.0]]), lambda: len(tree))
+    (2, 2)
+    """
+    before, found = tree.version, ask()
+    if tree.version == before:
+        return before, found
+    told: tuple[int, Any] = tree.between(lambda: (tree.version, ask()))
+    return told
 
 
 def lowest_common(one: Sequence[int] | IntArray, other: Sequence[int] | IntArray) -> int:

@@ -46,7 +46,7 @@ def read_age(text: str | None) -> float | timedelta | np.timedelta64 | None:
 
 def check_columns(model: Any, weights: str | None, times: str | None, *, at_fit: bool) -> None:
     """Refuse columns that the model would not take, and a lack of those that it needs."""
-    from ramify.estimators._changing import Forgetting
+    from ramify.estimators.seam import Forgetting
 
     age = getattr(model, "max_age", None)
     if age is not None and times is None:

@@ -12,7 +12,7 @@ import numpy as np
 from ramify.cli._bad_rows import BadRows
 from ramify.cli._codes import PathCodes
 from ramify.files import BadRow, Batch, Source, Table
-from ramify.hierarchy._aligned import order_of, place_in
+from ramify.hierarchy.seam import order_of, place_in
 
 
 class _Cut(NamedTuple):

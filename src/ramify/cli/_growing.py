@@ -24,7 +24,7 @@ from ramify.cli._keeping import Keeper, Kept
 from ramify.cli._models import n_points
 from ramify.cli._progress import Meter, meter
 from ramify.cli._signals import Signals, StoppedError, error_of, heeded
-from ramify.estimators._registry import BY_CLASS
+from ramify.estimators.seam import BY_CLASS
 from ramify.files import Batch, Source
 
 

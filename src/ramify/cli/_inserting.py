@@ -16,7 +16,7 @@ import numpy as np
 from ramify.cli._along import along
 from ramify.cli._bad_rows import BadRows
 from ramify.cli._models import arrivals, point_numbers
-from ramify.estimators._registry import BY_CLASS, BY_NAME
+from ramify.estimators.seam import BY_CLASS, BY_NAME
 from ramify.estimators.stream import Stream
 from ramify.files import BadRow, Batch, Source
 

@@ -15,7 +15,7 @@ import ramify
 from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError
 from ramify.cli._options import check_file, open_data
-from ramify.estimators._registry import BY_CLASS, BY_NAME
+from ramify.estimators.seam import BY_CLASS, BY_NAME
 from ramify.estimators.stream import Stream
 from ramify.files import ReadOptions, Source, check_writable
 

@@ -48,7 +48,7 @@ def run(
     """
     from ramify.cli import _models
     from ramify.cli._outputs import keep_tree
-    from ramify.estimators._between import changes_between
+    from ramify.estimators.seam import changes_between
     from ramify.files import open_table
 
     kind = options.out_format(out, to, quote_formulas=quote_formulas)

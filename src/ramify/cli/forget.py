@@ -100,7 +100,7 @@ def _found(
 ) -> tuple[list[Any], int]:
     """Ids or numbers of points that are there, each once, and how many are not."""
     from ramify.cli import _models
-    from ramify.estimators._changing import Forgetting
+    from ramify.estimators.seam import Forgetting
 
     if not isinstance(model, Forgetting):
         raise ValueError(f"{tree}: trees of {type(model).__name__} only grow, and forget nothing")

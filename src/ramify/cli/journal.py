@@ -63,7 +63,7 @@ def run(
     folder ends the command with exit code 1 and a sentence that says what is damaged and where.
     """
     from ramify.journal import _repair
-    from ramify.journal._folder import folder_path
+    from ramify.journal.seam import folder_path
 
     if (tree is not None) != (action is Action.begin):
         raise WrongCallError("begin takes a folder and a saved tree, the others a folder")

@@ -78,7 +78,7 @@ def run(
     /docs describes every call. SIGTERM and Ctrl-C finish what waits, take snapshots and end.
     """
     from ramify import serve
-    from ramify.journal._folder import folder_path
+    from ramify.journal.seam import folder_path
     from ramify.serve._settings import Settings, read_token
 
     serve.require()

@@ -143,7 +143,7 @@ def run(
 
 def _load_online(tree: Path) -> Any:
     from ramify.cli import _models
-    from ramify.estimators._registry import BY_CLASS
+    from ramify.estimators.seam import BY_CLASS
 
     model = _models.load_model(tree)
     if not BY_CLASS[type(model)].online:

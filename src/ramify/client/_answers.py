@@ -36,6 +36,7 @@ class RemoteCluster:
     first_point: int
     representatives: tuple[int, ...]  #: numbers of points that show what it holds
     examples: tuple[dict[str, Any], ...]  #: the same points: number, id, payload
+    parent: int | None = None  #: label of the cluster that holds it, at a level
 
     def __repr__(self) -> str:
         label = f"{self.label}" if self.name is None else f"{self.label} {self.name!r}"
@@ -77,10 +78,10 @@ class RemoteHit(NamedTuple):
 
 def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     """A cluster as a server tells it."""
-    shown = tuple(told["representatives"])
+    shown = tuple(told.get("representatives", ()))
     numbers = tuple(one["number"] for one in shown)
     names = ("label", "node", "name", "size", "height", "first_point")
-    plain: list[Any] = [*(told[name] for name in names), numbers, shown]
+    plain: list[Any] = [*(told[name] for name in names), numbers, shown, told.get("parent")]
     return RemoteCluster(*plain)
 
 

@@ -56,6 +56,7 @@ class Cut(TypedDict, total=False):
     n_clusters: int | None
     height: float | None
     max_size: int | None
+    min_size: int | None
 
 
 class Along(TypedDict, total=False):

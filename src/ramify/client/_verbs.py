@@ -23,7 +23,7 @@ from ramify.client._calls import (
     rows_of,
 )
 from ramify.client._table import Along, Cut, address, entry, fact, verb
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
 from ramify.ids import Id
 from ramify.tree import Keeps, Receipt, TreeReads, lowest_common
 
@@ -93,6 +93,27 @@ class TreeVerbs:
         told = yield address(self, "POST /payloads", _points(asked))
         pairs = zip(asked, (one["payload"] for one in told["points"]), strict=True)
         return {one: payload for one, payload in pairs if payload is not None}
+
+    @verb
+    def levels(
+        self, *n_clusters: int, min_size: int | None = None
+    ) -> Dialogue[list[list[answers.RemoteCluster]]]:
+        wanted = list(n_clusters)
+        told = yield address(self, "GET /levels", n_clusters=wanted, min_size=min_size)
+        return [list(map(answers.cluster_of, level)) for level in told["levels"]]
+
+    @verb
+    def keywords(
+        self,
+        k: int = 5,
+        *,
+        bigrams: bool = False,
+        stop_words: StopWords = (),
+        **cut: Unpack[Cut],
+    ) -> Dialogue[list[list[str]]]:
+        left_out = [stop_words] if isinstance(stop_words, str) else list(stop_words)
+        asked = {"words": k, "bigrams": bigrams, "stop_words": left_out}
+        return list((yield address(self, "GET /keywords", **asked, **cut))["keywords"])
 
     @verb
     def hierarchy(self) -> Dialogue[Hierarchy]:

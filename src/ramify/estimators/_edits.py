@@ -19,7 +19,7 @@ from ramify.estimators._live import Live
 from ramify.estimators._reading import WayOfLive
 from ramify.estimators._tracking import TreeTracker
 from ramify.hierarchy import Cluster, IntArray
-from ramify.hierarchy._sticky import STICKINESS, Like
+from ramify.hierarchy.seam import STICKINESS, Like
 from ramify.ids import Id
 
 

@@ -17,7 +17,7 @@ from ramify.archive import Array
 from ramify.estimators._edges import MOST_POINTS, read_triple, unit_of, whole_weights
 from ramify.estimators._keys import keys_of_ids
 from ramify.hierarchy import FloatArray, Hierarchy
-from ramify.hierarchy._order import canonical
+from ramify.hierarchy.seam import canonical
 from ramify.ids import Id, Ids, as_array, kind_of, pack, unpack
 
 Weights = dict[tuple[Id, Id], int]

@@ -18,9 +18,7 @@ from ramify.hierarchy import (
     Points,
     SuggestedCut,
 )
-from ramify.hierarchy._aligned import Texts, texts_for
-from ramify.hierarchy._cuts import By, check_way
-from ramify.hierarchy._rows import MetricName
+from ramify.hierarchy.seam import By, MetricName, Texts, check_way, texts_for
 from ramify.ids import as_array
 
 

@@ -23,9 +23,7 @@ from ramify.estimators._live import Cut, Live
 from ramify.estimators._options import check_cut
 from ramify.estimators._sticky import cut_like, wanted_number
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.hierarchy._aligned import place_in
-from ramify.hierarchy._cuts import check_way
-from ramify.hierarchy._sticky import STICKINESS, Like
+from ramify.hierarchy.seam import STICKINESS, Like, check_way, place_in
 from ramify.jobs import thread_count
 from ramify.points import Rows
 from ramify.sparse import SparseRows

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.hierarchy._order import canonical_order
+from ramify.hierarchy.seam import canonical_order
 
 
 class Families(NamedTuple):

@@ -13,7 +13,7 @@ from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
 from ramify.estimators._reshaping import ReshapingClusterer
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.hierarchy._order import canonical_order
+from ramify.hierarchy.seam import canonical_order
 from ramify.points import Rows
 
 #: A part that goes has at most this share of the points, and at least half of it.

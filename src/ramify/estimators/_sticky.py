@@ -10,9 +10,16 @@ import numpy as np
 
 from ramify.estimators._live import Cut, Live
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StickyLabels
-from ramify.hierarchy._cuts import By
-from ramify.hierarchy._rows import Rows
-from ramify.hierarchy._sticky import Like, Numbered, Then, labels_then, read_stickiness, sticky_cut
+from ramify.hierarchy.seam import (
+    By,
+    Like,
+    Numbered,
+    Rows,
+    Then,
+    labels_then,
+    read_stickiness,
+    sticky_cut,
+)
 
 
 class Moment(NamedTuple):

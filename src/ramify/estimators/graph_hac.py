@@ -18,7 +18,7 @@ from ramify.estimators._frozen import FrozenReader
 from ramify.estimators._options import check_cut
 from ramify.estimators._reading import needs_cut
 from ramify.hierarchy import Hierarchy, IntArray
-from ramify.hierarchy._order import canonical
+from ramify.hierarchy.seam import canonical
 from ramify.ids import kind_of, pack, unpack
 from ramify.jobs import thread_count
 from ramify.progress import Progress, check_progress, watch

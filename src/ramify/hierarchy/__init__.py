@@ -4,6 +4,7 @@
 from ramify.hierarchy._clusters import Cluster, Clusters, Ground, Points
 from ramify.hierarchy._condense import CondensedTree
 from ramify.hierarchy._hierarchy import Hierarchy
+from ramify.hierarchy._keywords import StopWords, keywords
 from ramify.hierarchy._levels import Levels
 from ramify.hierarchy._names import Names, read_names
 from ramify.hierarchy._polish import Polished, PolishRound
@@ -25,6 +26,8 @@ __all__ = [
     "PolishRound",
     "Polished",
     "StickyLabels",
+    "StopWords",
     "SuggestedCut",
+    "keywords",
     "read_names",
 ]

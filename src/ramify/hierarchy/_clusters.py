@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.hierarchy._aligned import order_of, place_in
-from ramify.hierarchy._keywords import keywords
+from ramify.hierarchy._keywords import StopWords, keywords
 from ramify.hierarchy._rows import Rows, examples
 from ramify.hierarchy._tables import optional
 from ramify.hierarchy._tree import Tree
@@ -318,11 +318,22 @@ class Clusters(Sequence[Cluster]):
         wanted = whole_number("k", k)
         return [self._examples(label, wanted) for label in range(len(self))]
 
-    def keywords(self, k: int = 5) -> list[list[str]] | None:
+    def keywords(
+        self, k: int = 5, *, bigrams: bool = False, stop_words: StopWords = ()
+    ) -> list[list[str]] | None:
         """Words that tell the texts of each cluster from the others; None without texts.
 
         A word scores p log(p / q)²: p is its share among the words of the cluster, q
         among all. So what is common everywhere is not among them.
+
+        Parameters
+        ----------
+        k : int
+            At most so many of each cluster.
+        bigrams : bool
+            Pairs of words side by side, too.
+        stop_words : collection of str, or "english"
+            Words that are not told, nor pairs with them.
 
         Examples
         --------
@@ -335,6 +346,9 @@ class Clusters(Sequence[Cluster]):
         wanted, texts = whole_number("k", k), self._ground().texts
         if texts is None:
             return None
+        if bigrams or stop_words:
+            more: Any = {"bigrams": bigrams, "stop_words": stop_words}
+            return keywords(texts, self.labels, len(self), wanted, **more)
         if self._words is None or self._words[0] < wanted:
             self._words = wanted, keywords(texts, self.labels, len(self), wanted)
         return [words[:wanted] for words in self._words[1]]

@@ -16,6 +16,7 @@ from ramify.journal._model import Answer
 from ramify.journal._records import Operation, Stored
 from ramify.journal._store import Outcome
 from ramify.tree import Receipt
+from ramify.wording import words_of
 
 
 def receipt(operation: Operation, answer: Answer, version: int) -> Receipt:
@@ -63,22 +64,7 @@ def _payloads(
         if payload is not None and numbers[at] >= 0:
             body = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
             one = None if ids is None else ids[at]
-            yield numbers[at], one, body, " ".join(_texts(payload))
-
-
-def _texts(payload: Any) -> Iterable[str]:
-    """What can be searched of a payload: its values, and not their names. No recursion."""
-    todo = [payload]
-    while todo:
-        value = todo.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            todo.extend(reversed(value.values()))
-        elif isinstance(value, list):
-            todo.extend(reversed(value))
-        elif value is not None and not isinstance(value, bool):
-            yield str(value)
+            yield numbers[at], one, body, words_of(payload)
 
 
 def write_receipt(told: Receipt) -> str:

@@ -27,9 +27,8 @@ from ramify.journal._door import (
 )
 from ramify.journal._edits import Editing
 from ramify.journal._payloads import check_payloads
-from ramify.journal._records import Insert, Operation
-from ramify.journal._requests import Policy, Request
-from ramify.journal._resolving import Resolver
+from ramify.journal._records import Operation
+from ramify.journal._requests import Adding, Forgetting, Policy, Request
 from ramify.journal._writer import Writer
 from ramify.tree import Receipt
 
@@ -40,7 +39,6 @@ class Growing(Editing):
     model: Any
     _policy: Policy
     _writer: Writer
-    _resolver: Resolver
 
     def partial_fit(
         self,
@@ -173,14 +171,8 @@ class Growing(Editing):
         if yes_or_no("replace", replace):
             self._require_forget()
 
-        def resolve() -> Operation | Receipt:
-            rows, columns = _model.check_rows(self.model, X, self._resolver.columns)
-            along = _model.check_along(self.model, len(rows), named, sample_weight, times)
-            whole = Insert(rows, *along, given, columns=columns)
-            return self._resolver.insert(whole, known_as, marked, replace)
-
-        request = Request(resolve, _names(named, known_as), rows=count, alone=replace)
-        return self._writer.submit(request, block=block)
+        asked = Adding(X, named, sample_weight, times, given, marked, replace)
+        return self._writer.submit(Request(asked, known_as, count, replace), block=block)
 
     def insert(
         self,
@@ -273,10 +265,7 @@ class Growing(Editing):
         1
         """
         self._require_forget()
-        wanted, known_as = plain_points(points), plain_key(key)
-        request = Request(
-            lambda: self._resolver.forget(wanted, known_as), _names(wanted, known_as), alone=True
-        )
+        request = Request(Forgetting(plain_points(points)), plain_key(key), alone=True)
         return self._writer.submit(request, block=block)
 
     def set_params(self, **options: Any) -> Self:
@@ -339,11 +328,8 @@ class Growing(Editing):
         if verb not in _model.CALLS or not hasattr(self.model, verb):
             raise TypeError(f"{type(self.model).__name__} cannot {verb}")
         given = plain_value(f"options of {verb}", options, finite=False)
-        operation, known_as = Operation("call", {"verb": verb, "options": given}), plain_key(key)
-        request = Request(
-            lambda: self._resolver.once(operation, known_as), _names(None, known_as), alone=True
-        )
-        return self._writer.submit(request, block=block)
+        operation = Operation("call", {"verb": verb, "options": given})
+        return self._writer.submit(Request(operation, plain_key(key), alone=True), block=block)
 
     def stable_labels(
         self,
@@ -383,15 +369,10 @@ class Growing(Editing):
 
     def _submit(self, operation: Operation, rows: int = 1) -> Future[Receipt]:
         """Put an operation into the queue that is settled already."""
-        return self._writer.submit(Request(lambda: operation, frozenset(), rows=rows, alone=True))
+        return self._writer.submit(Request(operation, rows=rows, alone=True))
 
 
 def _row_count(X: Any) -> int:
     """Number of rows of whatever it is."""
     shape = getattr(X, "shape", None)
     return int(shape[0]) if shape else len(X)
-
-
-def _names(ids: Sequence[Any] | None, key: str | None) -> frozenset[Any]:
-    """What a call speaks of; keys are told from ids by their kind."""
-    return frozenset([*(ids or ()), *(() if key is None else [("key", key)])])

@@ -18,9 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import archive, lean, saving
-from ramify.estimators._leaving import read_times, read_weights
-from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._skipping import skipped_rows
+from ramify.estimators.seam import OnlineClusterer, read_times, read_weights, skipped_rows
 from ramify.estimators.stream import Stream
 from ramify.frames import open_arrow
 from ramify.ids import Ids
@@ -220,16 +218,16 @@ _APPLY: Mapping[str, Callable[[Any, Operation], Answer]] = {
 
 def archive_options(kind: Any, found: Mapping[str, Any]) -> dict[str, Any]:
     """Options as a file has them, as an estimator takes them."""
-    from ramify.estimators._saved import _parameters
+    from ramify.estimators.seam import parameters_of
 
-    return _parameters(kind, dict(found))
+    return parameters_of(kind, dict(found))
 
 
 def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as a file can hold them."""
-    from ramify.estimators._saved import _plain
+    from ramify.estimators.seam import plain_settings
 
-    return {name: _plain(name, value) for name, value in options.items()}
+    return {name: plain_settings(name, value) for name, value in options.items()}
 
 
 def version(model: Any) -> int:

@@ -11,11 +11,13 @@ from typing import Any
 import numpy.typing as npt
 
 from ramify.estimators.stream import Stream
-from ramify.hierarchy import Hierarchy, IntArray
+from ramify.hierarchy import Hierarchy, IntArray, StopWords
 from ramify.ids import Id
 from ramify.journal import _model
 from ramify.journal._payloads import Hit, PayloadReader
 from ramify.journal._resolving import Resolver
+from ramify.tree import of_one_version
+from ramify.wording import keywords_of
 
 #: What a model can be asked, and what asking does not change.
 _READS = frozenset(
@@ -55,10 +57,7 @@ class Reading(ABC):
 
         @wraps(ask)
         def asked(X: Any = None, **options: Any) -> Any:
-            rows = (
-                None if X is None else _model.check_rows(self.model, X, self._resolver.columns)[0]
-            )
-            return ask(rows, **options)
+            return ask(None if X is None else self._resolver.check_rows(X), **options)
 
         return asked
 
@@ -190,6 +189,35 @@ class Reading(ABC):
         [0, 1]
         """
         return self._payloads.ranked(text)
+
+    def keywords(
+        self,
+        k: int = 5,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        bigrams: bool = False,
+        stop_words: StopWords = (),
+    ) -> list[list[str]]:
+        """Words that tell the payloads of each cluster of a cut from the others, by label.
+
+        As :meth:`Clusters.keywords <ramify.hierarchy.Clusters.keywords>` of the texts in payloads.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> texts = ["no sound", "sound is off", "a refund"]
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     _ = tree.add([[0.0], [1.0], [9.0]], payloads=texts)
+        ...     tree.keywords(1, n_clusters=2)
+        [['sound'], ['refund']]
+        """
+        cut = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        look = lambda: (self.model.point_numbers_, self.model.cut(**cut))  # noqa: E731
+        _, (numbers, labels) = of_one_version(self, look)
+        found = self._payloads.of(numbers.tolist())
+        return keywords_of(found, numbers, labels, k, bigrams=bigrams, stop_words=stop_words)
 
     @property
     def marks(self) -> dict[str, str]:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from ramify.journal._records import Operation
 from ramify.tree import Receipt
@@ -28,15 +29,43 @@ class Policy:
     erase_within: float | None = 86_400.0  #: seconds until what has left is erased from the disk
 
 
+class Adding(NamedTuple):
+    """Rows to insert, and what comes along, as the door has let them in."""
+
+    X: Any
+    ids: list[Any] | None
+    weights: Any
+    times: Any
+    payloads: list[Any] | None
+    marks: Mapping[str, str] | None
+    replaces: bool  #: points with these ids make way
+
+
+class Forgetting(NamedTuple):
+    """Points to forget, all of which must be there."""
+
+    points: list[Any]
+
+
 @dataclass
 class Request:
-    """A call that waits."""
+    """A call that waits: what is asked for. What it comes to is found out when its turn comes."""
 
-    resolve: Callable[[], Operation | Receipt]  #: what to do, found out when its turn comes
-    names: frozenset[Any]  #: ids and keys that it speaks of
+    asked: Adding | Forgetting | Operation
+    key: str | None = None  #: the caller's name for it
     rows: int = 1
     alone: bool = False  #: nothing may be committed together with it
     future: Future[Receipt] = field(default_factory=Future)
+
+    @cached_property
+    def names(self) -> frozenset[Any]:
+        """Ids and keys that it speaks of; keys are told from ids by their kind."""
+        ids: Any = ()
+        if isinstance(self.asked, Adding):
+            ids = self.asked.ids or ()
+        elif isinstance(self.asked, Forgetting):
+            ids = self.asked.points
+        return frozenset([*ids, *(() if self.key is None else [("key", self.key)])])
 
 
 @dataclass

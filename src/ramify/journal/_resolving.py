@@ -14,7 +14,9 @@ from typing import Any
 from ramify.journal import _model
 from ramify.journal._answers import read_receipt
 from ramify.journal._records import Insert, Operation
+from ramify.journal._requests import Adding, Forgetting, Request
 from ramify.journal._store import Store
+from ramify.points import Rows
 from ramify.tree import Receipt
 
 
@@ -23,21 +25,35 @@ class Resolver:
 
     def __init__(self, model: Any, store: Store, columns: list[str] | None) -> None:
         self._model, self._store = model, store
-        self.columns = columns  #: names of the tree's columns, if the first rows brought any
+        self._columns = columns  # their names, if the first rows brought any
 
-    def insert(
-        self, whole: Insert, key: str | None, marks: Mapping[str, str] | None, replaces: bool
-    ) -> Operation | Receipt:
+    def resolve(self, request: Request) -> Operation | Receipt:
+        """What a request comes to."""
+        asked, key = request.asked, request.key
+        if isinstance(asked, Adding):
+            return self._insert(asked, key)
+        if isinstance(asked, Forgetting):
+            return self._forget(asked.points, key)
+        return self._once(asked, key)
+
+    def check_rows(self, X: object) -> Rows:
+        """Rows that the tree is asked about."""
+        return _model.check_rows(self._model, X, self._columns)[0]
+
+    def _insert(self, asked: Adding, key: str | None) -> Operation | Receipt:
         """Rows to insert; those that were taken before are left out."""
+        rows, columns = _model.check_rows(self._model, asked.X, self._columns)
+        along = _model.check_along(self._model, len(rows), asked.ids, asked.weights, asked.times)
+        whole, marks = Insert(rows, *along, asked.payloads, columns=columns), asked.marks
         if key is not None:
             whole = replace(whole, asked=whole.operation(None, marks).content_digest())
-            if (known := self.answered(key, whole.asked)) is not None:
+            if (known := self._answered(key, whole.asked)) is not None:
                 return known
         if whole.columns is not None:
-            self.columns = whole.columns
+            self._columns = whole.columns
         if whole.ids is None:
             return whole.operation(key, marks)
-        if replaces:
+        if asked.replaces:
             kept = _model.keeps(self._model, whole.rows, whole.weights)
             told = [one for one, keep in zip(whole.ids, kept, strict=True) if keep]
             there = [one for one in told if _model.is_there(self._model, one)]
@@ -66,21 +82,21 @@ class Resolver:
         named = {} if key is None else {"key": key, "asked": whole.asked}
         return Operation("mark", {"marks": dict(marks), "repeats": repeats, **named})
 
-    def forget(self, points: list[Any], key: str | None) -> Operation | Receipt:
+    def _forget(self, points: list[Any], key: str | None) -> Operation | Receipt:
         """Points to forget, all of which must be there."""
-        found = self.once(Operation("forget", {"points": points}), key)
+        found = self._once(Operation("forget", {"points": points}), key)
         if isinstance(found, Operation):
             for point in points:
                 if not _model.is_there(self._model, point):
                     raise KeyError(f"there is no point {point!r}; nothing was forgotten")
         return found
 
-    def once(self, operation: Operation, key: str | None) -> Operation | Receipt:
+    def _once(self, operation: Operation, key: str | None) -> Operation | Receipt:
         """An operation under a key, unless it was carried out under that key before."""
         if key is None:
             return operation
         asked = operation.content_digest()
-        if (known := self.answered(key, asked)) is not None:
+        if (known := self._answered(key, asked)) is not None:
             return known
         return Operation(operation.kind, {**operation.head, "key": key, "asked": asked})
 
@@ -92,7 +108,7 @@ class Resolver:
                 taken[one] = self._model.number_of(one), _model.version(self._model)
         return taken
 
-    def answered(self, key: str, asked: str | None) -> Receipt | None:
+    def _answered(self, key: str, asked: str | None) -> Receipt | None:
         """The answer to a request of this key, if there was one."""
         known = self._store.request(key)
         if known is None:

@@ -61,7 +61,7 @@ class DurableTree(Growing, Reading):
         self._policy = policy
         columns = json.loads(store.fact("columns") or "null")
         self._resolver = Resolver(self.model, store, columns)
-        self._writer = Writer(folder, store, self.model, policy, seq, chain)
+        self._writer = Writer(folder, store, self.model, policy, self._resolver, seq, chain)
         self._payloads = PayloadReader(store.path)
         self._closing = threading.Lock()
         self._closed = False

@@ -4,7 +4,14 @@
 Calls come from any thread and wait for their answer. The writer takes all that have come
 meanwhile, writes them down in one commit, lets the tree take them in that order, and
 answers: so many callers at once share one wait for the disk, and a single one waits for
-nobody. An operation is on the disk before the tree has it, so that a disk that is full
+nobody. The way of a request is one line:
+
+    the door          _growing.py    a request, checked as far as it can be without the tree
+    resolved          _resolving.py  an operation, or the answer that was given before
+    written           _store.py      in its place in the journal
+    applied           _model.py      to the tree
+    answered          _answers.py    to the caller, and for who asks again
+ An operation is on the disk before the tree has it, so that a disk that is full
 changes nothing; readers see only what is safe.
 
 A call that depends on one before it in the same commit (the same id, the same key, a
@@ -28,6 +35,7 @@ from ramify.journal._answers import outcome, receipt
 from ramify.journal._errors import BusyError, JournalError, NotWrittenError, disk_error
 from ramify.journal._records import Operation, Stored
 from ramify.journal._requests import Figures, Policy, Request
+from ramify.journal._resolving import Resolver
 from ramify.journal._store import MOST_BYTES, Outcome, Store
 from ramify.journal._upkeep import Upkeep
 from ramify.tree import Receipt
@@ -42,10 +50,17 @@ class Writer:
     """The thread, its queue, and the state of the journal."""
 
     def __init__(
-        self, folder: Path, store: Store, model: Any, policy: Policy, seq: int, chain: bytes
+        self,
+        folder: Path,
+        store: Store,
+        model: Any,
+        policy: Policy,
+        resolver: Resolver,
+        seq: int,
+        chain: bytes,
     ) -> None:
         self.folder, self.store, self.model, self.policy = folder, store, model, policy
-        self.seq, self.chain = seq, chain
+        self.seq, self.chain, self._resolver = seq, chain, resolver
         self.figures = Figures()
         self.broken: BaseException | None = None
         self.waiting_rows = 0
@@ -202,7 +217,7 @@ class Writer:
             return None
         try:
             self._require_whole()
-            found = request.resolve()
+            found = self._resolver.resolve(request)
             if isinstance(found, Operation):
                 return _writable(found)
         except BaseException as error:

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.hierarchy._linkage import check_linkage, read_children
-from ramify.hierarchy._order import canonical
+from ramify.hierarchy.seam import canonical, check_linkage, read_children
 
 #: What every measure takes as a tree.
 Tree: TypeAlias = Hierarchy | npt.ArrayLike

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.hierarchy._aligned import entries_for
+from ramify.hierarchy.seam import entries_for
 from ramify.outline import Outline
 from ramify.plot._options import short
 

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ramify.checks import whole_number
-from ramify.estimators._online import OnlineClusterer
+from ramify.estimators.seam import OnlineClusterer
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.metrics import Measure, fitting_gamma, revenue_fraction
 from ramify.plot._axes import new_axes, only_axis

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy
-from ramify.hierarchy._aligned import entries_for
+from ramify.hierarchy.seam import entries_for
 from ramify.palette import cluster_colors
 
 #: What ``names=`` takes: anything that ``str`` can write, one per point; twins are fine.

@@ -16,12 +16,9 @@ import numpy as np
 
 from ramify import saving
 from ramify.errors import HistoryError
-from ramify.estimators import OHAC
-from ramify.estimators._changes import Changes
-from ramify.estimators._identity import Identity
-from ramify.estimators._reading import Assignment
-from ramify.estimators._replay import no_tree
+from ramify.estimators import OHAC, Changes
 from ramify.estimators.part import model_of, whole
+from ramify.estimators.seam import Assignment, Identity, no_tree
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, as_array
 from ramify.journal import Hit

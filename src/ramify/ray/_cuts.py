@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.estimators._reading import Assignment
+from ramify.estimators.seam import Assignment
 from ramify.hierarchy import Clusters, FloatArray, IntArray
 from ramify.ids import Id
 from ramify.points import read_rows

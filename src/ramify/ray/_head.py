@@ -27,8 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ramify.journal._folder import ROUTER, FolderLock, require_shards
-from ramify.journal._store import connect
+from ramify.journal.seam import ROUTER, FolderLock, connect, require_shards
 
 FORMAT = 1
 _KEEP_ANSWERS = 10_000

@@ -14,8 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ramify.estimators._changes import _step, _weighed, touched
-from ramify.estimators._replay import Families, Step, families_of, no_tree, replay
+from ramify.estimators.seam import (
+    Families,
+    Step,
+    families_of,
+    no_tree,
+    replay,
+    step_of,
+    touched,
+    weighed,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 
 
@@ -63,7 +71,7 @@ class Log:
             self.__init__()  # type: ignore[misc]
             self._go_on_with(op, core)
         else:
-            self._steps.append(_with_heights(_step(op, change)))
+            self._steps.append(_with_heights(step_of(op, change)))
 
     def _go_on_with(self, op: int, core: Any) -> None:
         """Another core has what is left of the tree, or all of it for the first time."""
@@ -71,7 +79,7 @@ class Log:
         change = core.take_change()
         if change["incomplete"]:
             raise MemoryError("there is not enough memory to remember versions of this tree")
-        now = replay(no_tree(1), [_with_heights(_step(op, change))])
+        now = replay(no_tree(1), [_with_heights(step_of(op, change))])
         if self._core is None:
             self._base = now
         else:
@@ -85,7 +93,7 @@ class Log:
         before = [step for step in self._steps if step.version <= op]
         after = self._steps[len(before) :]
         old = replay(self._base, before, np.union1d(touched(after), ids))
-        return Changed(old, replay(old, after), *_weighed(after))
+        return Changed(old, replay(old, after), *weighed(after))
 
 
 def everything(tree: Hierarchy | None) -> Changed:

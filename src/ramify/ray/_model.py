@@ -14,12 +14,10 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from ramify.estimators._leaving import read_weights
-from ramify.estimators._options import Linkage
-from ramify.estimators._skipping import skipped_rows
+from ramify.estimators.seam import Linkage, read_weights, skipped_rows
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
-from ramify.journal._payloads import check_payloads
+from ramify.journal.seam import check_payloads
 from ramify.metric import MetricName
 from ramify.points import read_row, read_rows
 from ramify.progress import Progress, check_progress, watch

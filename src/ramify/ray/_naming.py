@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ramify.estimators._identity import Identity
+from ramify.estimators.seam import Identity
 
 
 def written(identity: Identity) -> bytes:

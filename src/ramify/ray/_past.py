@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ramify.estimators._changes import Changes, net_changes
-from ramify.estimators._replay import Families, Step, no_tree
+from ramify.estimators import Changes
+from ramify.estimators.seam import Families, Step, net_changes, no_tree
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ray._log import Changed
 from ramify.ray._tables import PointChanges

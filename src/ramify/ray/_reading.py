@@ -13,17 +13,18 @@ import numpy.typing as npt
 from ramify import lean
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
-from ramify.estimators import OHAC
-from ramify.estimators._changes import Changes
-from ramify.estimators._tracking import check_history
-from ramify.hierarchy import Hierarchy
+from ramify.estimators import OHAC, Changes
+from ramify.estimators.seam import check_history
+from ramify.hierarchy import Hierarchy, Levels, StopWords
 from ramify.ids import Id, IdArray, as_array
 from ramify.journal import Hit
+from ramify.metric import METRICS
 from ramify.points import Rows
 from ramify.ray._cuts import ShardCuts
 from ramify.ray._figures import metrics
 from ramify.ray._tables import PointChanges
 from ramify.ray._top import Top
+from ramify.wording import keywords_of
 
 
 class ShardReader(ShardCuts):
@@ -155,6 +156,56 @@ class ShardReader(ShardCuts):
         """
         found: list[Hit] = self._ask("search", text, whole_number("limit", limit))
         return found
+
+    def keywords(
+        self,
+        k: int = 5,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        bigrams: bool = False,
+        stop_words: StopWords = (),
+    ) -> list[list[str]]:
+        """Words that tell the payloads of each cluster of a cut from the others, by label.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> texts = ["no sound", "sound is off", "a refund"]
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model = model.partial_fit([[0.0], [1.0], [9.0]], payloads=texts)
+        ...     model.keywords(1, n_clusters=2)
+        [['sound'], ['refund']]
+        """
+        self._require_points()
+        numbers, labels = self._ask("labels", self._cut(n_clusters, height, max_size))
+        found = self._ask("payloads", numbers.tolist())
+        return keywords_of(found, numbers, labels, k, bigrams=bigrams, stop_words=stop_words)
+
+    def levels(self, *n_clusters: int, min_size: int | None = None) -> Levels:
+        """Several cuts of the tree as it is now, as :meth:`ramify.OHAC.levels`. O(n d).
+
+        All points are looked at in one place.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     coarse, fine = model.partial_fit([[0.0], [1.0], [9.0]]).levels(2, 3)
+        >>> fine.parents
+        array([0, 0, 1])
+        """
+        self._require_points()
+        by_direction = METRICS[self.metric].unit_rows
+        return self.hierarchy().levels(
+            *n_clusters,
+            X=self.points(),
+            min_size=min_size,
+            metric="cosine" if by_direction else "sqeuclidean",
+        )
 
     @property
     def version(self) -> int:

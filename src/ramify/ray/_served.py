@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ramify.estimators._leaving import read_weights
+from ramify.estimators.seam import read_weights
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import BusyError, Hit
-from ramify.journal._payloads import check_payloads
+from ramify.journal.seam import check_payloads
 from ramify.metric import METRICS
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows
 from ramify.ray._batches import Along
@@ -234,7 +234,7 @@ class ServedTree:
     # --- reading -----------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        if name in READS:
+        if name in READS or name == "keywords":
             return getattr(self._model, name)
         raise AttributeError(f"a sharded tree has no {name!r}")
 

@@ -27,10 +27,7 @@ from ramify.estimators import OHAC
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id
 from ramify.journal import DurableTree, FolderInUseError
-from ramify.journal._folder import sync_folder
-from ramify.journal._open import open_here
-from ramify.journal._records import Beside, Insert, Operation
-from ramify.journal._requests import Policy
+from ramify.journal.seam import Beside, Insert, Operation, Policy, open_here, sync_folder
 from ramify.points import Rows
 from ramify.ray._holding import Holding, Saved
 from ramify.ray._log import Log

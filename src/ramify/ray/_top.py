@@ -19,7 +19,7 @@ import numpy as np
 from ramify import _core
 from ramify.estimators.part import whole
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.hierarchy._order import canonical_order
+from ramify.hierarchy.seam import canonical_order
 from ramify.points import Rows
 from ramify.ray._outline import Outline
 

@@ -15,8 +15,8 @@ from sklearn.exceptions import NotFittedError
 from ramify.checks import number, whole_number
 from ramify.errors import NoLabelsError
 from ramify.estimators import OHAC
-from ramify.estimators._options import check_metric
-from ramify.journal._folder import folder_path, require_shards
+from ramify.estimators.seam import check_metric
+from ramify.journal.seam import folder_path, require_shards
 from ramify.metric import METRICS
 from ramify.points import FLOAT32, FLOAT64, Expected
 from ramify.ray._crew import LocalCrew

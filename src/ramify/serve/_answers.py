@@ -13,7 +13,7 @@ from ramify.journal import DurableTree
 from ramify.serve._lists import Listed
 from ramify.serve._trees import Served
 from ramify.serve._view import Block, Still, blocks, heads, node_facts
-from ramify.tree import PointStream
+from ramify.tree import PointStream, of_one_version
 
 FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
 
@@ -42,7 +42,7 @@ def facts(served: Served) -> dict[str, Any]:
 def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Listed:
     """The clusters of a cut: ids that stay, sizes, heights and points that show what they are."""
     cut = _possible(tree, cut)
-    version, found = _of_one_version(tree, lambda: tree.clusters(**cut))
+    version, found = of_one_version(tree, lambda: tree.clusters(**cut))
     order = np.argsort(-np.asarray(found.sizes), kind="stable")
     nodes, sizes = np.asarray(found.node_ids)[order], np.asarray(found.sizes)[order]
     heights, firsts = np.asarray(found.heights)[order], np.asarray(found.first_points)[order]
@@ -70,19 +70,34 @@ def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Li
     return Listed(version, len(order), sum(one.nbytes for one in arrays), show)
 
 
-def _of_one_version(tree: DurableTree, ask: Any) -> tuple[int, Any]:
-    """What a tree says, and of which version. The writer rests only if it came in between."""
-    before, found = tree.version, ask()
-    if tree.version == before:
-        return before, found
-    told: tuple[int, Any] = tree.between(lambda: (tree.version, ask()))
-    return told
+def levels(tree: DurableTree, counts: list[int], min_size: int | None) -> dict[str, Any]:
+    """Several cuts, each inside of the one before."""
+    version, found = of_one_version(tree, lambda: tree.levels(*counts, min_size=min_size))
+    names = names_in_cuts(tree)
+    return {
+        "version": version,
+        "levels": [
+            [
+                {
+                    "label": cluster.label,
+                    "node": cluster.node_id,
+                    "name": names.get(cluster.node_id),
+                    "size": _plain(cluster.size),
+                    "height": cluster.height,
+                    "first_point": cluster.first_point,
+                    "parent": cluster.parent,
+                }
+                for cluster in level
+            ]
+            for level in found
+        ],
+    }
 
 
 def _possible(tree: DurableTree, cut: dict[str, Any]) -> dict[str, Any]:
     """A cut into at most as many clusters as there are leaves."""
     if "n_clusters" in cut:
-        return {"n_clusters": min(cut["n_clusters"], max(len(tree), 1))}
+        return cut | {"n_clusters": min(cut["n_clusters"], max(len(tree), 1))}
     return cut
 
 
@@ -294,7 +309,7 @@ def _listed(array: Any) -> Any:
 def export(version: int, tree: Any, format: str) -> tuple[bytes, str]:
     """A tree as a file, and what kind of file it is."""
     if format == "json":
-        from ramify.estimators._replay import families_of
+        from ramify.estimators.seam import families_of
 
         whole = families_of(tree)
         told = {

@@ -7,14 +7,17 @@ from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
 from ramify.serve import _answers, _writing
 from ramify.serve._bodies import read_json
 from ramify.serve._settings import Settings
-from ramify.serve._shapes import VECTORS, Cut, SomePoints, Version
+from ramify.serve._shapes import VECTORS, Cut, MinSize, SomePoints, Version
 from ramify.serve._trees import Served
+
+Level = Annotated[int, Field(ge=1, le=10_000)]
 
 
 def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> None:
@@ -51,6 +54,29 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
     def stable_labels(name: str, cut: Cut) -> dict[str, Any]:
         """Which ids were given is written down, so a token that may only read may not ask."""
         return {"labels": begun(name).stable_labels(**cut).tolist()}
+
+    @api.get("/trees/{name}/levels", summary="Several cuts, and which cluster sits in which")
+    def levels(
+        name: str,
+        n_clusters: Annotated[list[Level], Query(max_length=20, description="Ascending")],
+        min_size: MinSize = None,
+    ) -> dict[str, Any]:
+        return _answers.levels(begun(name), n_clusters, min_size)
+
+    @api.get("/trees/{name}/keywords", summary="Words that tell the clusters of a cut apart")
+    def keywords(
+        name: str,
+        cut: Cut,
+        words: Annotated[int, Query(ge=1, le=100, description="Of each cluster")] = 5,
+        bigrams: Annotated[bool, Query(description="Pairs of words, too")] = False,
+        stop_words: Annotated[
+            list[str] | None, Query(max_length=10_000, description="Words, or `english` alone")
+        ] = None,
+    ) -> dict[str, Any]:
+        left_out = "english" if stop_words == ["english"] else stop_words or ()
+        tree = begun(name)
+        found = tree.keywords(words, **cut, bigrams=bigrams, stop_words=left_out)
+        return {"keywords": found}
 
     @api.post("/trees/{name}/cluster_of", summary="The clusters of some points")
     def cluster_of(name: str, asked: SomePoints, cut: Cut) -> dict[str, Any]:

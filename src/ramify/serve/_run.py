@@ -16,7 +16,7 @@ from typing import Any
 
 import uvicorn
 
-from ramify.journal._folder import folder_path
+from ramify.journal.seam import folder_path
 from ramify.serve._app import make_app
 from ramify.serve._connections import Line
 from ramify.serve._door import LOG

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ramify.estimators._options import Linkage
-from ramify.estimators._skipping import ZeroRows
+from ramify.estimators.seam import Linkage, ZeroRows
 from ramify.metric import LinkedMetricName
 from ramify.serve._bodies import JSON, KINDS
 
@@ -26,10 +25,17 @@ _Height = Annotated[float | None, Query(allow_inf_nan=False, description="Cut at
 _MaxSize = Annotated[int | None, Query(ge=1, le=BIGGEST, description="Largest cluster")]
 
 
+MinSize = Annotated[
+    int | None,
+    Query(ge=1, le=BIGGEST, description="Smallest cluster: smaller ones join the nearest one"),
+]
+
+
 def _cut(
     n_clusters: _Clusters = None,
     height: _Height = None,
     max_size: _MaxSize = None,
+    min_size: MinSize = None,
     k: _K = None,
 ) -> dict[str, Any]:
     """The options of a cut that were given; none for the tree's own."""
@@ -37,7 +43,8 @@ def _cut(
     given = {name: value for name, value in asked.items() if value is not None}
     if len(given) > 1:
         raise ValueError("give one of n_clusters, height and max_size")
-    return {"n_clusters" if name == "k" else name: value for name, value in given.items()}
+    cut = {"n_clusters" if name == "k" else name: value for name, value in given.items()}
+    return cut if min_size is None else {**cut, "min_size": min_size}
 
 
 Cut = Annotated[dict[str, Any], Depends(_cut)]

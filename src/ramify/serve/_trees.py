@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ramify.checks import whole_number
 from ramify.journal import DurableTree, FolderInUseError, JournalError
 from ramify.journal import open as open_tree
-from ramify.journal._folder import DATABASE
+from ramify.journal.seam import DATABASE
 from ramify.serve._arrow import ArrowReaders
 from ramify.serve._door import LOG
 from ramify.serve._lists import Lists
@@ -228,7 +228,7 @@ def _is_tree(path: Path) -> bool:
 
 def _model_of(asked: dict[str, Any], history: int) -> tuple[Any, dict[str, Any]]:
     """An estimator as it was asked for, and what was asked."""
-    from ramify.estimators._registry import ALGORITHMS
+    from ramify.estimators.seam import ALGORITHMS
 
     asked = {name: value for name, value in asked.items() if value is not None}
     online = {one.name: one for one in ALGORITHMS if one.online}

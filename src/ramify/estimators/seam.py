@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""seam.py: what other rooms use of this one beside the estimators themselves.
+
+Which there are, the types of their options, what is read along with rows, and the history of a
+tree. Files whose names begin with an underscore are the room's own.
+"""
+
+from ramify.estimators._between import changes_between
+from ramify.estimators._changes import _step as step_of
+from ramify.estimators._changes import _weighed as weighed
+from ramify.estimators._changes import net_changes, touched
+from ramify.estimators._changing import ChangingClusterer, Forgetting
+from ramify.estimators._edits import Edits
+from ramify.estimators._identity import Identity
+from ramify.estimators._leaving import read_times, read_weights
+from ramify.estimators._online import OnlineClusterer
+from ramify.estimators._options import Linkage, check_cut, check_metric
+from ramify.estimators._reading import Assignment
+from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
+from ramify.estimators._replay import Families, Step, families_of, no_tree, replay
+from ramify.estimators._saved import _parameters as parameters_of
+from ramify.estimators._saved import _plain as plain_settings
+from ramify.estimators._saved import from_saved
+from ramify.estimators._settings import Duplicates
+from ramify.estimators._skipping import ZeroRows, skipped_rows
+from ramify.estimators._tracking import check_history
+
+__all__ = [
+    "ALGORITHMS",
+    "BY_CLASS",
+    "BY_CLASS_NAME",
+    "BY_NAME",
+    "Assignment",
+    "ChangingClusterer",
+    "Duplicates",
+    "Edits",
+    "Families",
+    "Forgetting",
+    "Identity",
+    "Linkage",
+    "OnlineClusterer",
+    "Step",
+    "ZeroRows",
+    "changes_between",
+    "check_cut",
+    "check_history",
+    "check_metric",
+    "families_of",
+    "from_saved",
+    "net_changes",
+    "no_tree",
+    "parameters_of",
+    "plain_settings",
+    "read_times",
+    "read_weights",
+    "replay",
+    "skipped_rows",
+    "step_of",
+    "touched",
+    "weighed",
+]

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""seam.py: what other rooms use of this one beside the tree and its clusters.
+
+Files and names that begin with an underscore are the room's own.
+"""
+
+from ramify.hierarchy._aligned import Texts, entries_for, order_of, place_in, texts_for
+from ramify.hierarchy._cuts import By, check_way
+from ramify.hierarchy._linkage import check_linkage, read_children
+from ramify.hierarchy._order import canonical, canonical_order
+from ramify.hierarchy._polish import core_over, kept
+from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
+from ramify.hierarchy._sticky import (
+    STICKINESS,
+    Like,
+    Numbered,
+    Then,
+    labels_then,
+    read_stickiness,
+    sticky_cut,
+)
+
+__all__ = [
+    "STICKINESS",
+    "By",
+    "Like",
+    "MetricName",
+    "Numbered",
+    "Rows",
+    "Texts",
+    "Then",
+    "canonical",
+    "canonical_order",
+    "check_linkage",
+    "check_way",
+    "core_over",
+    "entries_for",
+    "kept",
+    "labels_then",
+    "order_of",
+    "place_in",
+    "read_children",
+    "read_own_rows",
+    "read_stickiness",
+    "sticky_cut",
+    "texts_for",
+]

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""seam.py: what other rooms use of this one beside the trees in folders.
+
+Shards keep journals of their own, and the server reads what journals may hold.
+"""
+
+from ramify.journal._door import plain_name, plain_node
+from ramify.journal._folder import (
+    DATABASE,
+    ROUTER,
+    FolderLock,
+    folder_path,
+    require_shards,
+    sync_folder,
+)
+from ramify.journal._open import open_here
+from ramify.journal._payloads import check_payloads
+from ramify.journal._records import Beside, Insert, Operation
+from ramify.journal._requests import Policy
+from ramify.journal._store import connect
+
+__all__ = [
+    "DATABASE",
+    "ROUTER",
+    "Beside",
+    "FolderLock",
+    "Insert",
+    "Operation",
+    "Policy",
+    "check_payloads",
+    "connect",
+    "folder_path",
+    "open_here",
+    "plain_name",
+    "plain_node",
+    "require_shards",
+    "sync_folder",
+]

@@ -65,17 +65,32 @@ std::tuple<Out2<std::int64_t>, Out1<double>> tree_of_graph(
   return {to_numpy(std::move(tree.children), 2), to_numpy(std::move(tree.weights))};
 }
 
-std::tuple<Out1<std::uint32_t>, Out1<std::uint32_t>> shared(const Rows<Vertex>& lists) {
-  const std::size_t n = lists.shape(0), k = lists.shape(1);
-  const std::span<const Vertex> all(lists.data(), n * k);
+std::span<const Vertex> checked_lists(const Rows<Vertex>& lists) {
+  const std::size_t n = lists.shape(0);
+  const std::span<const Vertex> all(lists.data(), n * lists.shape(1));
   if (std::any_of(all.begin(), all.end(), [n](Vertex v) { return v >= n && v != kNoVertex; }))
     throw std::invalid_argument("a list names a point that there is not");
+  return all;
+}
+
+std::tuple<Out1<std::uint32_t>, Out1<std::uint32_t>> shared(const Rows<Vertex>& lists) {
+  const std::span<const Vertex> all = checked_lists(lists);
   SharedNeighbours found;
   {
     const nb::gil_scoped_release release;
-    found = shared_neighbours(all, k);
+    found = shared_neighbours(all, lists.shape(1));
   }
   return {to_numpy(std::move(found.common)), to_numpy(std::move(found.united))};
+}
+
+Out1<double> ranked(const Rows<Vertex>& lists) {
+  const std::span<const Vertex> all = checked_lists(lists);
+  std::vector<double> found;
+  {
+    const nb::gil_scoped_release release;
+    found = ranked_neighbours(all, lists.shape(1));
+  }
+  return to_numpy(std::move(found));
 }
 
 std::tuple<Out2<Vertex>, Out2<double>> nearest_bits(const Rows<std::uint64_t>& rows,
@@ -110,6 +125,8 @@ void bind_graph(nb::module_& m) {
   m.def("shared_neighbours", &shared, nb::arg("lists").noconvert(),
         "For each entry of lists of nearest points: how many points both lists have, and how "
         "many one of them has. 2^32 - 1 is no point.");
+  m.def("ranked_neighbours", &ranked, nb::arg("lists").noconvert(),
+        "The same as one share from 0 to 1, where what comes early in the lists counts more.");
   m.def("bit_neighbours", &nearest_bits, nb::arg("rows").noconvert(), nb::arg("columns"),
         nb::arg("metric"), nb::arg("k"), nb::arg("first"), nb::arg("last"),
         nb::arg("ranks").noconvert(),

@@ -116,7 +116,7 @@ def test_entries_of_a_sparse_matrix_that_come_twice_are_added_as_scipy_does():
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-@pytest.mark.parametrize("weight", ["snn", "jaccard", "similarity"])
+@pytest.mark.parametrize("weight", ["snn", "jaccard", "ranked", "similarity"])
 def test_shuffled_rows_give_the_same_clusters(linkage, weight):
     expected = clusters_of(GraphHAC(linkage=linkage, weight=weight).fit(X).hierarchy())
     for seed in range(5):
@@ -231,6 +231,21 @@ def test_what_is_not_connected_is_joined_at_one_and_the_small_parts_first():
     assert model.distances_.tolist()[-4:] == [1.0] * 4
 
 
+def test_clusters_are_of_a_least_size():
+    rng = np.random.default_rng(6)
+    rows = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(50, 2)) + 9, [[40, 40]]])
+    model = GraphHAC(2).fit(rows)
+    sizes = np.bincount(model.set_params(min_size=40).labels_)
+    assert sorted(sizes.tolist()) == [51, 60]
+    assert np.array_equal(model.labels_, model.hierarchy().cut(n_clusters=2, min_size=40))
+    with pytest.raises(NoLabelsError, match="and no more"):
+        model.set_params(min_size=60).labels_  # noqa: B018
+    with pytest.raises(NoLabelsError, match="and no more"):
+        model.fit_predict(rows)
+    model.set_params(n_clusters=None, distance_threshold=1.0, min_size=40)
+    assert np.array_equal(model.labels_, model.hierarchy().cut(height=1.0, min_size=40))
+
+
 def test_tiny_weights_stay_edges_and_whole_numbers_stay_exact():
     model = GraphHAC(distance_threshold=1.0).fit(edges=([0, 1], [1, 2], [1e-300, 1.0]))
     assert model.n_clusters_ == 1
@@ -260,7 +275,7 @@ def brute_lists(distances, k):
     return np.argsort(far, axis=1, kind="stable")[:, :k]
 
 
-@pytest.mark.parametrize("weight", ["snn", "jaccard", "similarity"])
+@pytest.mark.parametrize("weight", ["snn", "jaccard", "ranked", "similarity"])
 def test_weights_of_rows_are_what_they_say(weight):
     rows, k, n = X[:14], 4, 14
     apart = ((rows[:, np.newaxis] - rows) ** 2).sum(axis=2)
@@ -269,7 +284,16 @@ def test_weights_of_rows_are_what_they_say(weight):
     def of_pair(i, j):
         common = len(lists[i] & lists[j])
         jaccard = Fraction(common, 2 * k - common)
-        return {"snn": Fraction(common, k), "jaccard": jaccard}.get(weight, 1 / (1 + apart[i, j]))
+        known = {"snn": Fraction(common, k), "jaccard": jaccard, "ranked": ranked(i, j)}
+        return known.get(weight, 1 / (1 + apart[i, j]))
+
+    def ranked(i, j):
+        a, b = (brute_lists(apart, k)[one].tolist() for one in (i, j))
+        near = [
+            Fraction(len({*a[:s]} & {*b[:s]}), s) if j in a[:s] or i in b[:s] else 0
+            for s in range(1, k + 1)
+        ]
+        return sum(near, Fraction(0)) / k
 
     near = [(i, j) for j in range(n) for i in range(j) if j in lists[i] or i in lists[j]]
     graph = {(i, j): Fraction(of_pair(i, j)) for i, j in near}
@@ -386,7 +410,7 @@ def test_without_a_cut_there_are_no_labels():
 @pytest.mark.parametrize("ids", [None, "text", "numbers"])
 def test_files_and_pickles_bring_the_model_back(ids, tmp_path):
     names = {"text": [f"ä{i}" for i in range(60)], "numbers": list(range(60))}.get(ids)
-    model = GraphHAC(3, linkage="single", metric="cosine").fit(X, ids=names)
+    model = GraphHAC(3, min_size=2, linkage="single", metric="cosine").fit(X, ids=names)
     model.save(tmp_path / "model.ramify")
     for other in (ramify.load(tmp_path / "model.ramify"), pickle.loads(pickle.dumps(model))):
         assert type(other) is GraphHAC
@@ -543,6 +567,8 @@ def test_a_bad_call_says_what_would_be_right_and_changes_nothing(case):
         ({"metric": "nonsense"}, r"scikit-learn could not search.*fit\(neighbors=\(points"),
         ({"n_clusters": 2, "distance_threshold": 1.0}, "both set"),
         ({"n_jobs": 0}, "n_jobs=0"),
+        ({"min_size": 3}, "min_size goes with n_clusters or distance_threshold"),
+        ({"n_clusters": 2, "min_size": 0}, "min_size=0"),
     ],
 )
 def test_bad_options_are_refused_by_fit(options, message):
@@ -579,5 +605,5 @@ def test_an_empty_model_says_so():
 
 def test_blobs_are_found_by_every_weight():
     rows, truth = make_blobs(300, centers=4, random_state=1, cluster_std=0.7)
-    for weight in ("snn", "jaccard", "similarity"):
+    for weight in ("snn", "jaccard", "ranked", "similarity"):
         assert adjusted_rand_score(truth, GraphHAC(4, weight=weight).fit_predict(rows)) > 0.9

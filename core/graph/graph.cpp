@@ -101,4 +101,36 @@ SharedNeighbours shared_neighbours(std::span<const Vertex> lists, std::size_t k)
   return found;
 }
 
+std::vector<double> ranked_neighbours(std::span<const Vertex> lists, std::size_t k) {
+  std::vector<double> found(lists.size());
+  if (k == 0) return found;
+  const std::size_t n = lists.size() / k;
+  std::vector<Vertex> marked(n, kNoVertex);  // by whom, last
+  std::vector<std::uint32_t> place(n);       // and where
+  std::vector<std::uint32_t> from(k);        // how many are in both lists from this entry on
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto own = lists.subspan(i * k, k);
+    for (std::uint32_t r = 0; r < k; ++r) {
+      if (own[r] == kNoVertex) continue;
+      marked[own[r]] = static_cast<Vertex>(i);
+      place[own[r]] = r;
+    }
+    for (std::size_t r = 0; r < k; ++r) {
+      if (own[r] == kNoVertex) continue;
+      std::fill(from.begin(), from.end(), 0);
+      const auto other = lists.subspan(std::size_t{own[r]} * k, k);
+      for (std::uint32_t s = 0; s < k; ++s)
+        if (other[s] != kNoVertex && marked[other[s]] == i) ++from[std::max(s, place[other[s]])];
+      std::uint32_t common = 0;
+      double total = 0.0;
+      for (std::size_t s = 0; s < k; ++s) {
+        common += from[s];
+        if (s >= r) total += static_cast<double>(common) / static_cast<double>(s + 1);
+      }
+      found[i * k + r] = total / static_cast<double>(k);
+    }
+  }
+  return found;
+}
+
 }  // namespace ramify

@@ -53,4 +53,9 @@ struct SharedNeighbours {
 };
 SharedNeighbours shared_neighbours(std::span<const Vertex> lists, std::size_t k);
 
+/// Shared neighbours at every scale: for entry r (from 1) of a list, the mean over k' = 1 .. k of
+/// the share of the first k' of both lists that is in both, where r <= k', and 0 where r > k'.
+/// So early entries of a list count more, as ends and as what is shared. O(n k^2).
+std::vector<double> ranked_neighbours(std::span<const Vertex> lists, std::size_t k);
+
 }  // namespace ramify

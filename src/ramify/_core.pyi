@@ -88,6 +88,11 @@ def shared_neighbours(lists: Annotated[NDArray[numpy.uint32], dict(shape=(None, 
     For each entry of lists of nearest points: how many points both lists have, and how many one of them has. 2^32 - 1 is no point.
     """
 
+def ranked_neighbours(lists: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    The same as one share from 0 to 1, where what comes early in the lists counts more.
+    """
+
 def bit_neighbours(rows: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: int, metric: str, k: int, first: int, last: int, ranks: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
     """
     The k nearest others of rows first to last, of rows of bits in words of 64, and how far they are; of equal distances the smaller rank. 2^32 - 1 is no point.

@@ -30,7 +30,8 @@ def are_bits(rows: Any, metric: object) -> bool:
     (True, False)
     """
     if metric == "hamming":
-        values = rows.data if sparse.issparse(rows) else rows
+        matrix: Any = rows
+        values = matrix.data if sparse.issparse(rows) else rows
         return bool(np.all((values == 0) | (values == 1)))
     return isinstance(metric, str) and metric == "jaccard"
 
@@ -75,7 +76,7 @@ def pack(rows: Any) -> npt.NDArray[np.uint64]:
     found = words.view(np.uint8)  # in which the first column is the first bit
     for begin in range(0, n, 1000):
         block: Any = rows[begin : begin + 1000]
-        dense = block.toarray() if sparse.issparse(block) else block
+        dense = block.toarray() if hasattr(block, "toarray") else block
         bits = np.packbits(dense != 0, axis=1, bitorder="little")
         found[begin : begin + 1000, : bits.shape[1]] = bits
     return words

@@ -15,6 +15,7 @@ class FrozenReader:
 
     n_clusters: int | None
     distance_threshold: float | None
+    min_size: int | None = None
     hierarchy: Callable[[], Hierarchy]
     _labels: tuple[Any, IntArray] | None = None
 
@@ -23,19 +24,24 @@ class FrozenReader:
         """Cluster of every point, from 0 in order of first points. Read-only."""
         self._require_cut("labels_")
         tree = self.hierarchy()
-        wanted = self.n_clusters, self.distance_threshold
+        wanted = self.n_clusters, self.distance_threshold, self.min_size
         known = self._labels
         if known is not None and known[0][0] is tree and known[0][1:] == wanted:
             return known[1]
         try:
-            check_cut(*wanted)
+            check_cut(*wanted[:2])
         except (TypeError, ValueError) as error:
             raise NoLabelsError(str(error)) from error
         if self.n_clusters is not None and self.n_clusters > tree.n_leaves:
             raise NoLabelsError(
                 f"n_clusters={self.n_clusters} is more than the {tree.n_leaves} points so far"
             )
-        labels = tree.cut(n_clusters=self.n_clusters, height=self.distance_threshold)
+        try:
+            labels = tree.cut(
+                n_clusters=self.n_clusters, height=self.distance_threshold, min_size=self.min_size
+            )
+        except ValueError as error:  # fewer clusters of that size than were wanted
+            raise NoLabelsError(str(error)) from error
         labels.setflags(write=False)
         self._labels = (tree, *wanted), labels
         return labels

@@ -3,6 +3,7 @@
 
     snn          how many points two lists have in common, of k
     jaccard      the same, of how many are in either
+    ranked       the mean share in common of the first 1, 2, ... k of two lists
     similarity   from the distance d itself: 1 - d, where d is at most 1; else 1 / (1 + d)
 
 There is an edge where one of two points is in the other's list.
@@ -18,7 +19,7 @@ from ramify.checks import listed
 from ramify.estimators._edges import Edges, check_points, unit_of, whole_weights
 from ramify.hierarchy import FloatArray
 
-WEIGHTS = ("snn", "jaccard", "similarity")
+WEIGHTS = ("snn", "jaccard", "ranked", "similarity")
 
 #: Metrics whose distances are 1 minus a similarity, which may be negative.
 _ONE_MINUS = {"cosine", "correlation", "jaccard", "hamming", "dice", "rogerstanimoto"}
@@ -99,7 +100,7 @@ def read_lists(neighbors: object, weight: str) -> Lists:
     elif weight == "similarity":
         raise ValueError(
             "weight='similarity' needs distances: neighbors=(points, distances); or choose "
-            "weight 'snn' or 'jaccard'"
+            "weight 'snn', 'jaccard' or 'ranked'"
         )
     return Lists(points, distances)
 
@@ -122,6 +123,9 @@ def graph_of(lists: Lists, weight: str, metric: object) -> Edges:
         assert lists.distances is not None
         weights: Any = _similarities(lists.distances.ravel()[there], metric)
         most = 1.0
+    elif weight == "ranked":
+        weights = _core.ranked_neighbours(np.where(points < 0, _NOBODY, points).astype(np.uint32))
+        weights, most = weights[there], 1.0
     else:
         named = np.where(points < 0, _NOBODY, points).astype(np.uint32)
         common, united = _core.shared_neighbours(named)
@@ -135,7 +139,7 @@ def _similarities(distances: FloatArray, metric: object) -> FloatArray:
     if len(wrong) > 0:
         raise ValueError(
             f"weight='similarity' needs finite distances from 0, found {distances[wrong[0]]:g}; "
-            f"choose one of {listed(WEIGHTS[:2])}"
+            f"choose one of {listed(WEIGHTS[:3])}"
         )
     if metric in _ONE_MINUS:
         return np.clip(1.0 - distances, 0.0, 1.0)

@@ -50,6 +50,11 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         for single linkage the largest) weight between the two clusters as a share of
         ``max_weight``: 1 is not connected, so that ``distance_threshold=1`` gives the
         connected components.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside ``n_clusters`` or ``distance_threshold``: a branch of
+        fewer points is no cluster and stays with the branch beside it
+        (:meth:`Hierarchy.cut`). Where groups are of like size, half of their mean size,
+        ``n // (2 * n_clusters)``, is a good one: no clusters are then spent on crumbs.
     metric : str or callable, default="sqeuclidean"
         Of rows: any that scikit-learn's ``NearestNeighbors`` takes, such as ``"cosine"``,
         ``"jaccard"``, ``"hamming"``, ``"manhattan"``, or a function of two rows. Rows of zeros
@@ -60,9 +65,11 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         an edge counts as 0; or the largest weight between them.
     n_neighbors : int, default=15
         How many nearest rows each row is joined to.
-    weight : {"snn", "jaccard", "similarity"}, default="snn"
+    weight : {"snn", "jaccard", "ranked", "similarity"}, default="snn"
         Of an edge between rows: how many nearest neighbours they have in common, of
-        ``n_neighbors``; the same as a share of those that either has; or 1 minus their
+        ``n_neighbors``; the same as a share of those that either has; the mean share that the
+        first 1, 2, ... ``n_neighbors`` of both have in common, which looks at small groups and
+        at large ones and wants longer lists, such as 30 (:doc:`quality`); or 1 minus their
         distance where distances are at most 1 (cosine, jaccard, hamming, ...), and
         1 / (1 + distance) for others.
     max_weight : float, default=1.0
@@ -116,6 +123,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: Any = "sqeuclidean",
         linkage: str = "average",
         n_neighbors: int = 15,
@@ -125,6 +133,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric = metric
         self.linkage = linkage
         self.n_neighbors = n_neighbors
@@ -326,6 +335,10 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_cut(self.n_clusters, self.distance_threshold)
+        if self.min_size is not None:
+            whole_number("min_size", self.min_size)
+            if self.n_clusters is None and self.distance_threshold is None:
+                raise ValueError("min_size goes with n_clusters or distance_threshold; set one")
         one_of("linkage", self.linkage, LINKAGES)
         one_of("weight", self.weight, _lists.WEIGHTS)
         whole_number("n_neighbors", self.n_neighbors)

@@ -364,8 +364,9 @@ Weight NeighbourLists<Real>::weight_from(Item marked, Item other) const {
   const auto here = std::find(back.begin(), back.end(), marked);
   if (there == named.end() && here == back.end()) return 0;
   if (rule_.weight == NeighbourWeight::kSimilarity)
-    return similarity(there != named.end() ? distances(marked)[there - named.begin()]
-                                           : distances(other)[here - back.begin()]);
+    return similarity(there != named.end()
+                          ? distances(marked)[static_cast<std::size_t>(there - named.begin())]
+                          : distances(other)[static_cast<std::size_t>(here - back.begin())]);
   Weight common = 0;
   for (const Item one : back) common += is_marked_[one];
   if (rule_.weight == NeighbourWeight::kSnn) return common;

@@ -315,5 +315,3 @@ def from_saved(kind: Any, content: dict[str, Any], arrays: dict[str, archive.Arr
         return model
     except (ValueError, TypeError, LookupError, OverflowError, RuntimeError) as error:
         raise UnreadableFileError(f"holds no valid model: {error}") from error
-
-

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from ramify import archive
@@ -351,9 +350,9 @@ class LiveGraphHAC(OfEdges):
         array([0, 0, 1])
         """
         self._require_cut("fit_predict")
-        if edges is None:
+        if X is not None and edges is None:
             return super().fit_predict(X, ids=ids, progress=progress)
-        return self.fit(edges=edges, ids=ids).labels_.copy()
+        return self.fit(X, edges=edges, ids=ids).labels_.copy()
 
     def _checked_row(self, x: object) -> Any:
         self._require_rows()

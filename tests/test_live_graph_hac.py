@@ -206,8 +206,8 @@ def test_a_forged_file_is_refused(tmp_path):
 
 
 BAD_CALLS = {
-    "rows": ({"X": [[1.0]], "edges": ([1], [2], [1])}, TypeError, "GraphHAC makes a graph of rows"),
-    "nothing": ({}, TypeError, r"expected edges=\(i, j, weight\)"),
+    "rows": ({"X": [[1.0]], "edges": ([1], [2], [1])}, TypeError, "not both at once"),
+    "nothing": ({}, TypeError, r"expected rows, or edges=\(i, j, weight\)"),
     "too heavy": ({"edges": ([1], [9], [7])}, ValueError, "give max_weight=7 or more"),
     "negative": ({"edges": ([1], [9], [-1])}, ValueError, "larger is more alike"),
     "another type": ({"edges": (["a"], ["b"], [1])}, TypeError, "of type str.*of type int so far"),

@@ -8,7 +8,8 @@ import joblib
 import numpy as np
 import pytest
 
-from ramify import BIRCH, OHAC, OTD, PERCH
+from ramify import OHAC, OTD
+from ramify.metric import BY_NAME
 from tests.every import every_estimator, every_online
 from tests.strategies import scaled
 
@@ -31,11 +32,12 @@ every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @every_way
 @every_estimator
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("metric", ["sqeuclidean", "cosine", "dot"])
+@pytest.mark.parametrize("metric", BY_NAME.values(), ids=BY_NAME)
 def test_a_copy_is_equal(Estimator, way, dtype, metric):
-    if metric == "dot" and Estimator in (PERCH, BIRCH):
-        return
-    model = Estimator(n_clusters=4, metric=metric).fit(X.astype(dtype))
+    if metric not in Estimator._metrics:
+        pytest.skip("not offered")
+    more = {"linkage": "ward"} if metric.rooted else {}
+    model = Estimator(n_clusters=4, metric=metric.name, **more).fit(X.astype(dtype))
     twin = way(model)
     twin.check()
     assert twin.get_params() == model.get_params()

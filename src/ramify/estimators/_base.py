@@ -273,7 +273,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = self._Options.of_today(state)
-        if "_live" in state:
+        if state.get("_live") is not None:
             state["_live"] = Live.from_state(state["_live"], self._Options)
         super().__setstate__(state)
         self._lock()

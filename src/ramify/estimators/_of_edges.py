@@ -30,11 +30,16 @@ class OfEdges(ChangingClusterer):
     _graph: GraphStream | None = None
     _labels: tuple[Any, IntArray] | None = None
     max_weight: float
+    min_size: int | None = None
+    window: int | None
+    max_age: Any
+    history: int
 
     @alone
     def _take_edges(self, edges: Any, ids: Any, *, anew: bool) -> None:
         """Edges get new weights; points that are not there yet come with them."""
         self._check_parameters()
+        self._require_no_limits()
         if not anew and self._live is not None:
             raise TypeError(
                 "this tree is of rows, and takes rows; begin a tree of edges with "
@@ -51,6 +56,16 @@ class OfEdges(ChangingClusterer):
             )
         _insert(graph, edges, ids)
         self._graph, self._live = graph, None
+
+    def _require_no_limits(self) -> None:
+        """Refuse options that a graph of edges does not follow."""
+        for name in ("window", "max_age", "history"):
+            value = getattr(self, name)
+            if value:
+                raise ValueError(
+                    f"{name}={value!r} is for trees of rows; take points out of a graph of edges "
+                    f"with forget(ids), and compare snapshots of hierarchy()"
+                )
 
     def _require_rows(self) -> None:
         """Refuse what needs rows."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ramify.checks import choices, one_of
 from ramify.estimators._skipping import check_zero_rows, require_directions
-from ramify.metric import METRICS, Metric
+from ramify.metric import BY_NAME, Metric
 from ramify.points import Rows
 from ramify.sparse import SparseRows
 
@@ -186,7 +186,7 @@ class Settings(NamedTuple):
         return cls(
             algorithm,
             width,
-            METRICS[metric],
+            BY_NAME[metric],
             linkage,
             n_neighbors,
             options(**options.of_today(more)),

@@ -13,6 +13,7 @@ from ramify.estimators import _edges, _of_edges
 from ramify.estimators._base import IdsLike
 from ramify.estimators._guard import writes
 from ramify.estimators._of_edges import OfEdges
+from ramify.estimators._reading import needs_cut
 from ramify.estimators._settings import Arrays, Options, Shape, checked, remembered
 from ramify.estimators._skipping import ZeroRows
 from ramify.hierarchy import IntArray
@@ -322,6 +323,7 @@ class LiveGraphHAC(OfEdges):
         more: dict[str, Any] = {"ids": ids, "times": times, "progress": progress}
         return self.partial_fit(X, None, sample_weight, edges=edges, **more)
 
+    @needs_cut
     def fit_predict(
         self,
         X: npt.ArrayLike | None = None,
@@ -349,7 +351,6 @@ class LiveGraphHAC(OfEdges):
         >>> ramify.LiveGraphHAC(2).fit_predict(edges=([1, 2], [2, 3], [0.9, 0.1]))
         array([0, 0, 1])
         """
-        self._require_cut("fit_predict")
         if X is not None and edges is None:
             return super().fit_predict(X, ids=ids, progress=progress)
         return self.fit(X, edges=edges, ids=ids).labels_.copy()

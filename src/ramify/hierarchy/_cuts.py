@@ -354,9 +354,15 @@ class Cuts(Condensing):
         max_size: int | None,
     ) -> IntArray:
         """A cut that keeps pairs apart which must be; see :meth:`cut`."""
-        n, pairs = self.n_leaves, np.asarray(apart)
+        n, pairs = self.n_leaves, _read_pairs(apart)
         split = np.append(np.zeros(self.n_nodes, bool), True)  # the last: what is above the root
-        of_pairs = place_in(self.point_numbers, pairs, order_of(self.point_numbers)).tolist()
+        try:
+            of_pairs = place_in(self.point_numbers, pairs, order_of(self.point_numbers)).tolist()
+        except IndexError as error:
+            raise IndexError(
+                f"apart: {error}; where leaves stand for several points, a snapshot knows the "
+                f"earliest of each: cut the model, or name the numbers in point_numbers"
+            ) from None
         for (i, j), places in zip(pairs.tolist(), of_pairs, strict=True):
             v = cast(Any, self).lca(*places)  # another mixin's
             if v < n:
@@ -482,3 +488,19 @@ def _spread(groups: IntArray, sizes: IntArray, leaves: IntArray) -> IntArray:
     group[leaves] = np.repeat(groups, sizes)
     labels, _ = by_first_point(group, int(groups.max()) + 1)
     return labels
+
+
+def _read_pairs(apart: npt.ArrayLike) -> IntArray:
+    """Pairs of arrival numbers.
+
+    Examples
+    --------
+    >>> _read_pairs([(0, 4)])
+    array([[0, 4]])
+    """
+    pairs = np.asarray(apart)
+    if pairs.size == 0:
+        return np.empty((0, 2), np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise ValueError("apart: expected pairs of points' arrival numbers, as [(0, 4), (2, 7)]")
+    return pairs.astype(np.int64)

@@ -11,7 +11,7 @@ from ramify import _core
 from ramify.checks import one_of, whole_number
 from ramify.hierarchy._rows import Rows, read_own_rows
 from ramify.hierarchy._tree import Tree
-from ramify.metric import METRICS
+from ramify.metric import BY_NAME, LinkedMetricName, Metric
 
 _LINKAGES = ("average", "ward", "centroid")
 #: Heights of float32 rows agree so far, at least.
@@ -78,7 +78,7 @@ class Polished:
     @classmethod
     def read(cls, rounds: list[tuple[int, float, float, bool]], metric: str, linkage: str) -> Self:
         """As the core tells it, which counts what is lost as less than nothing."""
-        revenue = linkage == "average" or METRICS[metric].product
+        revenue = linkage == "average" or BY_NAME[metric].product
         sign = 1.0 if revenue else -1.0
         told = (
             PolishRound(m, sign * before, sign * after, better)
@@ -98,7 +98,7 @@ class Polishing(Tree):
         X: npt.ArrayLike,
         m: int | None = None,
         *,
-        metric: Literal["sqeuclidean", "cosine", "dot"] = "sqeuclidean",
+        metric: LinkedMetricName = "sqeuclidean",
         linkage: Literal["average", "centroid", "ward"] | None = None,
     ) -> Self:
         """The tree with its top merged anew, as offline HAC would, if that makes it better.
@@ -118,7 +118,8 @@ class Polishing(Tree):
             Number of subtrees, from 3. HAC of m clusters is O(m² d) at worst. By default there
             are up to five rounds, from few subtrees to more, each kept only if it gains; the
             last has one for 10 points, but at least 24 and at most 1000.
-        metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
+        metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
+            "euclidean" goes with ward and centroid linkage, and is then as "sqeuclidean".
         linkage : {"average", "centroid", "ward"}, optional
             By which the top is merged and judged, and whose the heights of a new tree are. By
             default the one whose heights the tree has on these rows; "average" if it has none's.
@@ -150,7 +151,8 @@ class Polishing(Tree):
 def own_linkage(tree: Tree, X: npt.ArrayLike, metric: str) -> str:
     """The linkage whose heights a tree has on these rows; "average" if it has none's.
 
-    Heights of 0 say nothing: those of linked points are.
+    Heights of 0 say nothing: those of linked points are. With metric="euclidean", which
+    "average" does not go with, a tree that has none's counts as one of "ward".
 
     Examples
     --------
@@ -159,16 +161,20 @@ def own_linkage(tree: Tree, X: npt.ArrayLike, metric: str) -> str:
     >>> own_linkage(ramify.HAC(linkage="ward").fit(X).hierarchy(), X, "sqeuclidean")
     'ward'
     """
-    heights = tree.heights[tree.heights > 0]
-    if len(heights) > 0 and METRICS[one_of("metric", metric, tuple(METRICS))].allows_ward:
-        for linkage in _LINKAGES:
+    heights, how = tree.heights[tree.heights > 0], _known(metric)
+    if len(heights) > 0 and how.allows_ward:
+        for linkage in _LINKAGES[how.rooted :]:
             _, there, *_ = live_core(tree, X, metric, linkage).snapshot()
             there = np.sort(there)
             at = np.clip(np.searchsorted(there, heights), 1, len(there) - 1)
             off = np.minimum(abs(there[at] - heights), abs(there[at - 1] - heights))
             if (off <= _SAME_HEIGHT * heights).all():
                 return linkage
-    return "average"
+    return "ward" if how.rooted else "average"
+
+
+def _known(metric: object) -> Metric:
+    return BY_NAME[one_of("metric", metric, tuple(BY_NAME))]
 
 
 def kept(tree: Tree) -> tuple[Any, ...]:
@@ -193,12 +199,17 @@ def live_core(tree: Tree, X: npt.ArrayLike, metric: str, linkage: str = "average
     >>> live_core(ramify.HAC().fit(X).hierarchy(), X, "sqeuclidean").depth(0)
     2
     """
-    how = METRICS[one_of("metric", metric, tuple(METRICS))]
+    how = _known(metric)
     of_core = one_of("linkage", linkage, _LINKAGES)
+    if of_core == "average" and how.rooted:
+        raise ValueError(
+            "metric='euclidean' goes with linkage 'ward' and 'centroid'; for the mean of the "
+            "squares, choose metric='sqeuclidean'"
+        )
     if of_core == "ward" and not how.allows_ward:
         raise ValueError(f"linkage='ward' has no heights under metric={metric!r}")
     rows = read_own_rows(X, tree, "cosine" if how.unit_rows else "sqeuclidean")
-    return core_over(tree, rows, how.name, of_core)
+    return core_over(tree, rows, how.core, of_core)
 
 
 def core_over(tree: Tree, rows: Rows, metric: str, linkage: str = "average") -> Any:

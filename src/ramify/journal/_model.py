@@ -48,6 +48,11 @@ def require_online(model: object) -> Any:
             f"{type(model).__name__} cannot be opened in a folder: expected one of Ramify's online "
             f"estimators, such as ramify.OHAC()"
         )
+    if getattr(model, "_graph", None) is not None:
+        raise TypeError(
+            f"a {type(model).__name__} of edges cannot be opened in a folder, which keeps rows; "
+            f"write it with save, after each change that must last"
+        )
     model._check_parameters()
     return model
 

@@ -82,6 +82,7 @@ class PayloadReader:
     def of(self, numbers: Sequence[int]) -> dict[int, Any]:
         """Payloads by the numbers of their points."""
         found: dict[int, Any] = {}
+        numbers = [number for number in numbers if abs(number) < 2**63]  # others have none
         for begin in range(0, len(numbers), _AT_ONCE):
             some = numbers[begin : begin + _AT_ONCE]
             marks = ",".join("?" * len(some))

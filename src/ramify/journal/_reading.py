@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import wraps
+from operator import index
 from typing import Any
 
 import numpy.typing as npt
@@ -143,7 +144,7 @@ class Reading(ABC):
         ...     tree.payloads([0, 1]), tree.payloads(["ash"])
         ({0: 'No sound'}, {'ash': 'No sound'})
         """
-        asked = [one if isinstance(one, str) else int(one) for one in points]
+        asked = [one if isinstance(one, str) else index(one) for one in points]
         numbers = [one if isinstance(one, int) else self.model.number_of(one) for one in asked]
         found = self._payloads.of(numbers)
         pairs = zip(asked, numbers, strict=True)

@@ -12,20 +12,27 @@ from typing import Any, TypeVar
 from ramify import lean
 from ramify.errors import UnreadableFileError
 from ramify.journal._folder import snapshot_name
-from ramify.journal._model import Saved, state_digest, write_saved
+from ramify.journal._model import Saved, from_file, state_digest, write_saved
 from ramify.journal._store import Snapshot
 
 _Found = TypeVar("_Found")
 
 
-def write_snapshot(folder: Path, seq: int, chain: bytes, found: Saved) -> Snapshot:
-    """Write a snapshot's file, and read it back: what is on the disk is what was in memory."""
+def write_snapshot(
+    folder: Path, seq: int, chain: bytes, found: Saved, *, build: bool = True
+) -> Snapshot:
+    """Write a snapshot's file, and read it back: what is on the disk is what was in memory.
+
+    With ``build`` a tree is built of it, too: before all else that a tree could come from goes.
+    """
     path = folder / snapshot_name(seq)
     state = state_digest(found)
     write_saved(path, found)
     content, arrays = lean.read(path)  # every byte is under a digest
     if state_digest((content, arrays)) != state:
         raise OSError(f"{path}: what was read back is not what was written")
+    if build:
+        from_file((content, arrays))
     return Snapshot(seq, state, chain, path.stat().st_size)
 
 

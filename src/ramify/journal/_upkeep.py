@@ -139,8 +139,9 @@ class Upkeep:
                     failed(error)
                 return
             self._hash_seq = seq
+            build = self._compacting > 0 or self._figures.snapshots == 0
             self.background.submit(
-                lambda: write_snapshot(self._folder, seq, chain, found), done, failed
+                lambda: write_snapshot(self._folder, seq, chain, found, build=build), done, failed
             )
 
         if older:

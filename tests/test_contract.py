@@ -28,6 +28,7 @@ from ramify import (
     OTD,
     PERCH,
     Hierarchy,
+    LiveGraphHAC,
     NaiveHAC,
     NaiveNN,
     NoLabelsError,
@@ -133,6 +134,14 @@ OWN_OPTIONS = {
         "restructure_cap": None,
     },
     BIRCH: {"threshold": 0.5, "branching_factor": 50},
+    LiveGraphHAC: {
+        "window": None,
+        "max_age": None,
+        "n_neighbors": 15,
+        "weight": "snn",
+        "max_weight": 1.0,
+        "n_jobs": None,
+    },
 }
 
 
@@ -336,9 +345,11 @@ def test_a_threshold_means_what_it_means_in_scikit_learn(linkage):
 
 @every_estimator
 def test_clusters_merge_only_below_the_threshold(Estimator):
-    rows = [[0.0], [2.0]]  # one merge, at 4
-    assert Estimator(distance_threshold=4.0).fit(rows).n_clusters_ == 2
-    assert Estimator(distance_threshold=4.1).fit(rows).n_clusters_ == 1
+    rows = [[0.0], [2.0]]  # one merge
+    (height,) = Estimator().fit(rows).distances_
+    assert height == (1 if Estimator is LiveGraphHAC else 4)  # two rows have no third in common
+    assert Estimator(distance_threshold=height).fit(rows).n_clusters_ == 2
+    assert Estimator(distance_threshold=height + 0.1).fit(rows).n_clusters_ == 1
     assert Estimator(distance_threshold=0).fit([[1.0], [1.0]]).n_clusters_ == 2
     if (Estimator, "dot") in WITH_METRIC:
         assert Estimator(distance_threshold=-1, metric="dot").fit([[1.0], [2.0]]).n_clusters_ == 1

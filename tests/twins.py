@@ -33,17 +33,24 @@ def options_of(rng):
     linkage = one("average", "average", "centroid", "ward")
     if metric == "dot":
         linkage = "average"
+    if metric == "sqeuclidean" and linkage != "average":
+        metric = one("sqeuclidean", "euclidean")  # which OTD and others have not
     leaving = {"window": one(None, None, None, 5, 30)}
     kind = one("OHAC", "OHAC", "OHAC", "OHAC", "OTD", "OTD", "NaiveNN", "PERCH", "GRINCH")
-    kind = one(kind, kind, kind, kind, "BIRCH", "RandomCut", "NaiveHAC", "HAC")
+    kind = one(
+        kind, kind, kind, kind, kind, "BIRCH", "RandomCut", "NaiveHAC", "HAC", "LiveGraphHAC"
+    )
     if kind == "OHAC":
         more = {"n_neighbors": one(1, 1, 1, 2, 5), "duplicates": one("keep", "keep", "count")}
         more |= {"max_leaves": one(None, None, None, 2, 7, 40), "update": one("hac", "hac", "nni")}
         more |= {"start": one("online", "online", "online", "hac")}
         if more["max_leaves"] is not None or more["duplicates"] == "count":
             more["start"] = "online"
+        more["polishing"] = one(None, None, None, "auto")
         if metric != "dot":
             more["neighbors"] = one("exact", "exact", "exact", "cells")
+        if metric == "cosine":
+            more["zero_rows"] = one("error", "skip", "apart")
         return ramify.OHAC, {"metric": metric, "linkage": linkage, **more, **leaving}
     if kind == "OTD":
         more = {"rule": one("paper", "paper", "split"), "rotate": one(False, False, True)}
@@ -53,12 +60,17 @@ def options_of(rng):
         more = {"linkage": linkage, "duplicates": one("keep", "count")}
         return ramify.NaiveNN, {"metric": metric, **more, **leaving}
     if kind == "PERCH":
-        more = {"bounds": one("reference", "reference", "tight"), "max_leaves": one(None, 9)}
+        more = {"bounds": one("reference", "reference", "sound"), "max_leaves": one(None, 9)}
+        more["balance"] = one("reference", "reference", "python", None)
         if more["max_leaves"] is None:
             more["duplicates"] = one("keep", "count")
         return ramify.PERCH, {**more, **leaving}
     if kind == "GRINCH":
         return ramify.GRINCH, {"metric": one("cosine", "dot")}
+    if kind == "LiveGraphHAC":
+        metric = "cosine" if metric == "cosine" else "sqeuclidean"
+        more = {"weight": one("snn", "jaccard", "similarity"), "n_neighbors": one(2, 5, 15)}
+        return ramify.LiveGraphHAC, {"metric": metric, **more, **leaving}
     if kind == "RandomCut":
         more = {"random_state": int(rng.integers(9)), "duplicates": one("keep", "count")}
         return ramify.RandomCut, {**more, **leaving}

@@ -427,25 +427,32 @@ void NeighbourLists<Real>::check(const RowStore<Real>& points) const {
     if (!holds) throw std::logic_error(std::string("neighbour lists: ") + what);
   };
   std::vector<std::size_t> named(row_.size(), 0);
-  for (Item item = 0; item < row_.size(); ++item) {
+  std::vector<Item> in_list(row_.size(), kNobody);
+  const std::size_t every = size_ / kScanned + 1;
+  for (Item item = 0, place = 0; item < row_.size(); ++item) {
     if (row_[item] == kGone) continue;
-    std::vector<std::pair<double, Item>> all;
-    for (Item other = 0; other < row_.size(); ++other)
-      if (other != item && row_[other] != kGone)
-        all.emplace_back(squared_distance(points.row(row_[item]), points.row(row_[other]), dim_),
-                         other);
-    const std::size_t most = std::min(k_, all.size());
-    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end(),
-                      [&](const auto& a, const auto& b) {
-                        return comes_first(a.first, a.second, b.first, b.second);
-                      });
-    require(length_[item] == most, "a list is too short");
-    for (std::size_t i = 0; i < most; ++i) {
-      require(list(item)[i] == all[i].second && distances(item)[i] == all[i].first,
-              "a list is not that of the nearest rows");
-      ++named[all[i].second];
-      const auto& by = named_by_[all[i].second];
+    const std::size_t length = length_[item];
+    const auto apart = distances(item);
+    require(length == std::min(k_, size_ - 1), "a list is too short");
+    for (std::size_t i = 0; i < length; ++i) {
+      const Item other = list(item)[i];
+      require(other != item && row_[other] != kGone && in_list[other] != item,
+              "a list names a row that cannot be in it");
+      in_list[other] = item;
+      require(apart[i] == squared_distance(points.row(row_[item]), points.row(row_[other]), dim_),
+              "a distance is not right");
+      require(i == 0 || comes_first(apart[i - 1], list(item)[i - 1], apart[i], other),
+              "a list is out of order");
+      ++named[other];
+      const auto& by = named_by_[other];
       require(std::count(by.begin(), by.end(), item) == 1, "a list is not known to one in it");
+    }
+    if (length == 0 || place++ % every != 0) continue;
+    for (Item other = 0; other < row_.size(); ++other) {
+      if (other == item || row_[other] == kGone || in_list[other] == item) continue;
+      const double d = squared_distance(points.row(row_[item]), points.row(row_[other]), dim_);
+      require(comes_first(apart[length - 1], list(item)[length - 1], d, other),
+              "a list is not that of the nearest rows");
     }
   }
   for (Item item = 0; item < row_.size(); ++item)

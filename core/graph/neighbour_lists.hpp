@@ -84,11 +84,13 @@ class NeighbourLists {
   }
   /// Rows have other slots now (RowStore::compact).
   void renumber(std::span<const RowSlot> new_slot);
-  /// Throws std::logic_error if a list is not that of a plain scan. O(n^2 dim).
+  /// Throws std::logic_error if a list is not that of a plain scan, of some thousand lists, spread
+  /// evenly; or if any list is out of order.
   void check(const RowStore<Real>& points) const;
 
  private:
   static constexpr RowSlot kGone = 0xFFFFFFFFU;
+  static constexpr std::size_t kScanned = 4096;  // lists that a check compares with all rows
   using Rule = AverageSquared;
   using Short = ShortVectors<Real, Rule>;
 

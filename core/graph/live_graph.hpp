@@ -187,6 +187,8 @@ class LiveGraph {
   }
 
   // A vertex at a level, now and before the update.
+  template <class Require>
+  void check_lists(const Require& require) const;
   Vertex at_level(Vertex v, Level l) const {
     while (links_[v].death < l) v = links_[v].next;
     return v;

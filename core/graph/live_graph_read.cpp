@@ -72,7 +72,6 @@ void LiveGraph::check() const {
   const auto require = [](bool holds, const char* what) {
     if (!holds) throw std::logic_error(std::string("live graph: ") + what);
   };
-  const std::vector<Edge> all = edges();
   std::size_t points = 0;
   std::vector<Vertex> ends;
   for (Vertex v = 0; v < vertices_.size(); ++v) {
@@ -92,29 +91,51 @@ void LiveGraph::check() const {
     require(count == links_[v].count, "2, a wrong number of points");
     require(vertex.merges.size() + 1 == std::max<std::size_t>(1, vertex.members.size()),
             "2, a wrong number of merges");
-    List expected;
-    for (const Edge& edge : all) {
-      Vertex a = at_level(edge.a, links_[v].birth), b = at_level(edge.b, links_[v].birth);
-      if (b == v) std::swap(a, b);
-      if (a == v && b != v) expected.push_back({b, edge.weight});
-    }
-    std::sort(expected.begin(), expected.end());
-    std::size_t kept = 0;
-    for (const Entry& entry : expected) {
-      if (kept > 0 && expected[kept - 1].to == entry.to)
-        expected[kept - 1].sum += entry.sum;
-      else
-        expected[kept++] = entry;
-    }
-    expected.resize(kept);
-    require(expected.size() == vertex.list.size() &&
-                std::equal(
-                    expected.begin(), expected.end(), vertex.list.begin(),
-                    [](const Entry& x, const Entry& y) { return x.to == y.to && x.sum == y.sum; }),
-            "1, a list that is not what is between points");
   }
   require(points == points_, "a wrong number of points");
   require(ends == ends_, "3, an end that is not known");
+  check_lists(require);
+}
+
+/// All edges between points go through the levels, side by side.
+template <class Require>
+void LiveGraph::check_lists(const Require& require) const {
+  std::vector<Edge> now = edges();
+  std::vector<std::uint8_t> is_met(vertices_.size(), 0);
+  std::vector<std::pair<Vertex, Entry>> found;  // of those that begin at this level
+  for (Level l = 0; l <= bands_.count(); ++l) {
+    std::erase_if(now, [&](Edge& edge) {
+      edge.a = at_level(edge.a, l);
+      edge.b = at_level(edge.b, l);
+      return edge.a == edge.b;
+    });
+    found.clear();
+    for (const Edge& edge : now) {
+      if (links_[edge.a].birth == l) found.push_back({edge.a, {edge.b, edge.weight}});
+      if (links_[edge.b].birth == l) found.push_back({edge.b, {edge.a, edge.weight}});
+    }
+    std::sort(found.begin(), found.end(), [](const auto& x, const auto& y) {
+      return std::pair(x.first, x.second.to) < std::pair(y.first, y.second.to);
+    });
+    for (std::size_t i = 0; i < found.size();) {
+      const Vertex v = found[i].first;
+      List expected;
+      for (; i < found.size() && found[i].first == v; ++i)
+        if (!expected.empty() && expected.back().to == found[i].second.to)
+          expected.back().sum += found[i].second.sum;
+        else
+          expected.push_back(found[i].second);
+      require(
+          std::equal(expected.begin(), expected.end(), vertices_[v].list.begin(),
+                     vertices_[v].list.end(),
+                     [](const Entry& x, const Entry& y) { return x.to == y.to && x.sum == y.sum; }),
+          "1, a list that is not what is between points");
+      is_met[v] = 1;
+    }
+  }
+  for (Vertex v = 0; v < vertices_.size(); ++v)
+    require(is_met[v] != 0 || links_[v].count == 0 || vertices_[v].list.empty(),
+            "1, a list of nothing");
 }
 
 }  // namespace ramify

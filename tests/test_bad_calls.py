@@ -125,3 +125,38 @@ def test_the_way_out_leads_somewhere():
     tree = ramify.Hierarchy.from_linkage(scipy_linkage(X, "complete"))
     model = OHAC.from_hierarchy(tree, X).partial_fit(X[:1] + 0.1)
     assert len(model) == 13
+
+
+@pytest.mark.parametrize("linkage", ["ward", "centroid"])
+def test_a_model_of_roots_could_not_be_read_again(tmp_path, linkage):
+    """Nor a folder of it: what was acknowledged was lost."""
+    model = OHAC(metric="euclidean", linkage=linkage, n_clusters=3).fit(X)
+    model.save(tmp_path / "model.ramify")
+    assert ramify.load(tmp_path / "model.ramify").hierarchy() == model.hierarchy()
+    with ramify.open(tmp_path / "folder", OHAC(metric="euclidean", linkage=linkage)) as tree:
+        tree.add(X)
+    with ramify.open(tmp_path / "folder") as tree:
+        assert tree.hierarchy() == model.hierarchy()
+        assert tree.polish() == model.polish()
+
+
+@pytest.mark.parametrize("linkage", ["ward", "centroid"])
+def test_a_snapshot_of_roots_is_polished_as_one_of_squares(linkage):
+    tree = OHAC(metric="euclidean", linkage=linkage).fit(X).hierarchy()
+    assert tree.polish(X, metric="euclidean") == tree.polish(X)
+    with pytest.raises(ValueError, match="'euclidean' goes with linkage 'ward' and 'centroid'"):
+        tree.polish(X, metric="euclidean", linkage="average")
+
+
+def test_numbers_that_no_point_can_have_were_too_large_for_sqlite(tmp_path):
+    with ramify.open(tmp_path, OHAC()) as tree:
+        tree.add(X[:2], payloads=["a", "b"])
+        assert tree.payloads([10**30, 1, -(10**30)]) == {1: "b"}
+        with pytest.raises(TypeError, match="'float' object"):
+            tree.payloads([1.5])
+
+
+@pytest.mark.parametrize("apart", [[(0, 10**30)], [(0, 1, 2)], [0, 1], "ab", [(0.5, 1)]])
+def test_what_is_no_pair_cannot_be_apart(apart):
+    with pytest.raises(ValueError, match=r"pairs of points' arrival numbers"):
+        OHAC().fit(X).hierarchy().cut(n_clusters=2, apart=apart)

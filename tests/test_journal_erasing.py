@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import ramify
-from ramify.journal import _store, _upkeep
+from ramify.errors import UnreadableFileError
+from ramify.journal import _snapshots, _store, _upkeep
 from ramify.ray import ShardedOHAC
 from ramify.serve import running
 from tests.commands import done, fails
@@ -261,3 +262,20 @@ def test_a_server_erases_while_it_serves(tmp_path):
         assert found(tmp_path / "people", [3, 10]) == []
         assert httpx.post(f"{url}/trees/nothing/compact").status_code == 404
         assert tree.info()["points"] == N - 2
+
+
+def test_what_cannot_be_read_again_does_not_replace_what_can(tmp_path, monkeypatch):
+    """A snapshot of right bytes that no tree could be made of was all that was left."""
+    with ramify.open(tmp_path, ramify.OHAC(), erase_within=None) as tree:
+        tree.add([[0.0], [1.0], [2.0]])
+        before = tree.hierarchy()
+
+        def unreadable(found):
+            raise UnreadableFileError("holds no valid model")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(_snapshots, "from_file", unreadable)
+            with pytest.raises(UnreadableFileError):
+                tree.compact()
+    with ramify.open(tmp_path) as tree:
+        assert tree.hierarchy() == before

@@ -487,3 +487,12 @@ def test_a_leaf_that_was_merged_and_left_can_be_loaded(tmp_path):
     model.save(tmp_path / "t")
     for again in (ramify.load(tmp_path / "t"), pickle.loads(pickle.dumps(model))):
         assert again.partial_fit([[1.0]]).point_numbers_.tolist() == [2, 3]
+
+
+def test_a_snapshot_says_why_it_does_not_know_a_repeat():
+    """Pairs of a model may name any point, and a snapshot knows the first of each leaf."""
+    model = ramify.OHAC(duplicates="count").fit([[0.0], [0.0], [9.0]])
+    model.cannot_link(1, 2)
+    with pytest.raises(IndexError, match=r"leaves stand for several points.*cut the model"):
+        model.hierarchy().cut(n_clusters=2, apart=model.edits().apart)
+    assert model.cut(n_clusters=2).tolist() == [0, 0, 1]

@@ -111,3 +111,13 @@ def test_a_crash_between_a_tree_and_its_options_did_not_lose_them(tmp_path):
     (tmp_path / "b" / "about.json").write_text("{}")  # and no tree beside it
     with running(tmp_path) as address:
         assert httpx.put(f"{address}/trees/b", json=options).status_code == 201
+
+
+def test_the_log_does_not_keep_the_ids_of_points_that_were_forgotten(tmp_path, caplog):
+    caplog.set_level("INFO", "ramify.serve")
+    with running(tmp_path, log=True) as address, ramify.Client(address) as client:
+        client.create("a", dimension=2).add(rows(2), ids=["Mrs Jones", "Mr Smith"])
+        assert client.tree("a").point("Mrs Jones") is not None
+        client.tree("a").forget("Mrs Jones")
+    assert "/points/*" in caplog.text
+    assert "Jones" not in caplog.text

@@ -179,11 +179,23 @@ class Door:
             "request": request_id,
             "client": (scope.get("client") or ("?", 0))[0],
             "method": scope["method"],
-            "path": scope["path"][:200],
+            "path": _without_ids(scope["path"])[:200],
             "status": status,
             "ms": round(seconds * 1000, 2),
         }
         LOG.info(json.dumps(line))
+
+
+def _without_ids(path: str) -> str:
+    """A path without the id of a point, which a log must not keep once the point is forgotten.
+
+    Examples
+    --------
+    >>> _without_ids("/v1/trees/tickets/points/T1/path"), _without_ids("/v1/trees/tickets")
+    ('/v1/trees/tickets/points/*', '/v1/trees/tickets')
+    """
+    before, found, _ = path.partition("/points/")
+    return f"{before}{found}*" if found else path
 
 
 def _bearer(headers: dict[bytes, bytes]) -> str | None:

@@ -496,3 +496,13 @@ def test_a_snapshot_says_why_it_does_not_know_a_repeat():
     with pytest.raises(IndexError, match=r"leaves stand for several points.*cut the model"):
         model.hierarchy().cut(n_clusters=2, apart=model.edits().apart)
     assert model.cut(n_clusters=2).tolist() == [0, 0, 1]
+
+
+def test_the_first_point_of_a_cluster_is_one_that_is_there():
+    """The first of its first leaf had left, and an earlier one than the leaf's next is in it."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        model = ramify.OHAC(duplicates="count").fit(rng.integers(0, 3, (12, 1)).astype(float))
+        model.forget(rng.choice(12, 5, replace=False).tolist())
+        found = model.clusters(n_clusters=2)
+        assert [one.first_point for one in found] == [min(one.members) for one in found]

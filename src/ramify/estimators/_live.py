@@ -573,6 +573,9 @@ class Live:
     def clusters(self, cut: Cut) -> tuple[IntArray, IntArray, Rows, FloatArray, IntArray]:
         """Node ids, sizes, means, heights and first points of a cut's clusters."""
         nodes, sizes, means, heights, firsts = self._core.clusters(*cut)
+        if self.settings.options.tracks_members and len(self) < self._core.next_arrival:
+            _, places = np.unique(self.labels(cut), return_index=True)
+            firsts = self.numbers()[places]  # the first point of a leaf may have left
         return _plain(nodes), whole(sizes), self._told(means), heights, _plain(firsts)
 
     def path(self, number: int) -> tuple[IntArray, str]:

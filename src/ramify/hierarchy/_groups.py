@@ -162,15 +162,15 @@ class Groups(Cuts):
         heights = np.zeros(k)
         merged = nodes >= self.n_leaves
         heights[merged] = self.monotone_heights[nodes[merged] - self.n_leaves]
-        first = np.empty(k, dtype=np.int64)
-        kept = np.flatnonzero(labels >= 0)
-        first[labels[kept[::-1]]] = kept[::-1]  # of several values the last one stays
+        kept = labels >= 0
+        first = np.full(k, np.iinfo(np.int64).max)
+        np.minimum.at(first, labels[kept], self.point_numbers[kept])
         return Clusters(
             self._public_ids(nodes),
             sizes_of(labels, k, self.leaf_weights),
             None if rows is None else means_of(rows, labels, k, self.leaf_weights),
             heights,
-            self.point_numbers[first],
+            first,
             Ground(self, _frozen(labels), nodes, rows, texts, self._points()),
         )
 

@@ -870,6 +870,7 @@ GOLDEN_MODELS = {
     "RandomCut": {"n_clusters": 3, "random_state": 5},
     "BIRCH": {"n_clusters": 3, "threshold": 3.0},
     "HAC": {"n_clusters": 3, "metric": "cosine"},
+    "LiveGraphHAC": {"n_clusters": 3, "n_neighbors": 4, "weight": "jaccard"},
 }
 COLUMNS = ["x", "y", "größe"]
 
@@ -886,7 +887,7 @@ def golden_file(name, version):
 
 
 #: The first format that there was when an algorithm came.
-FIRST_FORMAT = {"RandomCut": 2}
+FIRST_FORMAT = {"RandomCut": 2, "LiveGraphHAC": 3}
 
 
 def golden_formats(name):

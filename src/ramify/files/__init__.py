@@ -7,9 +7,10 @@ not at all.
 """
 
 from ramify.files._arrow import require_pyarrow
+from ramify.files._columns import NoColumnError
 from ramify.files._names import Named, read_names
 from ramify.files._open import FORMATS, open_rows
-from ramify.files._source import BadRow, Batch, NoColumnError, ReadOptions, Source
+from ramify.files._source import BadRow, Batch, ReadOptions, Source
 from ramify.files._tables import TABLES, Table, open_log, open_table, table_format
 from ramify.files._whole import check_writable, whole_file
 

@@ -12,19 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.files._cells import plain_names
-from ramify.files._source import (
-    BadRow,
-    Batch,
-    Choice,
-    Name,
-    ReadOptions,
-    Rows,
-    Source,
-    choose,
-    listed,
-    real,
-    unusable,
-)
+from ramify.files._columns import Choice, choose, listed
+from ramify.files._source import BadRow, Batch, Name, ReadOptions, Rows, Source, real, unusable
 
 _FILE_MAGIC = b"ARROW1"
 _OLD_MAGIC = b"FEA1"

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from ramify.files._archive import Archive
 from ramify.files._cells import plain_names
+from ramify.files._columns import listed
 from ramify.files._headers import read_header
 from ramify.files._open import open_rows
-from ramify.files._source import Name, ReadOptions, listed
+from ramify.files._source import Name, ReadOptions
 
 
 class Named(NamedTuple):

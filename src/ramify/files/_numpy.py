@@ -16,20 +16,10 @@ import numpy.typing as npt
 
 from ramify.files._archive import Archive
 from ramify.files._cells import plain_names
+from ramify.files._columns import Choice, choose, listed
 from ramify.files._headers import Header, check_matrix, read_header
 from ramify.files._shuffled import random_order
-from ramify.files._source import (
-    BadRow,
-    Batch,
-    Choice,
-    Name,
-    ReadOptions,
-    Source,
-    choose,
-    listed,
-    real,
-    unusable,
-)
+from ramify.files._source import BadRow, Batch, Name, ReadOptions, Source, real, unusable
 
 
 class _Blocks(Source):

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ramify.files._cells import is_number, plain_number, python_only
+from ramify.files._columns import Choice, NoColumnError, choose, listed
 from ramify.files._headers import check_width
 from ramify.files._lines import Lines
 from ramify.files._records import (
@@ -35,14 +36,10 @@ from ramify.files._records import (
 from ramify.files._source import (
     BadRow,
     Batch,
-    Choice,
     Name,
-    NoColumnError,
     ReadOptions,
     Source,
-    choose,
     first_unusable,
-    listed,
     real,
     said_of,
 )

@@ -24,7 +24,15 @@ from ramify import _core
 from ramify.errors import BrokenTreeError
 from ramify.hierarchy._names import Names, read_names
 from ramify.hierarchy._order import canonical_rows
-from ramify.hierarchy._values import FloatArray, IntArray, frozen, own, whole
+from ramify.hierarchy._values import (
+    FloatArray,
+    IntArray,
+    frozen,
+    own,
+    read_numbers,
+    read_weights,
+    whole,
+)
 from ramify.ids import Id
 
 #: A node: its number, a cluster, or for a leaf the name of its point, if that is text.
@@ -82,11 +90,11 @@ class Tree:
         self._store("heights", linkages)
         self._store("node_ids", ids)
         self._store("names", None if names is None else read_names(names, n))
-        numbers = _read_numbers("point_numbers", point_numbers, n, ascending=leaf_numbers is None)
+        numbers = read_numbers("point_numbers", point_numbers, n, ascending=leaf_numbers is None)
         self._store("point_numbers", numbers)
-        read = numbers if leaf_numbers is None else _read_numbers("leaf_numbers", leaf_numbers, n)
+        read = numbers if leaf_numbers is None else read_numbers("leaf_numbers", leaf_numbers, n)
         self._store("leaf_numbers", read)
-        self._store("leaf_weights", _read_weights(leaf_weights, n))
+        self._store("leaf_weights", read_weights(leaf_weights, n))
         self._store("node_names", MappingProxyType({}))
         monotone = frozen(_core.monotone(merges, linkages), np.float64)
         if not np.isfinite(linkages).all():
@@ -399,32 +407,6 @@ class Tree:
         rows = canonical_rows(self.monotone_heights, self.sizes[self.n_leaves :], earliest)
         in_order = np.array_equal(rows, np.arange(self.n_leaves - 1))
         _require(in_order, 5, "rows are not sorted")
-
-
-def _read_numbers(
-    what: str, numbers: npt.ArrayLike | None, n: int, *, ascending: bool = True
-) -> IntArray:
-    """Numbers of the leaves, no two alike: 0, 1, 2, ... if none are given."""
-    read = frozen(np.arange(n) if numbers is None else whole(numbers), np.int64)
-    if read.shape != (n,):
-        raise ValueError(f"{what}: expected shape {(n,)}, got {read.shape}")
-    steps = np.diff(read if ascending else np.sort(read))
-    if (steps <= 0).any() or read.min() < 0:
-        how = "ascending numbers" if ascending else "numbers, no two alike,"
-        raise ValueError(f"{what}: expected {how} from 0 on")
-    return read
-
-
-def _read_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | None:
-    """How many points each leaf stands for; None if all are one."""
-    if weights is None:
-        return None
-    read = frozen(weights, np.float64)
-    if read.shape != (n,):
-        raise ValueError(f"leaf_weights: expected shape {(n,)}, got {read.shape}")
-    if not (np.isfinite(read) & (read > 0)).all():
-        raise ValueError("leaf_weights: expected finite numbers above 0")
-    return read
 
 
 def _require(holds: bool | np.bool, invariant: int, what: str) -> None:

@@ -31,3 +31,29 @@ def own(array: IntArray) -> IntArray:
     The core's is C's ``long long``, an equal type that NumPy prints differently.
     """
     return array.view(np.int64)
+
+
+def read_numbers(
+    what: str, numbers: npt.ArrayLike | None, n: int, *, ascending: bool = True
+) -> IntArray:
+    """Numbers of the leaves, no two alike: 0, 1, 2, ... if none are given."""
+    read = frozen(np.arange(n) if numbers is None else whole(numbers), np.int64)
+    if read.shape != (n,):
+        raise ValueError(f"{what}: expected shape {(n,)}, got {read.shape}")
+    steps = np.diff(read if ascending else np.sort(read))
+    if (steps <= 0).any() or read.min() < 0:
+        how = "ascending numbers" if ascending else "numbers, no two alike,"
+        raise ValueError(f"{what}: expected {how} from 0 on")
+    return read
+
+
+def read_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | None:
+    """How many points each leaf stands for; None if all are one."""
+    if weights is None:
+        return None
+    read = frozen(weights, np.float64)
+    if read.shape != (n,):
+        raise ValueError(f"leaf_weights: expected shape {(n,)}, got {read.shape}")
+    if not (np.isfinite(read) & (read > 0)).all():
+        raise ValueError("leaf_weights: expected finite numbers above 0")
+    return read

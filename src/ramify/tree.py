@@ -48,7 +48,8 @@ class TreeReads(Protocol):
     """What a tree can be asked. No question changes it, nor waits for a writer.
 
     A point is named by its arrival number, or by its id if that is text. A cut is one of
-    ``n_clusters``, ``height`` and ``max_size``.
+    ``n_clusters``, ``height`` and ``max_size``, or ``min_size``, alone or with one of the first
+    two: smaller branches join the clusters beside them.
 
     Examples
     --------
@@ -103,6 +104,7 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> IntArray:
         """Cluster of every point in a cut, in the order of ``point_numbers_``."""
 
@@ -112,6 +114,7 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> IntArray:
         """The same under ids of clusters that stay while the tree goes on."""
 
@@ -121,6 +124,7 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> Any:
         """The clusters of a cut, by label; each has label, node_id, size, height, first_point."""
 
@@ -134,6 +138,7 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points."""
 
@@ -147,6 +152,7 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> Any:
         """Where rows belong: labels, node_ids, points, distances, path_codes."""
 
@@ -238,6 +244,7 @@ class Keeps(TreeReads, TreeWrites, Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:

@@ -2,12 +2,13 @@
 """_groups.py: cluster objects of a live tree, and nodes by their ids."""
 
 from collections.abc import Callable
-from typing import Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from ramify.checks import is_whole, whole_number
 from ramify.estimators._anchors import Found
+from ramify.estimators._cut import Cut
 from ramify.estimators._guard import live
-from ramify.estimators._live import Cut, Live
+from ramify.estimators._live import Live
 from ramify.hierarchy import (
     Cluster,
     Clusters,
@@ -18,7 +19,7 @@ from ramify.hierarchy import (
     Points,
     SuggestedCut,
 )
-from ramify.hierarchy.seam import By, MetricName, Texts, check_way, texts_for
+from ramify.hierarchy.seam import By, MetricName, Texts, texts_for
 from ramify.ids import as_array
 
 
@@ -77,13 +78,16 @@ class GroupReader:
         """
         tree = self._fitted()
         words = None if texts is None else _texts(tree, texts)
-        if min_size is None and small == "join" and by != "stability":
-            return self._clusters(tree, self._cut(tree, n_clusters, height, max_size, by), words)
         options = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        check_way(by, options | {"min_size": min_size}, None)
-        given = {name: value for name, value in options.items() if value is not None}
+        if by == "stability":
+            given: dict[str, Any] = options | {"min_size": min_size}
+        else:
+            cut = self._cut(tree, **options, min_size=min_size, by=by)
+            if not cut.joins and small == "join":
+                return self._clusters(tree, cut, words)
+            given = cut.options
         still, points, rows = tree.still()
-        found = still._clusters_of(given | {"min_size": min_size}, small, rows, None, by)
+        found = still._clusters_of(given, small, rows, None, by)
         return _named(_of_points(found, points, words), tree)
 
     @live

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ramify.estimators._live import Cut, Live
+from ramify.estimators._cut import Cut
+from ramify.estimators._live import Live
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StickyLabels
 from ramify.hierarchy.seam import (
     By,
@@ -43,10 +44,11 @@ def moment_of(live: Live) -> Moment:
 
 def wanted_number(cut: Cut) -> int:
     """The number of clusters of a cut, which must be one into so many."""
-    by, value = cut
-    if by not in ("n_clusters", "variance"):
-        raise ValueError(f"like goes with n_clusters, and if wanted with by='variance'; got {by}")
-    return int(value)
+    if cut.by not in ("n_clusters", "variance") or cut.joins:
+        given = " and ".join(cut.options)
+        hint = "like goes with n_clusters, and if wanted with by='variance'"
+        raise ValueError(f"{hint}; got {given}")
+    return int(cut.value)
 
 
 def cut_like(

@@ -10,6 +10,7 @@ from ramify.estimators._changes import _step as step_of
 from ramify.estimators._changes import _weighed as weighed
 from ramify.estimators._changes import net_changes, touched
 from ramify.estimators._changing import ChangingClusterer, Forgetting
+from ramify.estimators._cut import Cut, Joined, read_cut
 from ramify.estimators._edits import Edits
 from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import read_times, read_weights
@@ -21,7 +22,7 @@ from ramify.estimators._replay import Families, Step, families_of, no_tree, repl
 from ramify.estimators._saved import _parameters as parameters_of
 from ramify.estimators._saved import _plain as plain_settings
 from ramify.estimators._saved import from_saved
-from ramify.estimators._settings import Duplicates
+from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._skipping import ZeroRows, skipped_rows
 from ramify.estimators._tracking import check_history
 
@@ -30,13 +31,17 @@ __all__ = [
     "BY_CLASS",
     "BY_CLASS_NAME",
     "BY_NAME",
+    "CUT",
+    "FREE",
     "Assignment",
     "ChangingClusterer",
+    "Cut",
     "Duplicates",
     "Edits",
     "Families",
     "Forgetting",
     "Identity",
+    "Joined",
     "Linkage",
     "OnlineClusterer",
     "Step",
@@ -51,6 +56,7 @@ __all__ = [
     "no_tree",
     "parameters_of",
     "plain_settings",
+    "read_cut",
     "read_times",
     "read_weights",
     "replay",

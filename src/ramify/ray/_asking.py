@@ -18,7 +18,7 @@ from ramify import saving
 from ramify.errors import HistoryError
 from ramify.estimators import OHAC, Changes
 from ramify.estimators.part import model_of, whole
-from ramify.estimators.seam import Assignment, Identity, no_tree
+from ramify.estimators.seam import Assignment, Cut, Identity, Joined, no_tree
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, as_array
 from ramify.journal import Hit
@@ -27,7 +27,7 @@ from ramify.ray import _naming
 from ramify.ray._head import Head
 from ramify.ray._outline import Outline
 from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families
-from ramify.ray._plan import Crew, Cut, Plan
+from ramify.ray._plan import Crew, Plan
 from ramify.ray._tables import ClusterTable, PointChanges
 from ramify.ray._top import CutNodes, Stitched, Top, global_ids, spliced
 from ramify.ray._turns import Turns, in_turn
@@ -46,6 +46,7 @@ class Asking:
     _head: Head
     _outlines: tuple[Any, list[Outline], Stitched] | None
     _whole: tuple[int, Hierarchy] | None
+    _joined_of: tuple[int, Cut, Joined] | None = None  # the latest, and of which operation
     _seen: dict[int, Seen]  # versions that can be asked about
     _keep: int  # at most so many, beside the latest
 
@@ -98,15 +99,27 @@ class Asking:
     @in_turn
     def labels(self, cut: Cut) -> tuple[IntArray, IntArray]:
         """Numbers of all points, ascending, and the label of each one's cluster."""
-        _, stitched = self._stitched(*cut)
-        found = stitched.cut(*cut)
-        told = self._ask_all("units", None, self._parts, *cut)
+        if cut.joins:
+            joined = self._joined(cut)
+            return joined.points.numbers, joined.labels
+        by, value, _ = cut
+        _, stitched = self._stitched(by, value)
+        found = stitched.cut(by, value)
+        told = self._ask_all("units", None, self._parts, by, value)
         numbers = np.concatenate([one for one, _ in told])
         labels = [
             found.labels[stitched.offsets[shard] + units] for shard, (_, units) in enumerate(told)
         ]
         order = np.argsort(numbers)
         return numbers[order], np.concatenate(labels)[order]
+
+    def _joined(self, cut: Cut) -> Joined:
+        """The clusters of a cut whose small branches join others, in the whole tree. O(n)."""
+        kept = self._joined_of
+        if kept is None or kept[:2] != (self.op, cut):
+            tree = self.hierarchy()
+            kept = self._joined_of = self.op, cut, Joined(cut, tree, tree._points(), None)
+        return kept[2]
 
     @in_turn
     def stable_labels(self, cut: Cut) -> IntArray:
@@ -131,8 +144,12 @@ class Asking:
     def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points."""
         holders = self._known_holders(numbers)
-        _, stitched = self._stitched(*cut)
-        found = stitched.cut(*cut)
+        if cut.joins:
+            joined = self._joined(cut)
+            of = joined.labels_of(numbers)
+            return of, joined.node_ids[of]
+        _, stitched = self._stitched(*cut[:2])
+        found = stitched.cut(*cut[:2])
         places = self._places(numbers, holders, cut, stitched)
         labels = found.labels[places]
         return labels, stitched.ids[found.places[labels]]
@@ -158,7 +175,7 @@ class Asking:
         calls: list[tuple[int, str, tuple[Any, ...]]] = []
         for shard in np.unique(holders).tolist():
             mine = np.ascontiguousarray(numbers[holders == shard])
-            calls.append((shard, "units", (mine, self._parts, *cut)))
+            calls.append((shard, "units", (mine, self._parts, *cut[:2])))
         places = np.empty(len(numbers), np.int64)
         for (shard, *_), (_, units) in zip(calls, self._crew.ask(calls), strict=True):
             places[holders == shard] = stitched.offsets[shard] + units
@@ -167,9 +184,9 @@ class Asking:
     @in_turn
     def path(self, number: int) -> tuple[IntArray, str]:
         """Node ids from the root down to a point, and its turns: the top's, then its shard's."""
-        wanted, whole = np.array([number]), ("n_clusters", 1)
+        wanted, whole = np.array([number]), Cut("n_clusters", 1)
         (shard,) = self._known_holders(wanted).tolist()
-        outlines, stitched = self._stitched(*whole)
+        outlines, stitched = self._stitched(*whole[:2])
         (place,) = self._places(wanted, np.array([shard]), whole, stitched)
         ((nodes, turns),) = self._crew.ask([(shard, "path", (number,))])
         unit = outlines[shard].ids[place - stitched.offsets[shard]]
@@ -196,8 +213,13 @@ class Asking:
     def assign(self, rows: Rows, cut: Cut) -> Assignment:
         """Where rows belong; nothing is inserted."""
         numbers, distances, holders = self.nearest(rows, 1)
-        _, stitched = self._stitched(*cut)
-        found = stitched.cut(*cut)
+        if cut.joins:
+            joined = self._joined(cut)
+            labels = joined.labels_of(numbers[:, 0])
+            told = joined.node_ids[labels], numbers[:, 0], distances[:, 0]
+            return Assignment(labels, *told, [joined.codes[one] for one in labels.tolist()])
+        _, stitched = self._stitched(*cut[:2])
+        found = stitched.cut(*cut[:2])
         places = self._places(numbers[:, 0], holders[:, 0], cut, stitched)
         labels = found.labels[places]
         heads = found.places[labels]
@@ -206,9 +228,16 @@ class Asking:
 
     @in_turn
     def clusters(self, cut: Cut) -> ClusterTable:
-        """The clusters of a cut, from summaries alone."""
-        _, stitched = self._stitched(*cut)
-        found: CutNodes = stitched.cut(*cut)
+        """The clusters of a cut, from summaries alone; with a least size from all points."""
+        if cut.joins:
+            tree = self.hierarchy()
+            of = Joined(cut, tree, tree._points(), self.points()[1]).clusters
+            about = of.node_ids, of.sizes, of.means, of.heights, of.first_points
+            spreads = of.spreads
+            assert spreads is not None
+            return ClusterTable(*about, spreads)
+        _, stitched = self._stitched(*cut[:2])
+        found: CutNodes = stitched.cut(*cut[:2])
         at = found.places
         heights = np.where(stitched.counts[at] > 1, stitched.monotone[at], 0.0)
         return ClusterTable(

@@ -79,6 +79,7 @@ class NewTree(BaseModel):
     n_neighbors: Annotated[int, Field(ge=1, le=100)] | None = None
     n_clusters: Annotated[int, Field(ge=1, le=BIGGEST)] | None = None
     distance_threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    min_size: Annotated[int, Field(ge=1, le=BIGGEST)] | None = None
     window: Annotated[int, Field(ge=1, le=BIGGEST)] | None = None
     max_age: Annotated[float, Field(gt=0, allow_inf_nan=False)] | str | None = None
     duplicates: Literal["keep", "count"] | None = None

@@ -202,6 +202,41 @@ def test_a_tree_of_its_own_cut_has_no_small_clusters(tmp_path, home):
 
 
 @pytest.mark.parametrize("home", HOMES)
+def test_cuts_hold_still_in_every_home(tmp_path, home):
+    """Of two trees of the same stream, one in an estimator, each cut holds on to the same one."""
+    X, ids, _ = stream()
+    live = ramify.OHAC(history=20, n_clusters=3)
+    with ExitStack() as stack:
+        tree = open_home(home, tmp_path, stack)
+        first = []
+        for one in (tree, live):
+            one.partial_fit(X[:30], ids=ids[:30])
+            first.append((one.cut(n_clusters=5, like=()), one.stable_labels(n_clusters=5)))
+        for one in (tree, live):
+            one.partial_fit(X[30:], ids=ids[30:])
+            one.forget(ids[:6])
+        assert first[0][0].tolist() == first[1][0].tolist()
+        named = dict(zip(ids[:30], first[1][0].tolist(), strict=True))
+        numbered = dict(enumerate(first[1][0].tolist()))
+        listed = live.cut(n_clusters=9).tolist()
+        prices = set()
+        for stickiness in (0.0, 0.5, 9.0):
+            for like in (first[1][0], named, numbered, listed):
+                told = tree.cut(n_clusters=5, like=like, stickiness=stickiness)
+                wanted = live.cut(n_clusters=5, like=like, stickiness=stickiness)
+                assert told.tolist() == wanted.tolist()
+                for field in ("price", "moved", "moved_plainly"):
+                    assert getattr(told, field) == pytest.approx(getattr(wanted, field))
+                assert told.point_numbers.tolist() == live.point_numbers_.tolist()
+                prices.add(told.price > 0)
+            held = [one.stable_labels(n_clusters=5, stickiness=stickiness) for one in (tree, live)]
+            assert held[0].tolist() == held[1].tolist()
+        assert prices == {False, True}
+        with pytest.raises((ValueError, ramify.client.RemoteError), match="like goes with"):
+            tree.cut(height=1.0, like=listed)
+
+
+@pytest.mark.parametrize("home", HOMES)
 def test_a_cut_that_cannot_be_is_refused_in_every_home(homes, home):
     for cut, said in (
         ({"max_size": 9, "min_size": 2}, "give one of"),

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy.typing as npt
 
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StopWords
+from ramify.hierarchy.seam import STICKINESS, Like
 from ramify.ids import Id
 from ramify.metric import Metric
 from ramify.points import RealType, Rows
@@ -105,8 +106,14 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        like: Like | None = None,
+        stickiness: float = STICKINESS,
     ) -> IntArray:
-        """Cluster of every point in a cut, in the order of ``point_numbers_``."""
+        """Cluster of every point in a cut, in the order of ``point_numbers_``.
+
+        With ``like``, the labels of an earlier cut into clusters, this one holds on to it as far as
+        ``stickiness`` says, and tells what that has cost.
+        """
 
     def stable_labels(
         self,
@@ -115,8 +122,12 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        stickiness: float = 0.0,
     ) -> IntArray:
-        """The same under ids of clusters that stay while the tree goes on."""
+        """The same under ids of clusters that stay while the tree goes on.
+
+        With ``stickiness`` the cut, too, holds on to the one that was last asked for.
+        """
 
     def clusters(
         self,

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ramify.client._calls import plain
 from ramify.estimators import Changes
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
+from ramify.hierarchy.seam import Sticky
 from ramify.ids import Id, as_array
 from ramify.saving import load
 from ramify.tree import Receipt
@@ -83,6 +85,21 @@ def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     names = ("label", "node", "name", "size", "height", "first_point")
     plain: list[Any] = [*(told[name] for name in names), numbers, shown, told.get("parent")]
     return RemoteCluster(*plain)
+
+
+def plain_labels(like: Any) -> dict[str, Any]:
+    """Labels of an earlier cut, as a server takes them."""
+    if isinstance(like, StickyLabels):
+        return {"numbers": like.point_numbers.tolist(), "labels": like.tolist()}
+    if isinstance(like, Mapping):
+        return {"points": plain(like.keys()), "labels": plain(like.values())}
+    return {"labels": plain(like)}
+
+
+def sticky_of(told: Mapping[str, Any]) -> StickyLabels:
+    """A cut that held on to an earlier one, and what that has cost."""
+    cost = Sticky(integers([]), told["price"], told["moved"], told["moved_plainly"])
+    return StickyLabels(integers(told["labels"]), cost, integers(told["numbers"]))
 
 
 def assignment_of(told: Mapping[str, Any]) -> RemoteAssignment:

@@ -24,6 +24,7 @@ from ramify.estimators._saved import _plain as plain_settings
 from ramify.estimators._saved import from_saved
 from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._skipping import ZeroRows, skipped_rows
+from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
 from ramify.estimators._tracking import check_history
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Identity",
     "Joined",
     "Linkage",
+    "Moment",
     "OnlineClusterer",
     "Step",
     "ZeroRows",
@@ -50,6 +52,7 @@ __all__ = [
     "check_cut",
     "check_history",
     "check_metric",
+    "cut_of_moment",
     "families_of",
     "from_saved",
     "net_changes",
@@ -63,5 +66,6 @@ __all__ = [
     "skipped_rows",
     "step_of",
     "touched",
+    "wanted_number",
     "weighed",
 ]

@@ -339,6 +339,7 @@ class Growing(Editing):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        stickiness: float = 0.0,
     ) -> IntArray:
         """Ids of the clusters of all points that stay while the tree goes on.
 
@@ -358,6 +359,7 @@ class Growing(Editing):
             "height": height,
             "max_size": max_size,
             "min_size": min_size,
+            "stickiness": stickiness or None,
         }
         given = {
             name: plain_value(name, value, finite=False)

@@ -18,8 +18,18 @@ from ramify import saving
 from ramify.errors import HistoryError
 from ramify.estimators import OHAC, Changes
 from ramify.estimators.part import model_of, whole
-from ramify.estimators.seam import Assignment, Cut, Identity, Joined, no_tree
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.estimators.seam import (
+    Assignment,
+    Cut,
+    Identity,
+    Joined,
+    Moment,
+    cut_of_moment,
+    no_tree,
+    wanted_number,
+)
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
+from ramify.hierarchy.seam import Numbered
 from ramify.ids import Id, as_array
 from ramify.journal import Hit
 from ramify.points import Rows
@@ -122,11 +132,24 @@ class Asking:
         return kept[2]
 
     @in_turn
-    def stable_labels(self, cut: Cut) -> IntArray:
+    def cut_like(self, like: Any, n_clusters: int, price: float) -> StickyLabels:
+        """A cut that holds on to the clusters of an earlier one. O(n k)."""
+        tree = self.hierarchy()
+        moment = Moment(tree, tree._points(), None, self._weights(), self.number)
+        return cut_of_moment(moment, like, n_clusters, price)
+
+    @in_turn
+    def stable_labels(self, cut: Cut, price: float) -> IntArray:
         """Ids of the clusters of all points that stay, written down before they are told."""
-        numbers, labels = self.labels(cut)
         body = self._head.names()
-        identity = Identity() if body is None else _naming.read(body).of_points(numbers)
+        identity = Identity() if body is None else _naming.read(body)
+        seen = identity.seen(cut)
+        if price == 0 or seen is None:
+            numbers, labels = self.labels(cut)
+        else:
+            sticky = self.cut_like(Numbered(seen.points, seen.ids), wanted_number(cut), price)
+            numbers, labels = sticky.point_numbers, np.asarray(sticky)
+        identity = identity.of_points(numbers)
         found = identity.name(cut, numbers, labels, self._weights())
         self._head.set_names(_naming.written(identity))
         return found

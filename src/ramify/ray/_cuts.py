@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.estimators.seam import Assignment, Cut
+from ramify.estimators.seam import Assignment, Cut, wanted_number
 from ramify.hierarchy import Clusters, FloatArray, IntArray
+from ramify.hierarchy.seam import STICKINESS, Like, read_stickiness
 from ramify.ids import Id
 from ramify.points import read_rows
 from ramify.ray._tables import ClusterTable
@@ -53,6 +54,8 @@ class ShardCuts(Handle):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        like: Like | None = None,
+        stickiness: float = STICKINESS,
     ) -> IntArray:
         """Label every point with its cluster, in any cut of the tree as it is now.
 
@@ -60,6 +63,8 @@ class ShardCuts(Handle):
         ----------
         n_clusters, height, max_size, min_size : optional
             As in :meth:`ramify.OHAC.cut`; none for the model's own.
+        like, stickiness : optional
+            As there; the whole tree is looked at in one place.
 
         Examples
         --------
@@ -69,10 +74,12 @@ class ShardCuts(Handle):
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).cut(n_clusters=2)
         array([0, 0, 1])
         """
-        labels: IntArray = self._ask(
-            "labels",
-            self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size),
-        )[1]
+        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
+        if like is not None:
+            wanted = wanted_number(cut)
+            sticky: IntArray = self._ask("cut_like", like, wanted, read_stickiness(stickiness))
+            return sticky
+        labels: IntArray = self._ask("labels", cut)[1]
         return labels
 
     def stable_labels(
@@ -82,6 +89,7 @@ class ShardCuts(Handle):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        stickiness: float = 0.0,
     ) -> IntArray:
         """Ids of the clusters of all points that stay while the tree goes on.
 
@@ -98,7 +106,7 @@ class ShardCuts(Handle):
         array([0, 0, 0, 0, 0, 2])
         """
         cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
-        found: IntArray = self._ask("stable_labels", cut)
+        found: IntArray = self._ask("stable_labels", cut, read_stickiness(stickiness))
         return found
 
     def cluster_of(

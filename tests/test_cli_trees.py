@@ -591,8 +591,8 @@ def test_cut_holds_on_to_the_table_of_an_earlier_cut(named, tree, plain, tmp_pat
 def test_assign_knows_clusters_that_small_ones_have_joined(plain, tmp_path):
     rows = tmp_path / "rows.npy"
     np.save(rows, IRIS.points[:7])
-    out = done("assign", plain, rows, "-k", 3, "--min-size", 40).out
-    labels = ramify.load(plain).hierarchy().cut(n_clusters=3, min_size=40)
+    out = done("assign", plain, rows, "-k", 3, "--min-size", 30).out
+    labels = ramify.load(plain).hierarchy().cut(n_clusters=3, min_size=30)
     assert [int(row["cluster"]) for row in rows_of(out)] == labels[:7].tolist()
 
 

@@ -15,6 +15,8 @@ import pytest
 
 import ramify
 from ramify import tree as faces
+from ramify.estimators._cut import read_cut
+from ramify.estimators._identity import Identity
 from ramify.ray import ShardedOHAC
 from ramify.ray._served import ServedTree
 from ramify.serve import running
@@ -341,6 +343,47 @@ def test_the_old_name_of_a_cut_is_understood_over_http(homes):
 def test_ids_of_clusters_stay_in_every_home(homes, home):
     labels = homes[home].stable_labels(n_clusters=3)
     assert labels.tolist() == homes["live"].stable_labels(n_clusters=3).tolist()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_clusters_are_called_what_stable_labels_called_them(tmp_path, home):
+    """Reading gives no ids: a cluster that is new since they were given has none."""
+    X = stream()[0]
+    cuts = [{"n_clusters": 3}, {"height": 3.0}, {"n_clusters": 4, "min_size": 4}, {"max_size": 9}]
+
+    def told(tree, **cut):
+        return [one.stable_id for one in tree.clusters(**cut)]
+
+    def given(tree, **cut):
+        stable, labels = tree.stable_labels(**cut).tolist(), tree.cut(**cut).tolist()
+        return list(dict(sorted(zip(labels, stable, strict=True))).values())
+
+    with ExitStack() as stack:
+        tree, again = open_home(home, tmp_path, stack), Identity()
+        for stop in (30, 45, 60):
+            tree.partial_fit(X[stop - 15 if stop > 30 else 0 : stop])
+            if stop == 60:
+                tree.forget([3, 50])
+            for options in cuts:
+                cut = read_cut(options, 99)
+                labels, numbers = tree.cut(**options), tree.point_numbers_
+                kept = again.known(cut, numbers, labels).tolist()
+                wanted = [None if one < 0 else one for one in kept]
+                assert told(tree, **options) == wanted
+                assert told(tree, **options) == wanted  # which has changed nothing
+                again.name(cut, numbers, labels)
+                assert given(tree, **options) == told(tree, **options)
+                least = options.get("min_size")
+                if "n_clusters" in options:
+                    levels = tree.levels(1, options["n_clusters"], min_size=least)
+                    assert [one.stable_id for one in levels[0]] == [None]
+                    assert [one.stable_id for one in levels[1]] == told(tree, **options)
+        before = [told(tree, **cut) for cut in cuts]
+        assert not any(None in ids for ids in before)
+    if home in ("folder", "shards"):
+        with ExitStack() as stack:
+            tree = open_home(home, tmp_path, stack)
+            assert [told(tree, **cut) for cut in cuts] == before
 
 
 @pytest.mark.parametrize("home", HOMES)

@@ -137,7 +137,11 @@ class TreeReads(Protocol):
         max_size: int | None = None,
         min_size: int | None = None,
     ) -> Any:
-        """The clusters of a cut, by label; each has label, node_id, size, height, first_point."""
+        """The clusters of a cut, by label.
+
+        Each has label, node_id, stable_id, size, height, first_point. ``stable_id`` is what
+        ``stable_labels`` of the same cut last called it; None if it is new since then.
+        """
 
     def levels(self, *n_clusters: int, min_size: int | None = None) -> Any:
         """The clusters of several cuts, the coarsest first; each knows its parent's label."""
@@ -350,8 +354,12 @@ def of_one_version(tree: Any, ask: Callable[[], Any]) -> tuple[int, Any]:
     ...     of_one_version(tree.partial_fit([[0.0], [1.0]]), lambda: len(tree))
     (2, 2)
     """
-    before, found = tree.version, ask()
-    if tree.version == before:
+    before = tree.version
+    try:
+        found = ask()
+    except RuntimeError:  # the tree has changed since what it is about was read
+        found = None
+    if found is not None and tree.version == before:
         return before, found
     told: tuple[int, Any] = tree.between(lambda: (tree.version, ask()))
     return told

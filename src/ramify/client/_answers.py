@@ -39,6 +39,7 @@ class RemoteCluster:
     representatives: tuple[int, ...]  #: numbers of points that show what it holds
     examples: tuple[dict[str, Any], ...]  #: the same points: number, id, payload
     parent: int | None = None  #: label of the cluster that holds it, at a level
+    stable_id: int | None = None  #: that stays while the tree goes on; None if it is new
 
     def __repr__(self) -> str:
         label = f"{self.label}" if self.name is None else f"{self.label} {self.name!r}"
@@ -83,7 +84,8 @@ def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     shown = tuple(told.get("representatives", ()))
     numbers = tuple(one["number"] for one in shown)
     names = ("label", "node", "name", "size", "height", "first_point")
-    plain: list[Any] = [*(told[name] for name in names), numbers, shown, told.get("parent")]
+    rest = numbers, shown, told.get("parent"), told.get("stable_id")
+    plain: list[Any] = [*(told[name] for name in names), *rest]
     return RemoteCluster(*plain)
 
 

@@ -9,6 +9,7 @@ from ramify.estimators._anchors import Found
 from ramify.estimators._cut import Cut
 from ramify.estimators._guard import live
 from ramify.estimators._live import Live
+from ramify.estimators._sticky import Moment, moment_of
 from ramify.hierarchy import (
     Cluster,
     Clusters,
@@ -79,6 +80,7 @@ class GroupReader:
         tree = self._fitted()
         words = None if texts is None else _texts(tree, texts)
         options = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut = None
         if by == "stability":
             given: dict[str, Any] = options | {"min_size": min_size}
         else:
@@ -86,9 +88,12 @@ class GroupReader:
             if not cut.joins and small == "join":
                 return self._clusters(tree, cut, words)
             given = cut.options
-        still, points, rows = tree.still()
-        found = still._clusters_of(given, small, rows, None, by)
-        return _named(_of_points(found, points, words), tree)
+        moment = moment_of(tree)
+        found = moment.tree._clusters_of(given, small, moment.rows, None, by)
+        found = _named(_of_points(found, moment.points, words), tree)
+        if cut is not None and small == "join":
+            found._stable = _stable_ids(tree, cut, moment, found)
+        return found
 
     @live
     def levels(
@@ -122,12 +127,17 @@ class GroupReader:
         """
         live = self._fitted()
         words = None if texts is None else _texts(live, texts)
-        tree, points, rows = live.still()
+        moment = moment_of(live)
+        tree, points, rows, *_ = moment
         metric = self._rows_by
         found = tree.levels(
             *n_clusters, X=rows, min_size=min_size, small=small, by=by, metric=metric
         )
-        return Levels([_named(_of_points(level, points, words), live) for level in found])
+        levels = [_named(_of_points(level, points, words), live) for level in found]
+        if by == "height" and small == "join":
+            for count, level in zip(n_clusters, levels, strict=True):
+                level._stable = _stable_ids(live, Cut("n_clusters", count, min_size), moment, level)
+        return Levels(levels)
 
     @live
     def suggest_cuts(
@@ -234,17 +244,33 @@ class GroupReader:
         arrays = tree.clusters(cut)
         version = before if tree.version == before else None
 
-        def look() -> Ground:
-            still, points, rows = tree.still()
+        def require_same() -> None:
             if self._live is not tree or tree.version != version:
                 raise RuntimeError(
                     "the tree has changed since these clusters were read; ask for them again, or "
                     "take those of model.hierarchy(), which stays as it is"
                 )
+
+        def stable_ids() -> IntArray:
+            found = tree.stable_ids(cut, len(arrays[0]))
+            require_same()
+            return found
+
+        def look() -> Ground:
+            still, points, rows = tree.still()
+            require_same()
             nodes = still._nodes_of(arrays[0])
             return Ground(still, still._labels_at(nodes), nodes, rows, texts, points)
 
-        return _named(Clusters(*arrays, look), tree)
+        clusters = Clusters(*arrays, look)
+        clusters._stable = stable_ids
+        return _named(clusters, tree)
+
+
+def _stable_ids(tree: Live, cut: Cut, moment: Moment, found: Clusters) -> Callable[[], IntArray]:
+    """Ids that stay of the clusters of a snapshot, looked up when they are asked for."""
+    points, weights = moment.points.numbers, moment.weights
+    return lambda: tree.identity.known(cut, points, found.labels, weights)
 
 
 def _texts(tree: Live, texts: Texts) -> list[str]:

@@ -47,6 +47,19 @@ class Identity:
 
         ``weights`` say how much each point counts; None: once.
         """
+        ids = self.known(cut, points, labels, weights)
+        new = np.flatnonzero(ids < 0)
+        ids[new] = self.next_id + np.arange(len(new))
+        named = Seen(points, ids[labels])
+        # In an order in which Ctrl-C between two steps spends ids and doubles none.
+        self.next_id += len(new)
+        self._cuts = dict([*self.cuts(without=cut), (cut, named)][-MOST_CUTS:])
+        return named.ids
+
+    def known(
+        self, cut: Cut, points: IntArray, labels: IntArray, weights: FloatArray | None = None
+    ) -> IntArray:
+        """The id of each cluster, by label, that it has from then; -1: it is new. O(n log n)."""
         ids = np.full(int(labels.max()) + 1, -1)
         if (seen := self._cuts.get(cut)) is not None:
             _, then, now = np.intersect1d(
@@ -55,13 +68,7 @@ class Identity:
             counts = None if weights is None else weights[now]
             kept, clusters = carried_over(seen.ids[then], labels[now], counts)
             ids[clusters] = kept
-        new = np.flatnonzero(ids < 0)
-        ids[new] = self.next_id + np.arange(len(new))
-        named = Seen(points, ids[labels])
-        # In an order in which Ctrl-C between two steps spends ids and doubles none.
-        self.next_id += len(new)
-        self._cuts = dict([*self.cuts(without=cut), (cut, named)][-MOST_CUTS:])
-        return named.ids
+        return ids
 
     def seen(self, cut: Cut) -> Seen | None:
         """A cut when it was last asked for, if it is remembered."""

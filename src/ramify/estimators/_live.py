@@ -19,7 +19,7 @@ from ramify.estimators._apart import Apart
 from ramify.estimators._changes import Past
 from ramify.estimators._cut import Cut, Joined
 from ramify.estimators._depth import DepthWatch
-from ramify.estimators._identity import Identity
+from ramify.estimators._identity import Identity, Seen
 from ramify.estimators._leaving import Along, Clock, Oldest, Plan, plan_ages, plan_window
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.estimators._skipping import Mask, with_column, without_column
@@ -124,6 +124,7 @@ class Live:
         "_joined",
         "_labels",
         "_oldest",
+        "_stable",
         "accepted",
         "anchors",
         "begun",
@@ -151,6 +152,7 @@ class Live:
         self._depth_watch = DepthWatch() if settings.linkage == "centroid" else None
         self._hierarchy: _Frozen | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
+        self._stable: tuple[int, Seen, IntArray] | None = None
         self._joined: tuple[int, Cut, Joined] | None = None
         self._oldest = Oldest()
         self._clock: Clock | None = None
@@ -397,7 +399,8 @@ class Live:
             self._renew_names(numbers)
         with self.anchors.leave(numbers, self.numbers):
             self._core.erase_many(numbers.astype(np.uint64))
-        self._hierarchy = self._labels = self._joined = None  # what is forgotten is gone
+        # What is forgotten is gone.
+        self._hierarchy = self._labels = self._joined = self._stable = None
         self.known_ids()
 
     def wanted(self, points: object) -> IntArray:
@@ -769,6 +772,23 @@ class Live:
             labels.setflags(write=False)
             kept = version, cut, labels
             self._labels = kept
+        return kept[2]
+
+    def stable_ids(self, cut: Cut, count: int) -> IntArray:
+        """Ids that stay of the clusters of a cut, by label; -1: of one that is new.
+
+        O(n log n) after a change if they were ever given, and else nothing.
+        """
+        seen, kept = self.identity.seen(cut), self._stable
+        if seen is None:
+            return np.full(count, -1)
+        if kept is None or kept[0] != self._core.version or kept[1] is not seen:
+            while True:
+                version = self._core.version
+                found = self.numbers(), self.labels(cut), self.weights()
+                if version == self._core.version:
+                    break
+            kept = self._stable = version, seen, self.identity.known(cut, *found)
         return kept[2]
 
     def joined(self, cut: Cut) -> Joined:

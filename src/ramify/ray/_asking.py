@@ -56,6 +56,7 @@ class Asking:
     _head: Head
     _outlines: tuple[Any, list[Outline], Stitched] | None
     _whole: tuple[int, Hierarchy] | None
+    _identity: Identity | None = None  # as it was last read or written
     _joined_of: tuple[int, Cut, Joined] | None = None  # the latest, and of which operation
     _seen: dict[int, Seen]  # versions that can be asked about
     _keep: int  # at most so many, beside the latest
@@ -141,8 +142,7 @@ class Asking:
     @in_turn
     def stable_labels(self, cut: Cut, price: float) -> IntArray:
         """Ids of the clusters of all points that stay, written down before they are told."""
-        body = self._head.names()
-        identity = Identity() if body is None else _naming.read(body)
+        identity = self._known_identity()
         seen = identity.seen(cut)
         if price == 0 or seen is None:
             numbers, labels = self.labels(cut)
@@ -152,7 +152,23 @@ class Asking:
         identity = identity.of_points(numbers)
         found = identity.name(cut, numbers, labels, self._weights())
         self._head.set_names(_naming.written(identity))
+        self._identity = identity
         return found
+
+    def _known_identity(self) -> Identity:
+        """The ids of clusters that were last written down."""
+        if self._identity is None:
+            body = self._head.names()
+            self._identity = Identity() if body is None else _naming.read(body)
+        return self._identity
+
+    @in_turn
+    def stable_ids(self, cut: Cut) -> IntArray | None:
+        """The ids of the clusters of a cut from then, by label; -1: new. None: it has none."""
+        identity = self._known_identity()
+        if identity.seen(cut) is None:
+            return None
+        return identity.known(cut, *self.labels(cut), self._weights())
 
     def _weights(self) -> FloatArray | None:
         """What all points stand for, in order of arrival; None if each is one."""
@@ -258,7 +274,7 @@ class Asking:
             about = of.node_ids, of.sizes, of.means, of.heights, of.first_points
             spreads = of.spreads
             assert spreads is not None
-            return ClusterTable(*about, spreads)
+            return ClusterTable(*about, spreads, self.stable_ids(cut))
         _, stitched = self._stitched(*cut[:2])
         found: CutNodes = stitched.cut(*cut[:2])
         at = found.places
@@ -270,6 +286,7 @@ class Asking:
             heights,
             stitched.firsts[at],
             stitched.ssds[at] / stitched.weights[at],
+            self.stable_ids(cut),
         )
 
     @in_turn

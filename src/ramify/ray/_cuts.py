@@ -228,6 +228,7 @@ class ShardCuts(Handle):
         )
         clusters = Clusters(*found[:5], _no_ground)
         clusters._spreads = found.spreads
+        clusters._stable = found.stable_ids
         return clusters
 
     def path(self, point: int | str) -> IntArray:

@@ -14,7 +14,7 @@ from ramify import lean
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
 from ramify.estimators import OHAC, Changes
-from ramify.estimators.seam import CUT, check_history
+from ramify.estimators.seam import CUT, Cut, check_history
 from ramify.hierarchy import Hierarchy, Levels, StopWords
 from ramify.ids import Id, IdArray, as_array
 from ramify.journal import Hit
@@ -205,12 +205,15 @@ class ShardReader(ShardCuts):
         """
         self._require_points()
         by_direction = METRICS[self.metric].unit_rows
-        return self.hierarchy().levels(
+        found = self.hierarchy().levels(
             *n_clusters,
             X=self.points(),
             min_size=min_size,
             metric="cosine" if by_direction else "sqeuclidean",
         )
+        for count, level in zip(n_clusters, found, strict=True):
+            level._stable = self._ask("stable_ids", Cut("n_clusters", count, min_size))
+        return found
 
     @property
     def version(self) -> int:

@@ -67,9 +67,11 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
         name: str,
         cut: Cut,
         stickiness: Annotated[float, Query(ge=0, allow_inf_nan=False)] = 0.0,
+        brief: Annotated[bool, Query(description="Give ids, and tell no labels")] = False,
     ) -> dict[str, Any]:
         """Which ids were given is written down, so a token that may only read may not ask."""
-        return {"labels": begun(name).stable_labels(**cut, stickiness=stickiness).tolist()}
+        found = begun(name).stable_labels(**cut, stickiness=stickiness)
+        return {"clusters": len(np.unique(found))} if brief else {"labels": found.tolist()}
 
     @api.get("/trees/{name}/levels", summary="Several cuts, and which cluster sits in which")
     def levels(

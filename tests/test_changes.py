@@ -74,6 +74,14 @@ def snapshot(model):
     return model.hierarchy() if len(model) else None
 
 
+def groups_of(tree, *, min_size, **cut):
+    """Numbers of the leaves of each cluster, which are all one cluster where they are too few."""
+    if tree is None:
+        return []
+    labels = tree.cut(min_size=min(min_size, len(tree)), **cut)
+    return [frozenset(tree.leaf_numbers[labels == i].tolist()) for i in range(labels.max() + 1)]
+
+
 def told(found):
     return {name: set(getattr(found, name).tolist()) for name in found.__slots__[2:10]}
 
@@ -125,6 +133,11 @@ def test_the_clusters_that_are_not_what_they_were(name):
         new = snapshot(model)
         for version, old in seen.items():
             cuts = ("n_clusters", min(k, len(model))), ("height", height), ("max_size", size)
+            for cut in ({"min_size": size}, {"height": height, "min_size": size}):
+                if size <= len(model):
+                    now, then = groups_of(new, **cut), groups_of(old, **cut)
+                    wanted = [label for label, points in enumerate(now) if points not in then]
+                    assert model.dirty(version, **cut).labels.tolist() == wanted
             for by, value in cuts:
                 found = model.dirty(version, **{by: value})
                 assert found.labels.tolist() == oracle.dirty(old, new, by, value)
@@ -339,9 +352,8 @@ def test_a_dirty_cut_of_a_tree_that_was_too_small():
 
 
 def clusters_by_label(model, **cut):
-    ((by, value),) = cut.items()
     found = {}
-    for number, label in zip(model._live.numbers(), model._live.labels((by, value)), strict=True):
+    for number, label in zip(model._live.numbers(), model.cut(**cut), strict=True):
         found.setdefault(int(label), set()).add(int(number))
     return [found[label] for label in sorted(found)]
 

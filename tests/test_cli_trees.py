@@ -561,10 +561,39 @@ def test_ids_and_labels_with_a_carriage_return_could_not_be_read_back(tmp_path):
         (["-k", "0"], "-k"),
         (["-k", "2", "--json"], "--json needs -o"),
         (["-k", "two"], "-k"),
+        (["-k", "2,3", "--like", "x.csv"], "--like goes with one -k"),
+        (["-k", "2", "--min-size", "3", "--like", "x.csv"], "--like goes with one -k"),
+        (["-k", "2", "--stickiness", "1"], "--stickiness goes with --like"),
     ],
 )
 def test_cut_called_wrongly(words, sentence, plain):
     assert sentence in fails("cut", plain, *words, code=2)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_cut_holds_on_to_the_table_of_an_earlier_cut(named, tree, plain, tmp_path):
+    saved = tree if named else plain
+    hierarchy = ramify.load(saved).hierarchy()
+    before, now = tmp_path / "before.csv", tmp_path / "now.csv"
+    done("cut", saved, "-k", 9, "-o", before)
+    words = ("-k", 5, "--like", before, "--stickiness", 2, "-o", now)
+    facts = done("cut", saved, *words, "--json").json()
+    wanted = hierarchy.cut(n_clusters=5, like=hierarchy.cut(n_clusters=9), stickiness=2)
+    assert [int(row["label"]) for row in rows_of(now.read_text())] == wanted.tolist()
+    assert (facts["price"], facts["moved"]) == (wanted.price, wanted.moved)
+    assert "worse than the best" in done("cut", saved, *words).err
+    model = ramify.load(saved)
+    model.cannot_link(*(NAMES[:2] if named else (0, 1)))
+    model.save(saved)
+    assert "hold on to no other cut" in fails("cut", saved, *words)
+
+
+def test_assign_knows_clusters_that_small_ones_have_joined(plain, tmp_path):
+    rows = tmp_path / "rows.npy"
+    np.save(rows, IRIS.points[:7])
+    out = done("assign", plain, rows, "-k", 3, "--min-size", 30).out
+    labels = ramify.load(plain).hierarchy().cut(n_clusters=3, min_size=30)
+    assert [int(row["cluster"]) for row in rows_of(out)] == labels[:7].tolist()
 
 
 def test_cut_says_what_cannot_be(plain, tmp_path):

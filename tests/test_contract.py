@@ -154,7 +154,7 @@ def test_shape_of_the_constructor(Estimator):
     assert first.kind is first.POSITIONAL_OR_KEYWORD
     assert all(option.kind is option.KEYWORD_ONLY for option in others)
     expected = {"n_clusters": None, "distance_threshold": None, "metric": "sqeuclidean"}
-    expected["zero_rows"] = "error"
+    expected |= {"min_size": None, "zero_rows": "error"}
     if Estimator in WITH_LINKAGE:
         expected["linkage"] = "average"
     if Estimator is not BIRCH:

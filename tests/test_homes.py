@@ -15,14 +15,18 @@ import pytest
 
 import ramify
 from ramify import tree as faces
+from ramify.estimators._cut import read_cut
+from ramify.estimators._identity import Identity
 from ramify.ray import ShardedOHAC
 from ramify.ray._served import ServedTree
 from ramify.serve import running
 
 pytestmark = pytest.mark.no_asan  # other libraries at work
 
-OPTIONS = {"n_clusters": 3, "history": 20}
-CUTS = ({"n_clusters": 4}, {"height": 3.0}, {"max_size": 9}, {})
+CUTS = (
+    *({"n_clusters": 4}, {"height": 3.0}, {"max_size": 9}, {}),
+    *({"n_clusters": 4, "min_size": 5}, {"height": 3.0, "min_size": 4}, {"min_size": 6}),
+)
 
 HOMES = ("live", "folder", "shards", "served", "remote", "remote shards")
 KEEPERS = ("folder", "served", "remote", "remote shards")
@@ -38,21 +42,21 @@ def stream():
     )
 
 
-def open_home(home, folder, stack):
+def open_home(home, folder, stack, **more):
+    options = {"history": 20, **(more or {"n_clusters": 3})}
     if home == "live":
-        return ramify.OHAC(**OPTIONS)
+        return ramify.OHAC(**options)
     if home == "folder":
-        return stack.enter_context(ramify.open(folder, ramify.OHAC(**OPTIONS)))
+        return stack.enter_context(ramify.open(folder, ramify.OHAC(**options)))
     if home == "shards":
-        return stack.enter_context(ShardedOHAC(1, folder=folder, engine="local", **OPTIONS))
+        return stack.enter_context(ShardedOHAC(1, folder=folder, engine="local", **options))
     if home == "served":
-        options = {"n_shards": 1, "engine": "local", **OPTIONS}
-        tree = ServedTree(folder, options, 1000)
+        tree = ServedTree(folder, {"n_shards": 1, "engine": "local", **options}, 1000)
         stack.callback(tree.close)
         return tree
     in_shards = {"ray": "local", "shards": 1} if home == "remote shards" else {}
     address = stack.enter_context(running(folder, **in_shards))
-    return stack.enter_context(ramify.Client(address)).create("a", **OPTIONS)
+    return stack.enter_context(ramify.Client(address)).create("a", **options)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +131,7 @@ def test_the_points_are_the_same(pair):
     assert other.hierarchy() == live.hierarchy()
 
 
-@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: next(iter(cut), "own"))
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: "+".join(cut) or "own")
 def test_the_clusters_are_the_same(pair, cut):
     live, other = pair
     assert other.cut(**cut).tolist() == live.cut(**cut).tolist()
@@ -151,13 +155,100 @@ def test_the_levels_are_the_same(pair, min_size):
                 assert getattr(one, field) == getattr(two, field), field
 
 
-def test_small_clusters_join_others_over_a_connection(homes):
-    cut = {"n_clusters": 4, "min_size": 5}
-    mine = homes["live"].clusters(**cut)
-    theirs = homes["remote"].clusters(**cut, representatives=0)
-    assert [one.node_id for one in theirs] == [one.node_id for one in mine]
-    assert [one.size for one in theirs] == mine.sizes.tolist()
-    assert min(mine.sizes) >= 5
+JOINED = CUTS[4:]
+
+
+@pytest.mark.parametrize("home", HOMES)
+@pytest.mark.parametrize("cut", JOINED, ids="+".join)
+def test_small_clusters_join_others_in_every_verb_that_takes_a_cut(homes, home, cut):
+    """What each verb says is what the snapshot says, point by point."""
+    tree = homes[home]
+    still = tree.hierarchy()
+    labels, ids = still.cut(**cut), still.names.tolist()
+    groups = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
+    assert min(map(len, groups)) >= cut["min_size"]
+    assert tree.cut(**cut).tolist() == labels.tolist()
+    found = tree.clusters(**cut)
+    assert [one.size for one in found] == [len(group) for group in groups]
+    assert [one.first_point for one in found] == [still.point_numbers[g[0]] for g in groups]
+    nodes = still.clusters(**cut).node_ids
+    assert [one.node_id for one in found] == nodes.tolist()
+    for mine, theirs in zip(tree.cluster_of(ids, **cut), (labels, nodes[labels]), strict=True):
+        assert mine.tolist() == theirs.tolist()
+    rows = stream()[0][[0, 57]]
+    told = tree.assign(rows, **cut)
+    at = [ids.index("T0"), ids.index("T57")]
+    assert told.labels.tolist() == labels[at].tolist()
+    assert told.node_ids.tolist() == nodes[labels[at]].tolist()
+    assert told.distances.tolist() == [0, 0]
+    codes = [still.path_code(still.node_of(node)) for node in told.node_ids.tolist()]
+    assert told.path_codes == codes
+    stable = tree.stable_labels(**cut)
+    assert len(set(zip(stable.tolist(), labels.tolist(), strict=True))) == len(groups)
+    if home in KEEPERS:
+        texts = dict(zip(stream()[1], stream()[2], strict=True))
+        here = [texts[one] or "" if int(one[1:]) < 50 else "" for one in ids]
+        assert tree.keywords(**cut) == still.clusters(**cut, texts=here).keywords()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_a_tree_of_its_own_cut_has_no_small_clusters(tmp_path, home):
+    with ExitStack() as stack:
+        tree = open_home(home, tmp_path, stack, n_clusters=3, min_size=8)
+        tree.partial_fit(stream()[0])
+        wanted = tree.hierarchy().cut(n_clusters=3, min_size=8)
+        assert tree.labels_.tolist() == wanted.tolist()
+        assert tree.predict(stream()[0]).tolist() == wanted.tolist()
+        assert [one.size for one in tree.clusters()] == np.bincount(wanted).tolist()
+        assert tree.cut(n_clusters=3).tolist() == tree.hierarchy().cut(n_clusters=3).tolist()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_cuts_hold_still_in_every_home(tmp_path, home):
+    """Of two trees of the same stream, one in an estimator, each cut holds on to the same one."""
+    X, ids, _ = stream()
+    live = ramify.OHAC(history=20, n_clusters=3)
+    with ExitStack() as stack:
+        tree = open_home(home, tmp_path, stack)
+        first = []
+        for one in (tree, live):
+            one.partial_fit(X[:30], ids=ids[:30])
+            first.append((one.cut(n_clusters=5, like=()), one.stable_labels(n_clusters=5)))
+        for one in (tree, live):
+            one.partial_fit(X[30:], ids=ids[30:])
+            one.forget(ids[:6])
+        assert first[0][0].tolist() == first[1][0].tolist()
+        named = dict(zip(ids[:30], first[1][0].tolist(), strict=True))
+        numbered = dict(enumerate(first[1][0].tolist()))
+        listed = live.cut(n_clusters=9).tolist()
+        prices = set()
+        for stickiness in (0.0, 0.5, 9.0):
+            for like in (first[1][0], named, numbered, listed):
+                told = tree.cut(n_clusters=5, like=like, stickiness=stickiness)
+                wanted = live.cut(n_clusters=5, like=like, stickiness=stickiness)
+                assert told.tolist() == wanted.tolist()
+                for field in ("price", "moved", "moved_plainly"):
+                    assert getattr(told, field) == pytest.approx(getattr(wanted, field))
+                assert told.point_numbers.tolist() == live.point_numbers_.tolist()
+                prices.add(told.price > 0)
+            held = [one.stable_labels(n_clusters=5, stickiness=stickiness) for one in (tree, live)]
+            assert held[0].tolist() == held[1].tolist()
+        assert prices == {False, True}
+        with pytest.raises((ValueError, ramify.client.RemoteError), match="like goes with"):
+            tree.cut(height=1.0, like=listed)
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_a_cut_that_cannot_be_is_refused_in_every_home(homes, home):
+    for cut, said in (
+        ({"max_size": 9, "min_size": 2}, "give one of"),
+        ({"n_clusters": 3, "height": 1.0, "min_size": 2}, "give one of"),
+        ({"n_clusters": 30, "min_size": 5}, "and no more"),
+        ({"min_size": 99}, "min_size=99"),
+    ):
+        for verb in ("cut", "clusters", "stable_labels"):
+            with pytest.raises((ValueError, ramify.client.RemoteError), match=said):
+                getattr(homes[home], verb)(**cut)
 
 
 @pytest.mark.parametrize("home", KEEPERS)
@@ -177,7 +268,7 @@ def test_payloads_give_keywords_without_being_aligned(homes, home):
     assert tree.keywords(9, stop_words="english") == live.clusters(texts=texts).keywords(9)
 
 
-@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: next(iter(cut), "own"))
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: "+".join(cut) or "own")
 def test_rows_belong_to_the_same_clusters(pair, cut):
     live, other = pair
     X = stream()[0][::5] + 0.1
@@ -252,6 +343,47 @@ def test_the_old_name_of_a_cut_is_understood_over_http(homes):
 def test_ids_of_clusters_stay_in_every_home(homes, home):
     labels = homes[home].stable_labels(n_clusters=3)
     assert labels.tolist() == homes["live"].stable_labels(n_clusters=3).tolist()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_clusters_are_called_what_stable_labels_called_them(tmp_path, home):
+    """Reading gives no ids: a cluster that is new since they were given has none."""
+    X = stream()[0]
+    cuts = [{"n_clusters": 3}, {"height": 3.0}, {"n_clusters": 4, "min_size": 4}, {"max_size": 9}]
+
+    def told(tree, **cut):
+        return [one.stable_id for one in tree.clusters(**cut)]
+
+    def given(tree, **cut):
+        stable, labels = tree.stable_labels(**cut).tolist(), tree.cut(**cut).tolist()
+        return list(dict(sorted(zip(labels, stable, strict=True))).values())
+
+    with ExitStack() as stack:
+        tree, again = open_home(home, tmp_path, stack), Identity()
+        for stop in (30, 45, 60):
+            tree.partial_fit(X[stop - 15 if stop > 30 else 0 : stop])
+            if stop == 60:
+                tree.forget([3, 50])
+            for options in cuts:
+                cut = read_cut(options, 99)
+                labels, numbers = tree.cut(**options), tree.point_numbers_
+                kept = again.known(cut, numbers, labels).tolist()
+                wanted = [None if one < 0 else one for one in kept]
+                assert told(tree, **options) == wanted
+                assert told(tree, **options) == wanted  # which has changed nothing
+                again.name(cut, numbers, labels)
+                assert given(tree, **options) == told(tree, **options)
+                least = options.get("min_size")
+                if "n_clusters" in options:
+                    levels = tree.levels(1, options["n_clusters"], min_size=least)
+                    assert [one.stable_id for one in levels[0]] == [None]
+                    assert [one.stable_id for one in levels[1]] == told(tree, **options)
+        before = [told(tree, **cut) for cut in cuts]
+        assert not any(None in ids for ids in before)
+    if home in ("folder", "shards"):
+        with ExitStack() as stack:
+            tree = open_home(home, tmp_path, stack)
+            assert [told(tree, **cut) for cut in cuts] == before
 
 
 @pytest.mark.parametrize("home", HOMES)

@@ -72,6 +72,41 @@ def test_every_model_has_them(Estimator):
     assert (model.fit(X).stable_labels() >= 4).all()  # other points, however equal
 
 
+def test_clusters_know_their_ids_after_a_restart(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = OHAC().fit(X[:40])
+    cuts = [
+        *CUTS,
+        {"n_clusters": 3, "min_size": 4},
+        {"height": 0.5, "min_size": 4},
+        {"min_size": 7},
+    ]
+    for cut in cuts:
+        model.stable_labels(**cut)
+    model.partial_fit(X[40:]).forget([0, 5])
+    for how in ("pickle", "file"):
+        back = restarted(model, how, tmp_path / "model.ramify")
+        for cut in cuts:
+            found = model.clusters(**cut)
+            assert (found.stable_ids >= 0).any()
+            assert back.clusters(**cut).stable_ids.tolist() == found.stable_ids.tolist()
+            copy = pickle.loads(pickle.dumps(found))
+            assert [one.stable_id for one in copy] == [one.stable_id for one in found]
+            stable, labels = back.stable_labels(**cut), model.cut(**cut)
+            kept = found.stable_ids[labels] >= 0
+            assert (found.stable_ids[labels][kept] == stable[kept]).all()
+
+
+def test_ids_of_clusters_are_not_told_of_another_tree():
+    model = OHAC().fit([[0.0], [1.0], [9.0]])
+    model.stable_labels(n_clusters=2)
+    found = model.clusters(n_clusters=2)
+    model.insert([5.0])
+    with pytest.raises(RuntimeError, match="has changed since"):
+        found.stable_ids  # noqa: B018
+    assert pickle.loads(pickle.dumps(found)).stable_ids.tolist() == [-1, -1]
+
+
 def test_two_cuts_do_not_share_ids():
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = OHAC().fit(X)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import ramify
 import ramify._core
+from ramify.estimators._cut import Cut
 from ramify.estimators._identity import Identity
 from ramify.journal import NotWrittenError
 from ramify.ray import Plan, Router, Shard, ShardedOHAC
@@ -355,20 +356,20 @@ def test_versions_are_remembered_as_far_as_history_says(folder):
 def test_stable_labels_are_those_of_the_plain_model_and_outlive_the_router(folder):
     X = mixture(90)
     plain, rule = ramify.OHAC(), Identity()
-    cuts = ("n_clusters", 4), ("max_size", 20)
+    cuts = Cut("n_clusters", 4), Cut("max_size", 20)
     for begin in range(0, 90, 30):
         rows = X[begin : begin + 30]
         plain.partial_fit(rows)
         with sharded(folder / "one", 1) as model:
             model.partial_fit(rows)
-            for by, value in cuts:
+            for by, value, _ in cuts:
                 found = model.stable_labels(**{by: value})
                 assert found.tolist() == plain.stable_labels(**{by: value}).tolist()
         with sharded(folder / "three", 3) as model:
             model.partial_fit(rows)
-            for by, value in cuts:
+            for by, value, _ in cuts:
                 labels = model.cut(**{by: value})
-                expected = rule.name((by, value), np.arange(begin + 30), labels)
+                expected = rule.name(Cut(by, value), np.arange(begin + 30), labels)
                 assert model.stable_labels(**{by: value}).tolist() == expected.tolist()
 
 

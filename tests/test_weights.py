@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import ramify
 from ramify import HAC, OHAC, Hierarchy, _core, metrics
+from ramify.estimators._cut import Cut
 from ramify.hierarchy._order import canonical
 from ramify.metrics import revenue
 from tests.oracles.hac import hac
@@ -434,7 +435,7 @@ def test_a_heavy_point_decides_whose_id_a_cluster_has():
         # The cluster of the first three points loses two of them.
         seen = model._live.identity
         labels = np.array([0, 1, 1, 1, 1])
-        after = seen.name(("n_clusters", 2), np.arange(5), labels, model._live.weights())
+        after = seen.name(Cut("n_clusters", 2), np.arange(5), labels, model._live.weights())
         assert (after[0] == before[0]) == keeps
 
 

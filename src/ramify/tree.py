@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy.typing as npt
 
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StopWords
+from ramify.hierarchy.seam import STICKINESS, Like
 from ramify.ids import Id
 from ramify.metric import Metric
 from ramify.points import RealType, Rows
@@ -48,7 +49,8 @@ class TreeReads(Protocol):
     """What a tree can be asked. No question changes it, nor waits for a writer.
 
     A point is named by its arrival number, or by its id if that is text. A cut is one of
-    ``n_clusters``, ``height`` and ``max_size``.
+    ``n_clusters``, ``height`` and ``max_size``, or ``min_size``, alone or with one of the first
+    two: smaller branches join the clusters beside them.
 
     Examples
     --------
@@ -103,8 +105,15 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
+        like: Like | None = None,
+        stickiness: float = STICKINESS,
     ) -> IntArray:
-        """Cluster of every point in a cut, in the order of ``point_numbers_``."""
+        """Cluster of every point in a cut, in the order of ``point_numbers_``.
+
+        With ``like``, the labels of an earlier cut into clusters, this one holds on to it as far as
+        ``stickiness`` says, and tells what that has cost.
+        """
 
     def stable_labels(
         self,
@@ -112,8 +121,13 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
+        stickiness: float = 0.0,
     ) -> IntArray:
-        """The same under ids of clusters that stay while the tree goes on."""
+        """The same under ids of clusters that stay while the tree goes on.
+
+        With ``stickiness`` the cut, too, holds on to the one that was last asked for.
+        """
 
     def clusters(
         self,
@@ -121,8 +135,13 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> Any:
-        """The clusters of a cut, by label; each has label, node_id, size, height, first_point."""
+        """The clusters of a cut, by label.
+
+        Each has label, node_id, stable_id, size, height, first_point. ``stable_id`` is what
+        ``stable_labels`` of the same cut last called it; None if it is new since then.
+        """
 
     def levels(self, *n_clusters: int, min_size: int | None = None) -> Any:
         """The clusters of several cuts, the coarsest first; each knows its parent's label."""
@@ -134,6 +153,7 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points."""
 
@@ -147,6 +167,7 @@ class TreeReads(Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> Any:
         """Where rows belong: labels, node_ids, points, distances, path_codes."""
 
@@ -238,6 +259,7 @@ class Keeps(TreeReads, TreeWrites, Protocol):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:
@@ -332,8 +354,12 @@ def of_one_version(tree: Any, ask: Callable[[], Any]) -> tuple[int, Any]:
     ...     of_one_version(tree.partial_fit([[0.0], [1.0]]), lambda: len(tree))
     (2, 2)
     """
-    before, found = tree.version, ask()
-    if tree.version == before:
+    before = tree.version
+    try:
+        found = ask()
+    except RuntimeError:  # the tree has changed since what it is about was read
+        found = None
+    if found is not None and tree.version == before:
         return before, found
     told: tuple[int, Any] = tree.between(lambda: (tree.version, ask()))
     return told

@@ -3,7 +3,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -25,9 +25,7 @@ class _Cut(NamedTuple):
 class Places:
     """Where a tree puts rows."""
 
-    def __init__(
-        self, model: Any, clusters: int | None, height: float | None, path_depth: int
-    ) -> None:
+    def __init__(self, model: Any, cut: Mapping[str, Any], path_depth: int) -> None:
         tree = model.hierarchy()
         self._model = model
         self._numbers, self._order = tree.point_numbers, order_of(tree.point_numbers)
@@ -36,8 +34,8 @@ class Places:
         longest = max(int(self._depths.max()), 1)  # no code is longer, whatever is asked for
         self._codes = PathCodes(tree, min(path_depth, longest)) if path_depth > 0 else None
         self._cut = None
-        if clusters is not None or height is not None:
-            labels = tree.cut(n_clusters=clusters, height=height)
+        if any(value is not None for value in cut.values()):
+            labels = tree.cut(**cut)
             self._cut = _Cut(labels, int(labels.max()) + 1)
 
     @property

@@ -15,7 +15,7 @@ import ramify
 from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError
 from ramify.cli._options import check_file, open_data
-from ramify.estimators.seam import BY_CLASS, BY_NAME
+from ramify.estimators.seam import BY_CLASS, BY_NAME, CUT
 from ramify.estimators.stream import Stream
 from ramify.files import ReadOptions, Source, check_writable
 
@@ -199,5 +199,4 @@ def ids(model: Any) -> Any:
 
 def options_of(model: Any) -> dict[str, Any]:
     """The options that shape a model's tree, all but the cuts."""
-    cuts = ("n_clusters", "distance_threshold")
-    return {name: value for name, value in model.get_params().items() if name not in cuts}
+    return {name: value for name, value in model.get_params().items() if name not in CUT}

@@ -175,6 +175,15 @@ Height = Annotated[
     float | None,
     typer.Option(metavar="HEIGHT", help="Clusters that merge strictly below this height."),
 ]
+MinSize = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="POINTS",
+        help="The smallest clusters of at least this many points; with -k, exactly so many, "
+        "with --height, split no lower. What is left joins them.",
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(

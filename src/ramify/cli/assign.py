@@ -25,6 +25,7 @@ def run(
     quote_formulas: options.QuoteFormulas = False,
     clusters: options.Clusters = None,
     height: options.Height = None,
+    min_size: options.MinSize = None,
     path_depth: Annotated[
         int,
         typer.Option(
@@ -46,8 +47,9 @@ def run(
     """Write for each row the nearest point of a tree, and where in the tree that is.
 
     A line holds the row's number or id; the nearest point's number, and its id if it has
-    one; the distance, in the tree's metric; the cluster, with -k or --height; the depth of
-    the nearest point, and the way there from the root: 0 for a first child, 1 for a second.
+    one; the distance, in the tree's metric; the cluster, with -k, --height or --min-size; the
+    depth of the nearest point, and the way there from the root: 0 for a first child, 1 for a
+    second.
 
     Rows of a pipe are answered as they come, so that a program can ask row by row. With
     --bad-rows skip or FILE every row has its answer, a bad one with empty cells; the last
@@ -62,6 +64,7 @@ def run(
 
     if clusters is not None and height is not None:
         raise WrongCallError("give -k or --height, one of the two")
+    cut = {"n_clusters": clusters, "height": height, "min_size": min_size}
     if json and out is None:
         raise WrongCallError("--json needs -o: the table is on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
@@ -69,7 +72,7 @@ def run(
     keep_apart(out, (data, "DATA itself"))
     model = _models.load_model(tree)
     names = _models.take_names(model)
-    places = Places(model, clusters, height, path_depth)
+    places = Places(model, cut, path_depth)
     others = ((data, "DATA itself"), (tree, "the tree itself"))
     answers = Answers(places, named=id_column is not None, of_bad_rows=bad_rows != "stop")
     with BadRows(bad_rows, *others, also=answers.add_bad) as bad:

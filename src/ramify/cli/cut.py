@@ -17,6 +17,7 @@ EXAMPLES = (
     "ramify cut tree.ramify -k 20 --min-size 50 -o labels.csv",
     "ramify cut tree.ramify -k 20 --by variance -o labels.csv",
     "ramify cut tree.ramify -k 10,50,150 -o levels.csv",
+    "ramify cut tree.ramify -k 20 --like yesterday.csv -o today.csv",
     "ramify cut tree.ramify --min-size 50 --noise | sort -t, -k2n | head",
 )
 
@@ -41,15 +42,7 @@ def run(
             min=1, metavar="POINTS", help="The largest clusters of at most this many points."
         ),
     ] = None,
-    min_size: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="POINTS",
-            help="The smallest clusters of at least this many points; with -k, exactly so many, "
-            "with --height, split no lower. What is left joins them.",
-        ),
-    ] = None,
+    min_size: options.MinSize = None,
     noise: Annotated[
         bool,
         typer.Option("--noise", help="With --min-size: what is left gets the label -1 instead."),
@@ -71,6 +64,22 @@ def run(
             "they last, and the tree says how many.",
         ),
     ] = By.height,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With one -k: the labels of an earlier cut, as this command wrote them; hold on "
+            "to its clusters.",
+        ),
+    ] = None,
+    stickiness: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="NUMBER",
+            help="With --like: the price of a point that leaves its cluster, 0.1 unless told.",
+        ),
+    ] = None,
     out: options.Out = None,
     to: options.OutFormat = None,
     quote_formulas: options.QuoteFormulas = False,
@@ -107,6 +116,10 @@ def run(
         raise WrongCallError("--noise goes with --min-size")
     if node_ids and (min_size is not None or len(numbers) > 1):
         raise WrongCallError("--node-ids goes with one cut, and not with --min-size")
+    if like is not None and (given.keys() != {"n_clusters"} or len(numbers) > 1):
+        raise WrongCallError("--like goes with one -k, and with no other size or height")
+    if stickiness is not None and like is None:
+        raise WrongCallError("--stickiness goes with --like")
     if json and out is None:
         raise WrongCallError("--json needs -o: the labels are on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
@@ -120,8 +133,13 @@ def run(
                 f"{tree} holds a hierarchy without its points: --by variance needs them"
             )
         more["X"] = saved.points()
-    elif min_size is None:
+    elif min_size is None and like is None:
         more["apart"] = saved.apart()
+    if like is not None:
+        if len(saved.apart()) > 0:
+            raise ValueError("--like: cuts that keep points apart hold on to no other cut")
+        more["like"] = _earlier(like, hierarchy)
+        more |= {} if stickiness is None else {"stickiness": stickiness}
     small = "noise" if noise else "join"
     if len(numbers) == 1 or "n_clusters" not in given:
         cuts = {"label": hierarchy.cut(**given, **more, small=small)}
@@ -140,7 +158,19 @@ def run(
     head = ["row" if hierarchy.names is None else "id", *columns]
     with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:
         table.write(points.names, *(points.spread(column) for column in columns.values()))
-    _report(out, [points.spread(labels) for labels in cuts.values()], quiet=quiet, json=json)
+    cost = None if like is None else cuts["label"]
+    _report(out, [points.spread(labels) for labels in cuts.values()], cost, quiet=quiet, json=json)
+
+
+def _earlier(file: Path, tree: Any) -> dict[Any, int]:
+    """Labels by what the points are called in the table of an earlier cut."""
+    from ramify.files import read_names
+
+    names = tree.names
+    found = read_names(file, "label", id_column="row" if names is None else "id")
+    called: Any = int if names is None or names.dtype != object else str
+    ids, labels = found.ids or [], found.names
+    return {called(one): int(label) for one, label in zip(ids, labels, strict=True)}
 
 
 def _node_ids(tree: Any, labels: Any) -> Any:
@@ -168,7 +198,9 @@ def _numbers(words: Sequence[str] | None) -> list[int]:
     return numbers
 
 
-def _report(out: Path | None, cuts: Sequence[Any], *, quiet: bool, json: bool) -> None:
+def _report(
+    out: Path | None, cuts: Sequence[Any], cost: Any = None, *, quiet: bool, json: bool
+) -> None:
     import numpy as np
 
     if out is None:
@@ -184,7 +216,15 @@ def _report(out: Path | None, cuts: Sequence[Any], *, quiet: bool, json: bool) -
             }
             for labels, one in zip(cuts, sizes, strict=True)
         ]
+        if cost is not None:
+            facts |= {one: getattr(cost, one) for one in ("price", "moved", "moved_plainly")}
         print_json(facts | (about[0] if len(about) == 1 else {"cuts": about}))
         return
     clusters = ", ".join(f"{len(one):,}" for one in sizes)
-    note(f"{out}: {len(cuts[0]):,} points in {clusters} clusters", quiet=quiet)
+    held = ""
+    if cost is not None:
+        held = (
+            f"; {cost.moved:,g} points are not in their cluster of then, instead of "
+            f"{cost.moved_plainly:,g}, in a cut that is {cost.price:.2%} worse than the best"
+        )
+    note(f"{out}: {len(cuts[0]):,} points in {clusters} clusters{held}", quiet=quiet)

@@ -13,7 +13,7 @@ from ramify.cli._console import print_facts, print_json, some_bytes, verb
 NAME = "info"
 EXAMPLES = ("ramify info tree.ramify --depth", "ramify info tree.ramify --json | jq .points")
 
-_CUTS = ("n_clusters", "distance_threshold")  # say nothing about the tree
+_CUTS = ("n_clusters", "distance_threshold", "min_size")  # say nothing about the tree
 #: Lines of their own, if set.
 _STAYING = {"window": None, "max_age": None, "duplicates": "keep", "max_leaves": None}
 

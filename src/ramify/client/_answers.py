@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ramify.client._calls import plain
 from ramify.estimators import Changes
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
+from ramify.hierarchy.seam import Sticky
 from ramify.ids import Id, as_array
 from ramify.saving import load
 from ramify.tree import Receipt
@@ -37,6 +39,7 @@ class RemoteCluster:
     representatives: tuple[int, ...]  #: numbers of points that show what it holds
     examples: tuple[dict[str, Any], ...]  #: the same points: number, id, payload
     parent: int | None = None  #: label of the cluster that holds it, at a level
+    stable_id: int | None = None  #: that stays while the tree goes on; None if it is new
 
     def __repr__(self) -> str:
         label = f"{self.label}" if self.name is None else f"{self.label} {self.name!r}"
@@ -81,8 +84,24 @@ def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     shown = tuple(told.get("representatives", ()))
     numbers = tuple(one["number"] for one in shown)
     names = ("label", "node", "name", "size", "height", "first_point")
-    plain: list[Any] = [*(told[name] for name in names), numbers, shown, told.get("parent")]
+    rest = numbers, shown, told.get("parent"), told.get("stable_id")
+    plain: list[Any] = [*(told[name] for name in names), *rest]
     return RemoteCluster(*plain)
+
+
+def plain_labels(like: Any) -> dict[str, Any]:
+    """Labels of an earlier cut, as a server takes them."""
+    if isinstance(like, StickyLabels):
+        return {"numbers": like.point_numbers.tolist(), "labels": like.tolist()}
+    if isinstance(like, Mapping):
+        return {"points": plain(like.keys()), "labels": plain(like.values())}
+    return {"labels": plain(like)}
+
+
+def sticky_of(told: Mapping[str, Any]) -> StickyLabels:
+    """A cut that held on to an earlier one, and what that has cost."""
+    cost = Sticky(integers([]), told["price"], told["moved"], told["moved_plainly"])
+    return StickyLabels(integers(told["labels"]), cost, integers(told["numbers"]))
 
 
 def assignment_of(told: Mapping[str, Any]) -> RemoteAssignment:

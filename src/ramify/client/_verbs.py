@@ -24,6 +24,7 @@ from ramify.client._calls import (
 )
 from ramify.client._table import Along, Cut, address, entry, fact, verb
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
+from ramify.hierarchy.seam import STICKINESS, Like
 from ramify.ids import Id
 from ramify.tree import Keeps, Receipt, TreeReads, lowest_common
 
@@ -63,7 +64,6 @@ class TreeVerbs:
     ids_ = fact("ids_", "GET /points", answers.ids_of)
     labels_ = fact("labels_", "GET /labels", _labels)
     number_of = entry(TreeReads.number_of, "GET /points/{id}", lambda told: int(told["number"]))
-    cut = entry(TreeReads.cut, "GET /labels", _labels)
     stable_labels = entry(TreeReads.stable_labels, "POST /stable_labels", _labels)
     cluster_of = entry(TreeReads.cluster_of, "POST /cluster_of", _both, points=_points)
     predict = entry(TreeReads.predict, "POST /assign", _labels, X=_rows)
@@ -73,6 +73,15 @@ class TreeVerbs:
     changes = entry(TreeReads.changes, "GET /changes", answers.changes_of)
     compact = entry(Keeps.compact, "POST /compact", lambda told: int(told["bytes"]))
     statistics = entry(Keeps.statistics, "GET /", lambda told: dict(told["journal"]))
+
+    @verb
+    def cut(
+        self, *, like: Like | None = None, stickiness: float = STICKINESS, **cut: Unpack[Cut]
+    ) -> Dialogue[IntArray]:
+        if like is None:
+            return _labels((yield address(self, "GET /labels", **cut)))
+        body = {**answers.plain_labels(like), "stickiness": stickiness}
+        return answers.sticky_of((yield address(self, "POST /labels", body, **cut)))
 
     @verb
     def lca(self, i: Id, j: Id) -> Dialogue[int]:

@@ -78,6 +78,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
     # Parameters, stored by the subclasses' __init__.
     n_clusters: int | None
     distance_threshold: float | None
+    min_size: int | None = None  # as of models in older pickles, which have none
     metric: str
     zero_rows: str = "error"  # as of models in older pickles, which have none
 
@@ -303,7 +304,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
 
     def _settings(self) -> Settings:
         """What shapes the tree, checked, before the width of its rows is known."""
-        check_cut(self.n_clusters, self.distance_threshold)
+        check_cut(self.n_clusters, self.distance_threshold, self.min_size)
         metric = check_metric(self.metric, self._metrics)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))

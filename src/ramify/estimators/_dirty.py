@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.estimators._changes import in_full, touched
+from ramify.estimators._cut import Cut, Joined, possible
 from ramify.estimators._replay import VALUES, Families, Step, part, places, replay
-from ramify.hierarchy import IntArray
+from ramify.hierarchy import Hierarchy, IntArray
 
 _Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
-def unchanged(then: Families, steps: list[Step], cut: tuple[str, float], now: IntArray) -> _Bools:
+def unchanged(then: Families, steps: list[Step], cut: Cut, now: IntArray) -> _Bools:
     """Whether clusters of now, by their ids, were clusters of the same cut before the steps."""
     known = clusters_of(then, cut)
     same = np.zeros(len(now), bool)
@@ -38,15 +39,35 @@ def unchanged(then: Families, steps: list[Step], cut: tuple[str, float], now: In
     return same
 
 
+def unchanged_joined(then: Hierarchy | None, steps: list[Step], cut: Cut, now: Joined) -> _Bools:
+    """The same of a cut whose small branches join others; leaf by leaf. O(n)."""
+    same = np.zeros(len(now.clusters), bool)
+    if then is None:
+        return same
+    labels, before = now.leaf_labels, Joined(possible(cut, then), then, then._points(), None)
+    others = np.concatenate([step.weighed for step in steps]) if steps else labels[:0]
+    _, here, there = np.intersect1d(now.tree.leaf_numbers, then.leaf_numbers, return_indices=True)
+    stays = ~np.isin(now.tree.leaf_numbers[here], others)
+    mine, theirs = labels[here[stays]], before.leaf_labels[there[stays]]
+    was = np.full(len(same), -1)
+    was[mine] = theirs
+    wrong = np.bincount(mine[was[mine] != theirs], minlength=len(same))
+    sizes = np.bincount(labels, minlength=len(same))
+    found = np.bincount(mine, minlength=len(same))
+    sizes_then = np.append(np.bincount(before.leaf_labels), 0)
+    same[:] = (wrong == 0) & (found == sizes) & (sizes_then[was] == sizes)
+    return same
+
+
 def _renamed(ids: IntArray, names: dict[int, int]) -> IntArray:
     return np.array([names.get(id, id) for id in ids.tolist()], np.int64) if names else ids
 
 
-def clusters_of(tree: Families, cut: tuple[str, float]) -> IntArray:
+def clusters_of(tree: Families, cut: Cut) -> IntArray:
     """Ids of the clusters of a cut, ascending; of n_clusters as many as there can be. O(n)."""
     if len(tree.ids) == 0:
         return -1 - tree.points  # at most one
-    by, value = cut
+    by, value, _ = cut
     if by == "height":
         split = tree.values[:, VALUES.index("monotone")] >= value
     elif by == "max_size":

@@ -9,11 +9,12 @@ docs/decisions/0018-edits.md has the reasons.
 """
 
 import operator
-from typing import Any, NamedTuple, SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
 from ramify.checks import is_whole
+from ramify.estimators._cut import Cut
 from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
 from ramify.estimators._reading import WayOfLive
@@ -295,13 +296,14 @@ class TreeEditor(TreeTracker):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> Violations:
         """Who is not together in a cut that must be, and who is that must not. O(n).
 
         Parameters
         ----------
-        n_clusters, height, max_size : optional
-            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+        n_clusters, height, max_size, min_size : optional
+            The cut, as in :meth:`cut`; none for the model's own.
 
         Returns
         -------
@@ -316,7 +318,7 @@ class TreeEditor(TreeTracker):
         (False, [array([0, 2])])
         """
         tree = self._fitted()
-        labels = tree.labels(self._cut(tree, n_clusters, height, max_size))
+        labels = tree.labels(self._cut(tree, n_clusters, height, max_size, min_size))
         return _broken(tree, tree.numbers(), labels)
 
     def cut(
@@ -325,6 +327,7 @@ class TreeEditor(TreeTracker):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         like: Like | None = None,
         stickiness: float = STICKINESS,
         by: WayOfLive = "height",
@@ -336,8 +339,9 @@ class TreeEditor(TreeTracker):
 
         Parameters
         ----------
-        n_clusters, height, max_size : optional
-            The cut: give one, or none for the model's own.
+        n_clusters, height, max_size, min_size : optional
+            The cut, as in :meth:`Hierarchy.cut`: give one, or ``min_size`` with one of the first
+            two, or none for the model's own. No ``min_size`` if points must be apart.
         like, stickiness : optional
             With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
             in :meth:`Hierarchy.cut`; O(n k). What this gave is good for the next time, also
@@ -381,6 +385,7 @@ class TreeEditor(TreeTracker):
                 n_clusters=n_clusters,
                 height=height,
                 max_size=max_size,
+                min_size=min_size,
                 like=like,
                 stickiness=stickiness,
                 by=by,
@@ -389,19 +394,17 @@ class TreeEditor(TreeTracker):
             raise ValueError("like: cuts that keep points apart hold on to no other cut")
         if by != "height":
             raise ValueError(f"by={by!r}: cuts that keep points apart go by height")
-        return self._cut_apart(n_clusters, height, max_size)
+        return self._cut_apart(self._cut(self._fitted(), n_clusters, height, max_size, min_size))
 
     @alone
-    def _cut_apart(
-        self, n_clusters: int | None, height: float | None, max_size: int | None
-    ) -> IntArray:
+    def _cut_apart(self, cut: Cut) -> IntArray:
+        if cut.joins:
+            raise ValueError("min_size: cuts that keep points apart may leave small clusters")
         tree = self._fitted()
-        by, value = self._cut(tree, n_clusters, height, max_size)
         still, numbers = tree.hierarchy(), tree.numbers()
         place = np.searchsorted(still.leaf_numbers, tree.leaf_of(numbers))
         pairs = tree.leaf_of(tree.apart().ravel(), by_first=True).reshape(-1, 2)
-        options: Any = {by: value if by == "height" else int(value)}
-        return still.cut(**options, apart=pairs)[place]
+        return still.cut(**cut.options, apart=pairs)[place]
 
     @alone
     def _edit(self, tree: Live, what: str, *about: int) -> None:

@@ -2,12 +2,14 @@
 """_groups.py: cluster objects of a live tree, and nodes by their ids."""
 
 from collections.abc import Callable
-from typing import Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from ramify.checks import is_whole, whole_number
 from ramify.estimators._anchors import Found
+from ramify.estimators._cut import Cut
 from ramify.estimators._guard import live
-from ramify.estimators._live import Cut, Live
+from ramify.estimators._live import Live
+from ramify.estimators._sticky import Moment, moment_of
 from ramify.hierarchy import (
     Cluster,
     Clusters,
@@ -18,7 +20,7 @@ from ramify.hierarchy import (
     Points,
     SuggestedCut,
 )
-from ramify.hierarchy.seam import By, MetricName, Texts, check_way, texts_for
+from ramify.hierarchy.seam import By, MetricName, Texts, texts_for
 from ramify.ids import as_array
 
 
@@ -77,14 +79,21 @@ class GroupReader:
         """
         tree = self._fitted()
         words = None if texts is None else _texts(tree, texts)
-        if min_size is None and small == "join" and by != "stability":
-            return self._clusters(tree, self._cut(tree, n_clusters, height, max_size, by), words)
         options = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        check_way(by, options | {"min_size": min_size}, None)
-        given = {name: value for name, value in options.items() if value is not None}
-        still, points, rows = tree.still()
-        found = still._clusters_of(given | {"min_size": min_size}, small, rows, None, by)
-        return _named(_of_points(found, points, words), tree)
+        cut = None
+        if by == "stability":
+            given: dict[str, Any] = options | {"min_size": min_size}
+        else:
+            cut = self._cut(tree, **options, min_size=min_size, by=by)
+            if not cut.joins and small == "join":
+                return self._clusters(tree, cut, words)
+            given = cut.options
+        moment = moment_of(tree)
+        found = moment.tree._clusters_of(given, small, moment.rows, None, by)
+        found = _named(_of_points(found, moment.points, words), tree)
+        if cut is not None and small == "join":
+            found._stable = _stable_ids(tree, cut, moment, found)
+        return found
 
     @live
     def levels(
@@ -118,12 +127,17 @@ class GroupReader:
         """
         live = self._fitted()
         words = None if texts is None else _texts(live, texts)
-        tree, points, rows = live.still()
+        moment = moment_of(live)
+        tree, points, rows, *_ = moment
         metric = self._rows_by
         found = tree.levels(
             *n_clusters, X=rows, min_size=min_size, small=small, by=by, metric=metric
         )
-        return Levels([_named(_of_points(level, points, words), live) for level in found])
+        levels = [_named(_of_points(level, points, words), live) for level in found]
+        if by == "height" and small == "join":
+            for count, level in zip(n_clusters, levels, strict=True):
+                level._stable = _stable_ids(live, Cut("n_clusters", count, min_size), moment, level)
+        return Levels(levels)
 
     @live
     def suggest_cuts(
@@ -230,17 +244,33 @@ class GroupReader:
         arrays = tree.clusters(cut)
         version = before if tree.version == before else None
 
-        def look() -> Ground:
-            still, points, rows = tree.still()
+        def require_same() -> None:
             if self._live is not tree or tree.version != version:
                 raise RuntimeError(
                     "the tree has changed since these clusters were read; ask for them again, or "
                     "take those of model.hierarchy(), which stays as it is"
                 )
+
+        def stable_ids() -> IntArray:
+            found = tree.stable_ids(cut, len(arrays[0]))
+            require_same()
+            return found
+
+        def look() -> Ground:
+            still, points, rows = tree.still()
+            require_same()
             nodes = still._nodes_of(arrays[0])
             return Ground(still, still._labels_at(nodes), nodes, rows, texts, points)
 
-        return _named(Clusters(*arrays, look), tree)
+        clusters = Clusters(*arrays, look)
+        clusters._stable = stable_ids
+        return _named(clusters, tree)
+
+
+def _stable_ids(tree: Live, cut: Cut, moment: Moment, found: Clusters) -> Callable[[], IntArray]:
+    """Ids that stay of the clusters of a snapshot, looked up when they are asked for."""
+    points, weights = moment.points.numbers, moment.weights
+    return lambda: tree.identity.known(cut, points, found.labels, weights)
 
 
 def _texts(tree: Live, texts: Texts) -> list[str]:

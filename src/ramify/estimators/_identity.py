@@ -13,14 +13,12 @@ never used again.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ramify.estimators._cut import Cut
 from ramify.hierarchy import FloatArray, IntArray
-
-#: A cut: "n_clusters", "height" or "max_size", and its value.
-_Cut: TypeAlias = tuple[str, float]
 
 #: How many cuts are remembered; one that was not asked for since so many others begins anew.
 MOST_CUTS = 16
@@ -38,25 +36,18 @@ class Identity:
 
     __slots__ = ("_cuts", "next_id")
 
-    def __init__(self, next_id: int = 0, cuts: Mapping[_Cut, Seen] | None = None) -> None:
+    def __init__(self, next_id: int = 0, cuts: Mapping[Cut, Seen] | None = None) -> None:
         self.next_id = next_id
-        self._cuts: dict[_Cut, Seen] = dict(cuts or {})
+        self._cuts: dict[Cut, Seen] = dict(cuts or {})
 
     def name(
-        self, cut: _Cut, points: IntArray, labels: IntArray, weights: FloatArray | None = None
+        self, cut: Cut, points: IntArray, labels: IntArray, weights: FloatArray | None = None
     ) -> IntArray:
         """The id of each point's cluster, given their labels: dense, from 0. O(n log n).
 
         ``weights`` say how much each point counts; None: once.
         """
-        ids = np.full(int(labels.max()) + 1, -1)
-        if (seen := self._cuts.get(cut)) is not None:
-            _, then, now = np.intersect1d(
-                seen.points, points, assume_unique=True, return_indices=True
-            )
-            counts = None if weights is None else weights[now]
-            kept, clusters = carried_over(seen.ids[then], labels[now], counts)
-            ids[clusters] = kept
+        ids = self.known(cut, points, labels, weights)
         new = np.flatnonzero(ids < 0)
         ids[new] = self.next_id + np.arange(len(new))
         named = Seen(points, ids[labels])
@@ -65,11 +56,25 @@ class Identity:
         self._cuts = dict([*self.cuts(without=cut), (cut, named)][-MOST_CUTS:])
         return named.ids
 
-    def seen(self, cut: _Cut) -> Seen | None:
+    def known(
+        self, cut: Cut, points: IntArray, labels: IntArray, weights: FloatArray | None = None
+    ) -> IntArray:
+        """The id of each cluster, by label, that it has from then; -1: it is new. O(n log n)."""
+        ids = np.full(int(labels.max()) + 1, -1)
+        if (seen := self._cuts.get(cut)) is not None:
+            _, then, now = np.intersect1d(
+                seen.points, points, assume_unique=True, return_indices=True
+            )
+            counts = None if weights is None else weights[now]
+            kept, clusters = carried_over(seen.ids[then], labels[now], counts)
+            ids[clusters] = kept
+        return ids
+
+    def seen(self, cut: Cut) -> Seen | None:
         """A cut when it was last asked for, if it is remembered."""
         return self._cuts.get(cut)
 
-    def cuts(self, *, without: _Cut | None = None) -> Iterable[tuple[_Cut, Seen]]:
+    def cuts(self, *, without: Cut | None = None) -> Iterable[tuple[Cut, Seen]]:
         """What is remembered."""
         return [(cut, seen) for cut, seen in self._cuts.items() if cut != without]
 
@@ -83,13 +88,22 @@ class Identity:
 
     def plain(self) -> dict[str, Any]:
         """As pickles have it."""
-        return {"next_id": self.next_id, "cuts": [(*cut, *seen) for cut, seen in self.cuts()]}
+        cuts = [(*cut[:2], *seen, *_least(cut)) for cut, seen in self.cuts()]
+        return {"next_id": self.next_id, "cuts": cuts}
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> "Identity":
         """The inverse of :meth:`plain`."""
-        cuts = {(by, value): Seen(*seen) for by, value, *seen in plain["cuts"]}
+        cuts = {
+            Cut(by, value, *least): Seen(points, ids)
+            for by, value, points, ids, *least in plain["cuts"]
+        }
         return Identity(plain["next_id"], cuts)
+
+
+def _least(cut: Cut) -> list[int]:
+    """Its least size, of a cut that has one: older pickles know no such cuts."""
+    return [] if cut.min_size is None else [cut.min_size]
 
 
 def carried_over(

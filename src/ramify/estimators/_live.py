@@ -8,7 +8,7 @@ turns itself into plain arrays and back. Who may use it when is the guard's affa
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypedDict, TypeGuard, cast
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeGuard, cast
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from ramify.checks import LARGEST, is_whole, whole_number
 from ramify.estimators._anchors import Anchors, Found
 from ramify.estimators._apart import Apart
 from ramify.estimators._changes import Past
+from ramify.estimators._cut import Cut, Joined
 from ramify.estimators._depth import DepthWatch
-from ramify.estimators._identity import Identity
+from ramify.estimators._identity import Identity, Seen
 from ramify.estimators._leaving import Along, Clock, Oldest, Plan, plan_ages, plan_window
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.estimators._skipping import Mask, with_column, without_column
@@ -42,9 +43,6 @@ _OFTEN_EMPTY: Arrays = {
 
 #: In the place of a node's id, for a row that no point is near to: -1 is a point's.
 NO_NODE = -(2**63)
-
-#: A cut: "n_clusters", "variance" (so many, too), "height" or "max_size", and its value.
-Cut: TypeAlias = tuple[str, float]
 
 
 class State(TypedDict):
@@ -123,8 +121,10 @@ class Live:
         "_core",
         "_depth_watch",
         "_hierarchy",
+        "_joined",
         "_labels",
         "_oldest",
+        "_stable",
         "accepted",
         "anchors",
         "begun",
@@ -152,6 +152,8 @@ class Live:
         self._depth_watch = DepthWatch() if settings.linkage == "centroid" else None
         self._hierarchy: _Frozen | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
+        self._stable: tuple[int, Seen, IntArray] | None = None
+        self._joined: tuple[int, Cut, Joined] | None = None
         self._oldest = Oldest()
         self._clock: Clock | None = None
         # Versions as users see them: of the empty tree, and what they are ahead of the core's.
@@ -342,12 +344,12 @@ class Live:
         state: Any = None if isinstance(self._core, _NotBegun) else self._core.state()
         return max(last + 1, 0 if state is None else int(state["next_name"][0]))
 
-    def outline(self, m: int, cut: Cut) -> tuple[Any, ...]:
+    def outline(self, m: int, cut: tuple[str, float]) -> tuple[Any, ...]:
         """The tree opened into its m widest parts, and below as a cut of a larger tree may."""
         found: tuple[Any, ...] = cast(Any, self._core).outline(m, *cut)
         return found
 
-    def units(self, numbers: IntArray | None, m: int, cut: Cut) -> IntArray:
+    def units(self, numbers: IntArray | None, m: int, cut: tuple[str, float]) -> IntArray:
         """Where in such an outline the unopened nodes above points are; of all, if None."""
         return _plain(cast(Any, self._core).units(numbers, m, *cut))
 
@@ -397,7 +399,8 @@ class Live:
             self._renew_names(numbers)
         with self.anchors.leave(numbers, self.numbers):
             self._core.erase_many(numbers.astype(np.uint64))
-        self._hierarchy = self._labels = None  # what is forgotten is gone
+        # What is forgotten is gone.
+        self._hierarchy = self._labels = self._joined = self._stable = None
         self.known_ids()
 
     def wanted(self, points: object) -> IntArray:
@@ -523,7 +526,10 @@ class Live:
         self, rows: Rows | SparseRows, cut: Cut, threads: int = 1, *, codes: bool = False
     ) -> tuple[IntArray, IntArray, IntArray, FloatArray, list[str]]:
         """Label and node id of the nearest point's cluster, that point, distance, path code."""
-        found = [self._core.assign(chunk, *cut, threads, codes) for chunk in self._asked(rows)]
+        if cut.joins:
+            return self._assign_joined(rows, cut, threads)
+        by, value, _ = cut
+        found = [self._core.assign(chunk, by, value, threads, codes) for chunk in self._asked(rows)]
         *arrays, turns = zip(*found, strict=True)
         labels, nodes, points, distances = map(np.concatenate, arrays)
         codes_of = list(chain.from_iterable(turns))
@@ -538,6 +544,21 @@ class Live:
             self._known(rows, distances, 1.0),
             codes_of,
         )
+
+    def _assign_joined(
+        self, rows: Rows | SparseRows, cut: Cut, threads: int
+    ) -> tuple[IntArray, IntArray, IntArray, FloatArray, list[str]]:
+        while True:  # points may have come since the snapshot, or gone
+            found = self.joined(cut)
+            near, distances = self.nearest(rows, 1, threads)
+            known = near[:, 0] >= 0
+            if found.knows(near[known, 0]):
+                break
+        labels, nodes = np.full(len(near), -1), np.full(len(near), NO_NODE)
+        labels[known] = found.labels_of(near[known, 0])
+        nodes[known] = found.node_ids[labels[known]]
+        codes = ["" if label < 0 else found.codes[label] for label in labels.tolist()]
+        return labels, nodes, near[:, 0], distances[:, 0], codes
 
     def _stored(self, rows: Rows) -> Rows:
         """Rows as the core takes them."""
@@ -562,7 +583,11 @@ class Live:
 
     def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points."""
-        labels, nodes, _ = self._core.cluster_of(numbers, *cut)
+        if cut.joins:
+            found = self.joined(cut)
+            of = found.labels_of(numbers)
+            return of, found.node_ids[of]
+        labels, nodes, _ = self._core.cluster_of(numbers, *cut[:2])
         return _plain(labels), _plain(nodes)
 
     @property
@@ -572,7 +597,10 @@ class Live:
 
     def clusters(self, cut: Cut) -> tuple[IntArray, IntArray, Rows, FloatArray, IntArray]:
         """Node ids, sizes, means, heights and first points of a cut's clusters."""
-        nodes, sizes, means, heights, firsts = self._core.clusters(*cut)
+        if cut.joins:
+            found = Joined(cut, *self.still()).clusters
+            return found.node_ids, found.sizes, found.means, found.heights, found.first_points
+        nodes, sizes, means, heights, firsts = self._core.clusters(*cut[:2])
         if self.settings.options.tracks_members and len(self) < self._core.next_arrival:
             _, places = np.unique(self.labels(cut), return_index=True)
             firsts = self.numbers()[places]  # the first point of a leaf may have left
@@ -741,10 +769,41 @@ class Live:
         """Labels of a cut, read-only. O(n) after an insert or for another cut, then free."""
         kept, version = self._labels, self._core.version
         if kept is None or kept[:2] != (version, cut):
-            labels = _plain(self._core.labels(*cut))
+            if cut.joins:
+                return self.joined(cut).labels
+            labels = _plain(self._core.labels(*cut[:2]))
             labels.setflags(write=False)
             kept = version, cut, labels
             self._labels = kept
+        return kept[2]
+
+    def stable_ids(self, cut: Cut, count: int) -> IntArray:
+        """Ids that stay of the clusters of a cut, by label; -1: of one that is new.
+
+        O(n log n) after a change if they were ever given, and else nothing.
+        """
+        seen, kept = self.identity.seen(cut), self._stable
+        if seen is None:
+            return np.full(count, -1)
+        if kept is None or kept[0] != self._core.version or kept[1] is not seen:
+            while True:
+                version = self._core.version
+                found = self.numbers(), self.labels(cut), self.weights()
+                if version == self._core.version:
+                    break
+            kept = self._stable = version, seen, self.identity.known(cut, *found)
+        return kept[2]
+
+    def joined(self, cut: Cut) -> Joined:
+        """The clusters of a cut whose small branches join others. As dear as ``labels``."""
+        kept, version = self._joined, self._core.version
+        if kept is None or kept[:2] != (version, cut):
+            by_rows = cut.way == "variance"
+            still = self.still() if by_rows else (*self.moment(), None)
+            kept = version, cut, Joined(cut, *still)
+            if version != self._core.version:  # it is of another moment
+                return kept[2]
+            self._joined = kept
         return kept[2]
 
     def certificate(self) -> tuple[float, float, float, float]:

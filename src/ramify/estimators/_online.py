@@ -19,7 +19,7 @@ from ramify.estimators._guard import AT_WORK, IDLE, alone, writes
 from ramify.estimators._leaving import Along, read_along
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
-from ramify.estimators._settings import Options
+from ramify.estimators._settings import FREE, Options
 from ramify.estimators._skipping import joined, kept, skipped_rows
 from ramify.ids import Id
 from ramify.jobs import thread_count
@@ -300,7 +300,7 @@ class OnlineClusterer(HierarchicalClusterer):
 
     def _require_same_options(self, live: Live) -> None:
         """A tree cannot change its metric half way; cut options may change freely."""
-        check_cut(self.n_clusters, self.distance_threshold)
+        check_cut(self.n_clusters, self.distance_threshold, self.min_size)
         asked = _shaping(type(self))(self)
         if live.accepted == asked:
             return
@@ -319,8 +319,7 @@ class OnlineClusterer(HierarchicalClusterer):
 
 def _reader(kind: Any) -> Callable[[object], tuple[object, ...]]:
     """Reads the options that shape the tree, not how it is cut or made, off such a model."""
-    free = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age", "history")
-    return attrgetter(*(name for name in kind._get_param_names() if name not in free), "__class__")
+    return attrgetter(*(name for name in kind._get_param_names() if name not in FREE), "__class__")
 
 
 _shaping: Callable[[Any], Callable[[object], tuple[object, ...]]] = cache(_reader)

@@ -65,6 +65,7 @@ class TakesLinkage:
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: LinkedMetricName = "sqeuclidean",
         linkage: Linkage = "average",
         zero_rows: ZeroRows = "error",
@@ -73,6 +74,7 @@ class TakesLinkage:
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric: str = metric
         self.linkage = linkage
         self.zero_rows: str = zero_rows
@@ -148,8 +150,8 @@ def check_certify(certify: object, metric: Metric) -> bool:
     return bool(certify)
 
 
-def check_cut(n_clusters: object, distance_threshold: object) -> None:
-    """Refuse both cut options at once, and values that cut no tree.
+def check_cut(n_clusters: object, distance_threshold: object, min_size: object = None) -> None:
+    """Refuse both cut options at once, a least size alone, and values that cut no tree.
 
     Examples
     --------
@@ -164,3 +166,7 @@ def check_cut(n_clusters: object, distance_threshold: object) -> None:
         whole_number("n_clusters", n_clusters)
     if distance_threshold is not None:
         number("distance_threshold", distance_threshold)
+    if min_size is not None:
+        whole_number("min_size", min_size)
+        if n_clusters is None and distance_threshold is None:
+            raise ValueError("min_size goes with n_clusters or distance_threshold; set one")

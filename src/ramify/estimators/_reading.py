@@ -15,15 +15,16 @@ from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, Ty
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import number, one_of, whole_number
+from ramify.checks import whole_number
 from ramify.errors import NoLabelsError
+from ramify.estimators._cut import Cut, read_cut
 from ramify.estimators._groups import GroupReader
 from ramify.estimators._guard import live
-from ramify.estimators._live import Cut, Live
+from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.estimators._sticky import cut_like, wanted_number
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.hierarchy.seam import STICKINESS, Like, check_way, place_in
+from ramify.hierarchy.seam import STICKINESS, Like, place_in
 from ramify.jobs import thread_count
 from ramify.points import Rows
 from ramify.sparse import SparseRows
@@ -68,6 +69,7 @@ class TreeReader(GroupReader):
     _live: Live | None
     n_clusters: int | None
     distance_threshold: float | None
+    min_size: int | None
     _fitted: Callable[[], Live]
     _read_more: Callable[[object, Live], Rows | SparseRows]
 
@@ -247,6 +249,7 @@ class TreeReader(GroupReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         by: WayOfLive = "height",
         n_jobs: int | None = None,
     ) -> Assignment:
@@ -257,7 +260,7 @@ class TreeReader(GroupReader):
         Parameters
         ----------
         X : array-like of shape (m, d)
-        n_clusters, height, max_size, by : optional
+        n_clusters, height, max_size, min_size, by : optional
             The cut, as in :meth:`cut`; none for the model's own.
         n_jobs : int, optional
             Threads; -1 is one for each processor. None: one.
@@ -276,7 +279,7 @@ class TreeReader(GroupReader):
         (array([1, 2]), array([0.16, 1.  ]), ['01', '1'])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, by)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
         rows = self._read_more(X, tree)
         return Assignment(*tree.assign(rows, cut, thread_count(n_jobs, none=1), codes=True))
 
@@ -289,6 +292,7 @@ class TreeReader(GroupReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         like: Like | None = None,
         stickiness: float = STICKINESS,
         by: WayOfLive = "height",
@@ -300,8 +304,9 @@ class TreeReader(GroupReader):
 
         Parameters
         ----------
-        n_clusters, height, max_size : optional
-            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+        n_clusters, height, max_size, min_size : optional
+            The cut, as in :meth:`Hierarchy.cut`: give one, or ``min_size`` with one of the first
+            two, or none for the model's own. With ``min_size`` a snapshot is taken.
         like, stickiness : optional
             With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
             in :meth:`Hierarchy.cut`. What this gave is good for the next time, also when
@@ -326,7 +331,7 @@ class TreeReader(GroupReader):
         array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, by)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
         if like is None:
             return tree.labels(cut).copy()
         return cut_like(tree, like, wanted_number(cut), stickiness, by)
@@ -339,6 +344,7 @@ class TreeReader(GroupReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         by: WayOfLive = "height",
     ) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points, without labelling all.
@@ -347,7 +353,7 @@ class TreeReader(GroupReader):
         ----------
         points : array-like of int or of str
             Arrival numbers, or ids if those are text.
-        n_clusters, height, max_size, by : optional
+        n_clusters, height, max_size, min_size, by : optional
             The cut, as in :meth:`cut`; none for the model's own.
 
         Returns
@@ -363,7 +369,7 @@ class TreeReader(GroupReader):
         array([1, 2])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, by)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
         return tree.cluster_of(_numbers_of(tree, points), cut)
 
     # --- paths --------------------------------------------------------------------
@@ -435,15 +441,22 @@ class TreeReader(GroupReader):
         """The model's own cut."""
         self._require_cut("labels_")
         try:
-            check_cut(self.n_clusters, self.distance_threshold)
+            check_cut(self.n_clusters, self.distance_threshold, self.min_size)
         except (TypeError, ValueError) as error:
             raise NoLabelsError(str(error)) from error
-        if self.n_clusters is None:
-            assert self.distance_threshold is not None
-            return "height", float(self.distance_threshold)
-        if self.n_clusters > (n := len(tree)):
+        if self.n_clusters is not None and self.n_clusters > (n := len(tree)):
             raise NoLabelsError(f"n_clusters={self.n_clusters} is more than the {n} points so far")
-        return "n_clusters", self.n_clusters
+        if self.n_clusters is not None:
+            cut = Cut("n_clusters", self.n_clusters, self.min_size)
+        else:
+            assert self.distance_threshold is not None
+            cut = Cut("height", float(self.distance_threshold), self.min_size)
+        if cut.joins:
+            try:
+                tree.joined(cut)
+            except ValueError as error:  # fewer clusters of that size than were wanted
+                raise NoLabelsError(str(error)) from error
+        return cut
 
     def _cut(
         self,
@@ -451,26 +464,18 @@ class TreeReader(GroupReader):
         n_clusters: object,
         height: object,
         max_size: object,
+        min_size: object = None,
         by: object = "height",
     ) -> Cut:
-        """The cut that a call asks for: one of the three, or the model's own."""
-        if one_of("by", by, ("height", "variance")) == "variance":
-            check_way(by, {"n_clusters": n_clusters, "height": height, "max_size": max_size}, None)
-            why = "the number of points"
-            return "variance", whole_number("n_clusters", n_clusters, most=len(tree), why=why)
-        asked = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        given = {name: value for name, value in asked.items() if value is not None}
-        if not given:
-            return self._own_cut(tree)
-        if len(given) > 1:
-            found = ", ".join(f"{name}={value}" for name, value in given.items())
-            raise ValueError(f"give one of {', '.join(asked)}, or none; got {found}")
-        ((name, value),) = given.items()
-        if name == "height":
-            return name, number("height", value)
-        if name == "max_size":
-            return name, whole_number(name, value)
-        return name, whole_number(name, value, most=len(tree), why="the number of points")
+        """The cut that a call asks for, or the model's own."""
+        asked = {
+            "n_clusters": n_clusters,
+            "height": height,
+            "max_size": max_size,
+            "min_size": min_size,
+        }
+        found = read_cut(asked, len(tree), by)
+        return self._own_cut(tree) if found is None else found
 
 
 def _numbers_of(tree: Live, points: npt.ArrayLike) -> IntArray:

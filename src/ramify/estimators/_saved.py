@@ -21,6 +21,7 @@ import numpy as np
 
 from ramify.archive import Array
 from ramify.errors import UnreadableFileError
+from ramify.estimators._cut import Cut
 from ramify.estimators._identity import Identity, Seen
 from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live, plain_arrivals
 from ramify.estimators._saved_arrays import LARGEST_ID, check_arrays, check_numbers, require
@@ -86,7 +87,9 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
         content["skipped"] = live.n_zeroed
     known = live.lasting_identity()
     content["stable_ids"] = known.next_id
-    content["stable_cuts"] = [[*cut, len(seen.ids)] for cut, seen in known.cuts()]
+    content["stable_cuts"] = [
+        [by, value, len(points), *least] for by, value, points, _, *least in known.plain()["cuts"]
+    ]
     if content["stable_cuts"]:
         seen = [seen for _, seen in known.cuts()]
         arrays["stable_points"] = np.concatenate([one.points for one in seen])
@@ -202,10 +205,12 @@ def _identity(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Identi
     next_id, listed = content.get("stable_ids", 0), content.get("stable_cuts", [])
     require(type(next_id) is int and 0 <= next_id <= LARGEST_ID, "it has had too many clusters")
     cuts, begin = {}, 0
-    for by, value, count in listed:
-        whole = type(value) is int and value >= 1
+    for by, value, count, *least in listed:
+        whole = all(type(one) is int and one >= 1 for one in [*least, *(value,) * (by != "height")])
+        number = by != "height" or (type(value) in (int, float) and value == value)
+        known = by in ("n_clusters", "height") or (by in ("max_size", "min_size") and not least)
         require(
-            whole if by in ("n_clusters", "max_size") else by == "height" and value == value,
+            known and whole and number and len(least) < 2,
             f"it remembers a cut by {by}={value!r}",
         )
         require(type(count) is int and count >= 0, "it remembers a cut of no possible size")
@@ -214,7 +219,7 @@ def _identity(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Identi
         require(len(ids) == count, "it remembers a cut and not its points")
         require((points[1:] > points[:-1]).all() and (points >= 0).all(), "points out of order")
         require(((ids >= 0) & (ids < next_id)).all(), "a cluster is from the future")
-        cuts[by, float(value) if by == "height" else value] = Seen(points, ids)
+        cuts[Cut(by, float(value) if by == "height" else value, *least)] = Seen(points, ids)
         begin += count
     require(len(cuts) == len(listed), "it remembers a cut twice")
     return Identity(next_id, cuts)

@@ -155,9 +155,15 @@ def remembered(*, marks: int = 0, numbers: int = 0) -> dict[str, Shape]:
     return {"marks": (np.uint32, (marks,)), "numbers": (np.float64, (numbers,))}
 
 
+#: Options that say how ``labels_`` are cut.
+CUT = ("n_clusters", "distance_threshold", "min_size")
+
+#: Options that may change while a tree lives: its cut, who does the work, who stays.
+FREE = (*CUT, "n_jobs", "window", "max_age", "history")
+
 #: Options that files have only where they say something: older files have none, and a folder
 #: proves its tree by a digest of what a file says.
-_YOUNG: Mapping[str, Any] = {"zero_rows": "error"}
+_YOUNG: Mapping[str, Any] = {"zero_rows": "error", "min_size": None}
 
 
 def without_young(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ramify.estimators._live import Cut, Live
+from ramify.estimators._cut import Cut
+from ramify.estimators._live import Live
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StickyLabels
 from ramify.hierarchy.seam import (
     By,
@@ -23,11 +24,11 @@ from ramify.hierarchy.seam import (
 
 
 class Moment(NamedTuple):
-    """A live tree at one version."""
+    """A tree at one version."""
 
     tree: Hierarchy
     points: Points
-    rows: Rows
+    rows: Rows | None  #: for cuts by variance
     weights: FloatArray | None  #: of the points; None: each counts once
     total: int  #: so many have ever come
 
@@ -43,10 +44,11 @@ def moment_of(live: Live) -> Moment:
 
 def wanted_number(cut: Cut) -> int:
     """The number of clusters of a cut, which must be one into so many."""
-    by, value = cut
-    if by not in ("n_clusters", "variance"):
-        raise ValueError(f"like goes with n_clusters, and if wanted with by='variance'; got {by}")
-    return int(value)
+    if cut.by not in ("n_clusters", "variance") or cut.joins:
+        given = " and ".join(cut.options)
+        hint = "like goes with n_clusters, and if wanted with by='variance'"
+        raise ValueError(f"{hint}; got {given}")
+    return int(cut.value)
 
 
 def cut_like(
@@ -54,7 +56,14 @@ def cut_like(
 ) -> StickyLabels:
     """A cut of the tree as it is now that holds on to the clusters of an earlier one."""
     price = read_stickiness(stickiness)
-    tree, points, rows, weights, total = moment_of(live)
+    return cut_of_moment(moment_of(live), like, n_clusters, price, by)
+
+
+def cut_of_moment(
+    moment: Moment, like: Like | Numbered, n_clusters: int, price: float, by: By = "height"
+) -> StickyLabels:
+    """The same of a tree at one version."""
+    tree, points, rows, weights, total = moment
     known, labels = labels_then(like, points.numbers, points.names, total)
     leaves = np.arange(len(tree))[points.places]
     then = Then(leaves[known], labels, None if weights is None else weights[known])
@@ -65,11 +74,11 @@ def cut_like(
 
 def sticky_ids(live: Live, cut: Cut, stickiness: float) -> IntArray:
     """Ids that stay of a cut that holds on to the one that was last asked for."""
-    seen = live.identity.seen(cut)
-    if read_stickiness(stickiness) == 0 or seen is None:
+    seen, price = live.identity.seen(cut), read_stickiness(stickiness)
+    if price == 0 or seen is None:
         labels, numbers = live.labels(cut), live.numbers()
     else:
         like = Numbered(seen.points, seen.ids)
-        found = cut_like(live, like, wanted_number(cut), stickiness, "height")
+        found = cut_like(live, like, wanted_number(cut), price, "height")
         labels, numbers = np.asarray(found), found.point_numbers
     return live.identity.name(cut, numbers, labels, live.weights()).copy()

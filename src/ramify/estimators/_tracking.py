@@ -13,7 +13,7 @@ import numpy as np
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
 from ramify.estimators._changes import Changes, Past, net_changes, touched
-from ramify.estimators._dirty import unchanged
+from ramify.estimators._dirty import unchanged, unchanged_joined
 from ramify.estimators._guard import alone, live
 from ramify.estimators._lineage import Lineage, lineage
 from ramify.estimators._live import Live
@@ -106,6 +106,7 @@ class TreeTracker(TreeReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> DirtyClusters:
         """The clusters of a cut whose points are not those of any cluster of it then.
 
@@ -117,8 +118,8 @@ class TreeTracker(TreeReader):
         ----------
         since : int
             As in :meth:`changes`.
-        n_clusters, height, max_size : optional
-            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own. If
+        n_clusters, height, max_size, min_size : optional
+            The cut, as in :meth:`cut`; none for the model's own. If
             the tree of then had fewer points than ``n_clusters``, each was a cluster.
 
         Returns
@@ -136,12 +137,18 @@ class TreeTracker(TreeReader):
         (array([1]), array([3]), array([2]))
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size)
         now: Any = tree.clusters(cut)
         changed = np.arange(len(now[0]))
         if whole_number("since", since, least=0) != tree.begun:
             past, before, after = self._steps_since(tree, since)
-            changed = np.flatnonzero(~unchanged(past.tree(before), after, cut, now[0]))
+            then = past.tree(before)
+            if cut.joins:
+                old = hierarchy_of(then) if len(then.points) else None
+                same = unchanged_joined(old, after, cut, tree.joined(cut))
+            else:
+                same = unchanged(then, after, cut, now[0])
+            changed = np.flatnonzero(~same)
         return DirtyClusters(changed, *(part[changed] for part in now))
 
     @alone
@@ -191,6 +198,7 @@ class TreeTracker(TreeReader):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         stickiness: float = 0.0,
     ) -> IntArray:
         """Ids of the clusters of all points that stay while the tree goes on.
@@ -203,8 +211,8 @@ class TreeTracker(TreeReader):
 
         Parameters
         ----------
-        n_clusters, height, max_size : optional
-            The cut, as in :meth:`Hierarchy.cut`: give one, or none for the model's own.
+        n_clusters, height, max_size, min_size : optional
+            The cut, as in :meth:`cut`; none for the model's own.
         stickiness : float, default=0.0
             Above 0, with ``n_clusters``: the cut, too, holds on to the one that was last asked
             for, as ``cut(like=...)`` does, so that fewer ids are new. O(n k).
@@ -223,7 +231,7 @@ class TreeTracker(TreeReader):
         array([0, 0, 0, 0, 0, 2])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size)
         return sticky_ids(tree, cut, stickiness)
 
     # --- the log ----------------------------------------------------------------------

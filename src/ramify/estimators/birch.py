@@ -59,6 +59,9 @@ class BIRCH(OnlineClusterer):
         and ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside one of these: a branch of fewer points is no
+        cluster and stays with the branch beside it (:meth:`Hierarchy.cut`).
     metric : {"sqeuclidean", "cosine"}, default="sqeuclidean"
         Squared Euclidean distance, of the rows as they are or scaled to unit length;
         then heights are one minus the cosine.
@@ -119,6 +122,7 @@ class BIRCH(OnlineClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: DistanceName = "sqeuclidean",
         zero_rows: ZeroRows = "error",
         threshold: float = 0.5,
@@ -126,6 +130,7 @@ class BIRCH(OnlineClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric = metric
         self.zero_rows = zero_rows
         self.threshold = threshold

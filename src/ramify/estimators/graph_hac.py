@@ -334,11 +334,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     # --- the door --------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        check_cut(self.n_clusters, self.distance_threshold)
-        if self.min_size is not None:
-            whole_number("min_size", self.min_size)
-            if self.n_clusters is None and self.distance_threshold is None:
-                raise ValueError("min_size goes with n_clusters or distance_threshold; set one")
+        check_cut(self.n_clusters, self.distance_threshold, self.min_size)
         one_of("linkage", self.linkage, LINKAGES)
         one_of("weight", self.weight, _lists.WEIGHTS)
         whole_number("n_neighbors", self.n_neighbors)

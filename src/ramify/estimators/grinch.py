@@ -59,6 +59,9 @@ class GRINCH(OnlineClusterer):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside one of these: a branch of fewer points is no
+        cluster and stays with the branch beside it (:meth:`Hierarchy.cut`).
     metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
         Squared Euclidean distance; one minus the cosine, where no row may be all
         zeros; or minus the inner product. The linkage is its average.
@@ -128,6 +131,7 @@ class GRINCH(OnlineClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: MetricName = "sqeuclidean",
         zero_rows: ZeroRows = "error",
         graft: Graft | None = "reference",
@@ -139,6 +143,7 @@ class GRINCH(OnlineClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric = metric
         self.zero_rows = zero_rows
         self.graft = graft

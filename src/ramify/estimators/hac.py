@@ -35,6 +35,9 @@ class HAC(TakesLinkage, Forgetting):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside one of these: a branch of fewer points is no
+        cluster and stays with the branch beside it (:meth:`Hierarchy.cut`).
     metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
         Squared Euclidean distance; the distance itself, with linkage "ward" or "centroid",
         whose trees and heights are those of "sqeuclidean"; one minus the cosine, where

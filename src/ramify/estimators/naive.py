@@ -28,6 +28,9 @@ class NaiveHAC(TakesLinkage, ChangingClusterer):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside one of these: a branch of fewer points is no
+        cluster and stays with the branch beside it (:meth:`Hierarchy.cut`).
     metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
         Squared Euclidean distance; the distance itself, with linkage "ward" or "centroid",
         whose trees and heights are those of "sqeuclidean"; one minus the cosine, where
@@ -104,6 +107,9 @@ class NaiveNN(ChangingClusterer):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside one of these: a branch of fewer points is no
+        cluster and stays with the branch beside it (:meth:`Hierarchy.cut`).
     metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
         Squared Euclidean distance; the distance itself, with linkage "ward" or "centroid",
         whose trees and heights are those of "sqeuclidean"; one minus the cosine, where
@@ -173,6 +179,7 @@ class NaiveNN(ChangingClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: LinkedMetricName = "sqeuclidean",
         linkage: Linkage = "average",
         zero_rows: ZeroRows = "error",
@@ -183,6 +190,7 @@ class NaiveNN(ChangingClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric = metric
         self.linkage = linkage
         self.zero_rows = zero_rows

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ramify.estimators._live import Cut, Live, whole
+from ramify.estimators._live import Live, whole
 from ramify.estimators.stream import Stream
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows
@@ -32,11 +32,11 @@ class Part(Stream):
         """How much each point counts, in their order; None if each counts once."""
         return self._begun_tree.weights()
 
-    def outline(self, m: int, cut: Cut) -> tuple[Any, ...]:
+    def outline(self, m: int, cut: tuple[str, float]) -> tuple[Any, ...]:
         """The tree opened into its m widest parts, and below as a cut of a larger tree may."""
         return self._begun_tree.outline(m, cut)
 
-    def units(self, numbers: IntArray | None, m: int, cut: Cut) -> IntArray:
+    def units(self, numbers: IntArray | None, m: int, cut: tuple[str, float]) -> IntArray:
         """Where in such an outline the unopened nodes above points are; of all, if None."""
         return self._begun_tree.units(numbers, m, cut)
 

@@ -58,6 +58,9 @@ class PERCH(ChangingClusterer):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside one of these: a branch of fewer points is no
+        cluster and stays with the branch beside it (:meth:`Hierarchy.cut`).
     metric : {"sqeuclidean", "cosine"}, default="sqeuclidean"
         Euclidean distance, of the rows as they are or scaled to unit length; heights
         are squared distances, or one minus the cosine.
@@ -143,6 +146,7 @@ class PERCH(ChangingClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: DistanceName = "sqeuclidean",
         zero_rows: ZeroRows = "error",
         bounds: Bounds = "reference",
@@ -156,6 +160,7 @@ class PERCH(ChangingClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric = metric
         self.zero_rows = zero_rows
         self.bounds = bounds

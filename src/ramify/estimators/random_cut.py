@@ -71,6 +71,9 @@ class RandomCut(ChangingClusterer):
         ``hierarchy().cut(...)`` makes them.
     distance_threshold : float, optional
         Clusters merge only strictly below this height.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside one of these: a branch of fewer points is no
+        cluster and stays with the branch beside it (:meth:`Hierarchy.cut`).
     metric : {"sqeuclidean", "cosine", "dot"}, default="sqeuclidean"
         What heights are, by average linkage. Under cosine, rows are scaled to unit length
         before they are cut.
@@ -141,6 +144,7 @@ class RandomCut(ChangingClusterer):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: MetricName = "sqeuclidean",
         zero_rows: ZeroRows = "error",
         random_state: int | None = 0,
@@ -151,6 +155,7 @@ class RandomCut(ChangingClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric = metric
         self.zero_rows = zero_rows
         self.random_state = random_state

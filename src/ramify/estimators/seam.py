@@ -10,6 +10,7 @@ from ramify.estimators._changes import _step as step_of
 from ramify.estimators._changes import _weighed as weighed
 from ramify.estimators._changes import net_changes, touched
 from ramify.estimators._changing import ChangingClusterer, Forgetting
+from ramify.estimators._cut import Cut, Joined, read_cut
 from ramify.estimators._edits import Edits
 from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import read_times, read_weights
@@ -21,8 +22,9 @@ from ramify.estimators._replay import Families, Step, families_of, no_tree, repl
 from ramify.estimators._saved import _parameters as parameters_of
 from ramify.estimators._saved import _plain as plain_settings
 from ramify.estimators._saved import from_saved
-from ramify.estimators._settings import Duplicates
+from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._skipping import ZeroRows, skipped_rows
+from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
 from ramify.estimators._tracking import check_history
 
 __all__ = [
@@ -30,14 +32,19 @@ __all__ = [
     "BY_CLASS",
     "BY_CLASS_NAME",
     "BY_NAME",
+    "CUT",
+    "FREE",
     "Assignment",
     "ChangingClusterer",
+    "Cut",
     "Duplicates",
     "Edits",
     "Families",
     "Forgetting",
     "Identity",
+    "Joined",
     "Linkage",
+    "Moment",
     "OnlineClusterer",
     "Step",
     "ZeroRows",
@@ -45,17 +52,20 @@ __all__ = [
     "check_cut",
     "check_history",
     "check_metric",
+    "cut_of_moment",
     "families_of",
     "from_saved",
     "net_changes",
     "no_tree",
     "parameters_of",
     "plain_settings",
+    "read_cut",
     "read_times",
     "read_weights",
     "replay",
     "skipped_rows",
     "step_of",
     "touched",
+    "wanted_number",
     "weighed",
 ]

@@ -227,7 +227,9 @@ class Stream:
     @property
     def quick(self) -> bool:
         """Whether a question takes microseconds now: the tree is the core's, and nobody writes."""
-        return self._tree is not None and self._tree.shared and not self._tree.busy
+        if self._tree is None or self._model.min_size is not None:
+            return False
+        return self._tree.shared and not self._tree.busy
 
     def nearest(self, rows: Rows, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Numbers and distances of the k stored points nearest to each checked row."""

@@ -83,6 +83,15 @@ class Cluster:
         return None if names is None else names[self.label]
 
     @property
+    def stable_id(self) -> int | None:
+        """Id that stays while the tree goes on, as ``stable_labels`` of the same cut gave it.
+
+        None for a cluster that is new since then, and if no ids were given.
+        """
+        id = int(self._clusters.stable_ids[self.label])
+        return None if id < 0 else id
+
+    @property
     def node(self) -> int:
         """Number of the node in the snapshot; a leaf's is its place."""
         return int(self._clusters.nodes[self.label])
@@ -221,6 +230,7 @@ class Clusters(Sequence[Cluster]):
         self.parents = parents
         self.names = names
         self._look = look
+        self._stable: IntArray | Callable[[], IntArray] | None = None
         self._seen = look if isinstance(look, Ground) else None
         self._order: tuple[IntArray, IntArray] | None = None  # of the points
         self._leaves: tuple[IntArray, IntArray] | None = None
@@ -254,7 +264,12 @@ class Clusters(Sequence[Cluster]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = self.node_ids, self.sizes, self.means, self.heights, self.first_points
-        return Clusters, (*arrays, None, self.parents, self.names)  # a copy cannot look at the tree
+        given = (*arrays, None, self.parents, self.names)  # a copy cannot look at the tree
+        try:
+            ids = self.stable_ids
+        except RuntimeError:  # the tree has changed: they are lost
+            return Clusters, given
+        return Clusters, given, {"_stable": ids}
 
     # --- what looks at all points -----------------------------------------------------
 
@@ -266,6 +281,27 @@ class Clusters(Sequence[Cluster]):
         """
         ground = self._ground()
         return ground.labels[ground.points.places]
+
+    @property
+    def stable_ids(self) -> IntArray:
+        """Ids that stay while the tree goes on, as ``stable_labels`` of the same cut gave them.
+
+        -1 for clusters that are new since then, and for all if no ids were given: reading gives
+        none.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [9.0]])
+        >>> before = model.stable_labels(n_clusters=2)
+        >>> model.partial_fit([[8.0], [-50.0]]).clusters(n_clusters=3).stable_ids
+        array([-1, -1, -1])
+        >>> model.clusters(n_clusters=2).stable_ids
+        array([ 0, -1])
+        """
+        if callable(self._stable):
+            self._stable = self._stable()
+        return np.full(len(self), -1) if self._stable is None else self._stable
 
     @property
     def nodes(self) -> IntArray:

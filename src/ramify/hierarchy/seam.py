@@ -5,7 +5,8 @@ Files and names that begin with an underscore are the room's own.
 """
 
 from ramify.hierarchy._aligned import Texts, entries_for, order_of, place_in, texts_for
-from ramify.hierarchy._cuts import By, check_way
+from ramify.hierarchy._cuts import By, check_way, require_one_cut
+from ramify.hierarchy._forks import fork_rows
 from ramify.hierarchy._linkage import check_linkage, read_children
 from ramify.hierarchy._order import canonical, canonical_order
 from ramify.hierarchy._polish import core_over, kept
@@ -14,6 +15,7 @@ from ramify.hierarchy._sticky import (
     STICKINESS,
     Like,
     Numbered,
+    Sticky,
     Then,
     labels_then,
     read_stickiness,
@@ -27,6 +29,7 @@ __all__ = [
     "MetricName",
     "Numbered",
     "Rows",
+    "Sticky",
     "Texts",
     "Then",
     "canonical",
@@ -35,6 +38,7 @@ __all__ = [
     "check_way",
     "core_over",
     "entries_for",
+    "fork_rows",
     "kept",
     "labels_then",
     "order_of",
@@ -42,6 +46,7 @@ __all__ = [
     "read_children",
     "read_own_rows",
     "read_stickiness",
+    "require_one_cut",
     "sticky_cut",
     "texts_for",
 ]

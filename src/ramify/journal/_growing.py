@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import yes_or_no
+from ramify.estimators.seam import FREE
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import _model
@@ -283,7 +284,7 @@ class Growing(Editing):
         for name in options:
             if name not in known:
                 raise ValueError(f"{type(self.model).__name__} has no option {name!r}")
-            if name not in _model.FREE:
+            if name not in FREE:
                 raise ValueError(f"{name} shapes the tree, and stays as it was when that began")
         plain = plain_value("options", _model.plain_options(options), finite=False)
         self._submit(Operation("settings", {"options": plain})).result()
@@ -337,6 +338,8 @@ class Growing(Editing):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
+        stickiness: float = 0.0,
     ) -> IntArray:
         """Ids of the clusters of all points that stay while the tree goes on.
 
@@ -351,15 +354,19 @@ class Growing(Editing):
         """
         if not hasattr(self.model, "stable_labels"):
             raise TypeError(f"{type(self.model).__name__} has no stable_labels")
-        asked = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        given = [
-            (name, plain_value(name, value, finite=False))
+        asked = {
+            "n_clusters": n_clusters,
+            "height": height,
+            "max_size": max_size,
+            "min_size": min_size,
+            "stickiness": stickiness or None,
+        }
+        given = {
+            name: plain_value(name, value, finite=False)
             for name, value in asked.items()
             if value is not None
-        ]
-        if len(given) > 1:
-            raise ValueError("give one of n_clusters, height, max_size, or none")
-        operation = Operation("name", {"cut": given[0] if given else (None, None)})
+        }
+        operation = Operation("name", {"options": given})
         labels: IntArray = self._submit(operation).result().value
         return labels
 

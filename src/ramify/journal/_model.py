@@ -26,9 +26,6 @@ from ramify.journal._records import Beside, Insert, Operation
 from ramify.points import Expected, Rows, feature_names, read_batch
 from ramify.sparse import SparseRows
 
-#: Options that may change while a tree lives; the others shape it.
-FREE = ("n_clusters", "distance_threshold", "n_jobs", "window", "max_age", "history")
-
 #: Verbs that reshape or edit a tree, of estimators that have them; their options are plain values.
 CALLS = ("polish", "must_link", "cannot_link", "unlink", "move", "release", "rename")
 
@@ -193,7 +190,10 @@ def _call(model: Any, operation: Operation) -> Answer:
 
 
 def _name(model: Any, operation: Operation) -> Answer:
-    by, value = operation.head["cut"]
+    head = operation.head
+    if "options" in head:
+        return Answer([], value=model.stable_labels(**head["options"]))
+    by, value = head["cut"]  # as 0.1 wrote it down
     return Answer([], value=model.stable_labels(**({} if by is None else {by: value})))
 
 

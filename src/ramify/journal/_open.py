@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ramify.checks import number_above_zero, whole_number
+from ramify.estimators.seam import FREE
 from ramify.journal import _model
 from ramify.journal._errors import DiskError, JournalError, disk_error
 from ramify.journal._folder import (
@@ -184,7 +185,7 @@ def _differences(model: Any, asked: Any) -> dict[str, Any]:
     now, then = asked.get_params(deep=False), model.get_params(deep=False)
     other = {name: value for name, value in now.items() if value != then[name]}
     for name, value in other.items():
-        if name not in _model.FREE:
+        if name not in FREE:
             raise ValueError(
                 f"{name} of the tree here is {then[name]!r}, and {value!r} was asked for; it "
                 f"shapes the tree, and cannot change"

@@ -198,6 +198,7 @@ class Reading(ABC):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:
@@ -214,7 +215,8 @@ class Reading(ABC):
         ...     tree.keywords(1, n_clusters=2)
         [['sound'], ['refund']]
         """
-        cut = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut: Any = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut["min_size"] = min_size
         look = lambda: (self.model.point_numbers_, self.model.cut(**cut))  # noqa: E731
         _, (numbers, labels) = of_one_version(self, look)
         found = self._payloads.of(numbers.tolist())

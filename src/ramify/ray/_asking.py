@@ -18,8 +18,18 @@ from ramify import saving
 from ramify.errors import HistoryError
 from ramify.estimators import OHAC, Changes
 from ramify.estimators.part import model_of, whole
-from ramify.estimators.seam import Assignment, Identity, no_tree
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.estimators.seam import (
+    Assignment,
+    Cut,
+    Identity,
+    Joined,
+    Moment,
+    cut_of_moment,
+    no_tree,
+    wanted_number,
+)
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
+from ramify.hierarchy.seam import Numbered
 from ramify.ids import Id, as_array
 from ramify.journal import Hit
 from ramify.points import Rows
@@ -27,7 +37,7 @@ from ramify.ray import _naming
 from ramify.ray._head import Head
 from ramify.ray._outline import Outline
 from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families
-from ramify.ray._plan import Crew, Cut, Plan
+from ramify.ray._plan import Crew, Plan
 from ramify.ray._tables import ClusterTable, PointChanges
 from ramify.ray._top import CutNodes, Stitched, Top, global_ids, spliced
 from ramify.ray._turns import Turns, in_turn
@@ -46,6 +56,8 @@ class Asking:
     _head: Head
     _outlines: tuple[Any, list[Outline], Stitched] | None
     _whole: tuple[int, Hierarchy] | None
+    _identity: Identity | None = None  # as it was last read or written
+    _joined_of: tuple[int, Cut, Joined] | None = None  # the latest, and of which operation
     _seen: dict[int, Seen]  # versions that can be asked about
     _keep: int  # at most so many, beside the latest
 
@@ -98,9 +110,13 @@ class Asking:
     @in_turn
     def labels(self, cut: Cut) -> tuple[IntArray, IntArray]:
         """Numbers of all points, ascending, and the label of each one's cluster."""
-        _, stitched = self._stitched(*cut)
-        found = stitched.cut(*cut)
-        told = self._ask_all("units", None, self._parts, *cut)
+        if cut.joins:
+            joined = self._joined(cut)
+            return joined.points.numbers, joined.labels
+        by, value, _ = cut
+        _, stitched = self._stitched(by, value)
+        found = stitched.cut(by, value)
+        told = self._ask_all("units", None, self._parts, by, value)
         numbers = np.concatenate([one for one, _ in told])
         labels = [
             found.labels[stitched.offsets[shard] + units] for shard, (_, units) in enumerate(told)
@@ -108,15 +124,51 @@ class Asking:
         order = np.argsort(numbers)
         return numbers[order], np.concatenate(labels)[order]
 
+    def _joined(self, cut: Cut) -> Joined:
+        """The clusters of a cut whose small branches join others, in the whole tree. O(n)."""
+        kept = self._joined_of
+        if kept is None or kept[:2] != (self.op, cut):
+            tree = self.hierarchy()
+            kept = self._joined_of = self.op, cut, Joined(cut, tree, tree._points(), None)
+        return kept[2]
+
     @in_turn
-    def stable_labels(self, cut: Cut) -> IntArray:
+    def cut_like(self, like: Any, n_clusters: int, price: float) -> StickyLabels:
+        """A cut that holds on to the clusters of an earlier one. O(n k)."""
+        tree = self.hierarchy()
+        moment = Moment(tree, tree._points(), None, self._weights(), self.number)
+        return cut_of_moment(moment, like, n_clusters, price)
+
+    @in_turn
+    def stable_labels(self, cut: Cut, price: float) -> IntArray:
         """Ids of the clusters of all points that stay, written down before they are told."""
-        numbers, labels = self.labels(cut)
-        body = self._head.names()
-        identity = Identity() if body is None else _naming.read(body).of_points(numbers)
+        identity = self._known_identity()
+        seen = identity.seen(cut)
+        if price == 0 or seen is None:
+            numbers, labels = self.labels(cut)
+        else:
+            sticky = self.cut_like(Numbered(seen.points, seen.ids), wanted_number(cut), price)
+            numbers, labels = sticky.point_numbers, np.asarray(sticky)
+        identity = identity.of_points(numbers)
         found = identity.name(cut, numbers, labels, self._weights())
         self._head.set_names(_naming.written(identity))
+        self._identity = identity
         return found
+
+    def _known_identity(self) -> Identity:
+        """The ids of clusters that were last written down."""
+        if self._identity is None:
+            body = self._head.names()
+            self._identity = Identity() if body is None else _naming.read(body)
+        return self._identity
+
+    @in_turn
+    def stable_ids(self, cut: Cut) -> IntArray | None:
+        """The ids of the clusters of a cut from then, by label; -1: new. None: it has none."""
+        identity = self._known_identity()
+        if identity.seen(cut) is None:
+            return None
+        return identity.known(cut, *self.labels(cut), self._weights())
 
     def _weights(self) -> FloatArray | None:
         """What all points stand for, in order of arrival; None if each is one."""
@@ -131,8 +183,12 @@ class Asking:
     def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points."""
         holders = self._known_holders(numbers)
-        _, stitched = self._stitched(*cut)
-        found = stitched.cut(*cut)
+        if cut.joins:
+            joined = self._joined(cut)
+            of = joined.labels_of(numbers)
+            return of, joined.node_ids[of]
+        _, stitched = self._stitched(*cut[:2])
+        found = stitched.cut(*cut[:2])
         places = self._places(numbers, holders, cut, stitched)
         labels = found.labels[places]
         return labels, stitched.ids[found.places[labels]]
@@ -158,7 +214,7 @@ class Asking:
         calls: list[tuple[int, str, tuple[Any, ...]]] = []
         for shard in np.unique(holders).tolist():
             mine = np.ascontiguousarray(numbers[holders == shard])
-            calls.append((shard, "units", (mine, self._parts, *cut)))
+            calls.append((shard, "units", (mine, self._parts, *cut[:2])))
         places = np.empty(len(numbers), np.int64)
         for (shard, *_), (_, units) in zip(calls, self._crew.ask(calls), strict=True):
             places[holders == shard] = stitched.offsets[shard] + units
@@ -167,9 +223,9 @@ class Asking:
     @in_turn
     def path(self, number: int) -> tuple[IntArray, str]:
         """Node ids from the root down to a point, and its turns: the top's, then its shard's."""
-        wanted, whole = np.array([number]), ("n_clusters", 1)
+        wanted, whole = np.array([number]), Cut("n_clusters", 1)
         (shard,) = self._known_holders(wanted).tolist()
-        outlines, stitched = self._stitched(*whole)
+        outlines, stitched = self._stitched(*whole[:2])
         (place,) = self._places(wanted, np.array([shard]), whole, stitched)
         ((nodes, turns),) = self._crew.ask([(shard, "path", (number,))])
         unit = outlines[shard].ids[place - stitched.offsets[shard]]
@@ -196,8 +252,13 @@ class Asking:
     def assign(self, rows: Rows, cut: Cut) -> Assignment:
         """Where rows belong; nothing is inserted."""
         numbers, distances, holders = self.nearest(rows, 1)
-        _, stitched = self._stitched(*cut)
-        found = stitched.cut(*cut)
+        if cut.joins:
+            joined = self._joined(cut)
+            labels = joined.labels_of(numbers[:, 0])
+            told = joined.node_ids[labels], numbers[:, 0], distances[:, 0]
+            return Assignment(labels, *told, [joined.codes[one] for one in labels.tolist()])
+        _, stitched = self._stitched(*cut[:2])
+        found = stitched.cut(*cut[:2])
         places = self._places(numbers[:, 0], holders[:, 0], cut, stitched)
         labels = found.labels[places]
         heads = found.places[labels]
@@ -206,9 +267,16 @@ class Asking:
 
     @in_turn
     def clusters(self, cut: Cut) -> ClusterTable:
-        """The clusters of a cut, from summaries alone."""
-        _, stitched = self._stitched(*cut)
-        found: CutNodes = stitched.cut(*cut)
+        """The clusters of a cut, from summaries alone; with a least size from all points."""
+        if cut.joins:
+            tree = self.hierarchy()
+            of = Joined(cut, tree, tree._points(), self.points()[1]).clusters
+            about = of.node_ids, of.sizes, of.means, of.heights, of.first_points
+            spreads = of.spreads
+            assert spreads is not None
+            return ClusterTable(*about, spreads, self.stable_ids(cut))
+        _, stitched = self._stitched(*cut[:2])
+        found: CutNodes = stitched.cut(*cut[:2])
         at = found.places
         heights = np.where(stitched.counts[at] > 1, stitched.monotone[at], 0.0)
         return ClusterTable(
@@ -218,6 +286,7 @@ class Asking:
             heights,
             stitched.firsts[at],
             stitched.ssds[at] / stitched.weights[at],
+            self.stable_ids(cut),
         )
 
     @in_turn

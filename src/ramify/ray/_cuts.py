@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.estimators.seam import Assignment
+from ramify.estimators.seam import Assignment, Cut, wanted_number
 from ramify.hierarchy import Clusters, FloatArray, IntArray
+from ramify.hierarchy.seam import STICKINESS, Like, read_stickiness
 from ramify.ids import Id
 from ramify.points import read_rows
-from ramify.ray._plan import Cut
 from ramify.ray._tables import ClusterTable
 from ramify.ray._way import Handle
 from ramify.tree import lowest_common
@@ -34,7 +34,7 @@ class ShardCuts(Handle):
     @property
     def point_numbers_(self) -> IntArray:
         """Arrival numbers of the points that are there, in order."""
-        numbers: IntArray = self._ask("labels", ("n_clusters", 1))[0]
+        numbers: IntArray = self._ask("labels", Cut("n_clusters", 1))[0]
         return numbers
 
     @property
@@ -53,13 +53,18 @@ class ShardCuts(Handle):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
+        like: Like | None = None,
+        stickiness: float = STICKINESS,
     ) -> IntArray:
         """Label every point with its cluster, in any cut of the tree as it is now.
 
         Parameters
         ----------
-        n_clusters, height, max_size : optional
-            As in :meth:`ramify.OHAC.cut`: give one, or none for the model's own.
+        n_clusters, height, max_size, min_size : optional
+            As in :meth:`ramify.OHAC.cut`; none for the model's own.
+        like, stickiness : optional
+            As there; the whole tree is looked at in one place.
 
         Examples
         --------
@@ -69,7 +74,12 @@ class ShardCuts(Handle):
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).cut(n_clusters=2)
         array([0, 0, 1])
         """
-        labels: IntArray = self._ask("labels", self._cut(n_clusters, height, max_size))[1]
+        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
+        if like is not None:
+            wanted = wanted_number(cut)
+            sticky: IntArray = self._ask("cut_like", like, wanted, read_stickiness(stickiness))
+            return sticky
+        labels: IntArray = self._ask("labels", cut)[1]
         return labels
 
     def stable_labels(
@@ -78,6 +88,8 @@ class ShardCuts(Handle):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
+        stickiness: float = 0.0,
     ) -> IntArray:
         """Ids of the clusters of all points that stay while the tree goes on.
 
@@ -93,8 +105,8 @@ class ShardCuts(Handle):
         array([0, 1, 0, 0])
         array([0, 0, 0, 0, 0, 2])
         """
-        cut = self._cut(n_clusters, height, max_size)
-        found: IntArray = self._ask("stable_labels", cut)
+        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
+        found: IntArray = self._ask("stable_labels", cut, read_stickiness(stickiness))
         return found
 
     def cluster_of(
@@ -104,6 +116,7 @@ class ShardCuts(Handle):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points, by their numbers or text ids.
 
@@ -115,7 +128,7 @@ class ShardCuts(Handle):
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).cluster_of([2], n_clusters=2)[0]
         array([1])
         """
-        cut = self._cut(n_clusters, height, max_size)
+        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
         found: tuple[IntArray, IntArray] = self._ask("cluster_of", self._numbers_of(points), cut)
         return found
 
@@ -148,6 +161,7 @@ class ShardCuts(Handle):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> Assignment:
         """Where rows belong, in any cut of the tree as it is now; nothing is inserted.
 
@@ -162,7 +176,9 @@ class ShardCuts(Handle):
         >>> found.labels, found.points, found.distances, found.path_codes
         (array([1]), array([2]), array([4.]), ['1'])
         """
-        return self._assigned(X, self._cut(n_clusters, height, max_size))
+        return self._assigned(
+            X, self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
+        )
 
     def _assigned(self, X: npt.ArrayLike, cut: Cut) -> Assignment:
         found: Assignment = self._ask("assign", read_rows(X, self._expected()), cut)
@@ -190,6 +206,7 @@ class ShardCuts(Handle):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
     ) -> Clusters:
         """The clusters of a cut, as :meth:`ramify.OHAC.clusters`. No point is looked at.
 
@@ -205,9 +222,13 @@ class ShardCuts(Handle):
         >>> found.sizes, found.means.ravel(), found.first_points
         (array([2, 1]), array([0.5, 9. ]), array([0, 2]))
         """
-        found: ClusterTable = self._ask("clusters", self._cut(n_clusters, height, max_size))
+        found: ClusterTable = self._ask(
+            "clusters",
+            self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size),
+        )
         clusters = Clusters(*found[:5], _no_ground)
         clusters._spreads = found.spreads
+        clusters._stable = found.stable_ids
         return clusters
 
     def path(self, point: int | str) -> IntArray:

@@ -54,7 +54,7 @@ class ShardedOHAC(ShardReader):
         To begin with; shards that become too large are split, and there are more then.
     folder : str or path-like
         Folder of the journals, on a disk that all machines see.
-    n_clusters, distance_threshold, metric, linkage, n_neighbors : optional
+    n_clusters, distance_threshold, min_size, metric, linkage, n_neighbors : optional
         As in :class:`ramify.OHAC`.
     engine : {"ray", "local"}, default="ray"
         ``"local"``: all shards in this process, without Ray; to try it, and for tests.
@@ -95,6 +95,7 @@ class ShardedOHAC(ShardReader):
         folder: str | os.PathLike[str],
         n_clusters: int | None = None,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: MetricName = "sqeuclidean",
         linkage: Linkage = "average",
         n_neighbors: int = 1,
@@ -111,6 +112,7 @@ class ShardedOHAC(ShardReader):
         self.folder = folder
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric = metric
         self.linkage = linkage
         self.n_neighbors = n_neighbors

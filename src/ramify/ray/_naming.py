@@ -21,9 +21,9 @@ def written(identity: Identity) -> bytes:
     3
     """
     plain = identity.plain()
-    cuts = [(by, value) for by, value, _, _ in plain["cuts"]]
+    cuts = [(by, value, *least) for by, value, _, _, *least in plain["cuts"]]
     arrays: dict[str, Any] = {"head": np.array(json.dumps([plain["next_id"], cuts]))}
-    for at, (_, _, points, ids) in enumerate(plain["cuts"]):
+    for at, (_, _, points, ids, *_) in enumerate(plain["cuts"]):
         arrays |= {f"points{at}": points, f"ids{at}": ids}
     room = io.BytesIO()
     np.savez(room, **arrays)
@@ -35,7 +35,7 @@ def read(body: bytes) -> Identity:
     with np.load(io.BytesIO(body)) as found:
         next_id, cuts = json.loads(str(found["head"]))
         seen = [
-            (by, value, found[f"points{at}"], found[f"ids{at}"])
-            for at, (by, value) in enumerate(cuts)
+            (by, value, found[f"points{at}"], found[f"ids{at}"], *least)
+            for at, (by, value, *least) in enumerate(cuts)
         ]
     return Identity.from_plain({"next_id": next_id, "cuts": seen})

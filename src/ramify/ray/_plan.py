@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from ramify.estimators.seam import FREE
 from ramify.ray._top import MOST_SHARDS
-
-#: A cut: "n_clusters", "height" or "max_size", and its value.
-Cut = tuple[str, float]
 
 
 class Plan(NamedTuple):
@@ -47,7 +45,7 @@ def agreed(plan: Plan, known: Mapping[str, Any]) -> Plan:
             continue
         if name == "options":
             shaping = {key for key in {*now, *then} if now.get(key) != then.get(key)}
-            shaping -= {"n_clusters", "distance_threshold"}
+            shaping -= set(FREE)
             if not shaping:
                 continue
         raise ValueError(f"{name} of the stream here is {then!r}, and {now!r} was asked for")

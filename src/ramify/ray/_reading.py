@@ -14,7 +14,7 @@ from ramify import lean
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
 from ramify.estimators import OHAC, Changes
-from ramify.estimators.seam import check_history
+from ramify.estimators.seam import CUT, Cut, check_history
 from ramify.hierarchy import Hierarchy, Levels, StopWords
 from ramify.ids import Id, IdArray, as_array
 from ramify.journal import Hit
@@ -91,7 +91,8 @@ class ShardReader(ShardCuts):
         """
         self._require_points()
         found: OHAC = self._ask("model")
-        found.n_clusters, found.distance_threshold = self.n_clusters, self.distance_threshold
+        cut = {name: getattr(self, name) for name in CUT}
+        found.set_params(**cut)
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -164,6 +165,7 @@ class ShardReader(ShardCuts):
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
+        min_size: int | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:
@@ -180,7 +182,10 @@ class ShardReader(ShardCuts):
         [['sound'], ['refund']]
         """
         self._require_points()
-        numbers, labels = self._ask("labels", self._cut(n_clusters, height, max_size))
+        numbers, labels = self._ask(
+            "labels",
+            self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size),
+        )
         found = self._ask("payloads", numbers.tolist())
         return keywords_of(found, numbers, labels, k, bigrams=bigrams, stop_words=stop_words)
 
@@ -200,12 +205,15 @@ class ShardReader(ShardCuts):
         """
         self._require_points()
         by_direction = METRICS[self.metric].unit_rows
-        return self.hierarchy().levels(
+        found = self.hierarchy().levels(
             *n_clusters,
             X=self.points(),
             min_size=min_size,
             metric="cosine" if by_direction else "sqeuclidean",
         )
+        for count, level in zip(n_clusters, found, strict=True):
+            level._stable = self._ask("stable_ids", Cut("n_clusters", count, min_size))
+        return found
 
     @property
     def version(self) -> int:

@@ -26,6 +26,7 @@ class ClusterTable(NamedTuple):
     heights: FloatArray
     first_points: IntArray
     spreads: FloatArray  #: mean squared distance of each one's rows from their mean
+    stable_ids: IntArray | None  #: as ``stable_labels`` last gave them, -1: new; None: never
 
     def __len__(self) -> int:
         return len(self.sizes)

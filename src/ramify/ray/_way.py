@@ -12,16 +12,16 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from ramify.checks import number, whole_number
+from ramify.checks import whole_number
 from ramify.errors import NoLabelsError
 from ramify.estimators import OHAC
-from ramify.estimators.seam import check_metric
+from ramify.estimators.seam import Cut, check_cut, check_metric, read_cut
 from ramify.journal.seam import folder_path, require_shards
 from ramify.metric import METRICS
 from ramify.points import FLOAT32, FLOAT64, Expected
 from ramify.ray._crew import LocalCrew
 from ramify.ray._head import read_only_facts
-from ramify.ray._plan import Cut, Plan
+from ramify.ray._plan import Plan
 from ramify.ray._router import Router
 
 #: Options of OHAC that a sharded one has.
@@ -168,25 +168,18 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
                 "ShardedOHAC has no labels, because neither n_clusters nor distance_threshold is "
                 "set; set one, or use cut(...)"
             )
-        if self.n_clusters is not None and self.distance_threshold is not None:
-            raise NoLabelsError("set n_clusters or distance_threshold, not both")
-        if self.n_clusters is None:
-            assert self.distance_threshold is not None
-            return self._cut(None, self.distance_threshold, None)
-        return self._cut(self.n_clusters, None, None)
+        try:
+            check_cut(self.n_clusters, self.distance_threshold, self.min_size)
+        except (TypeError, ValueError) as error:
+            raise NoLabelsError(str(error)) from error
+        given = {"n_clusters": self.n_clusters, "height": self.distance_threshold}
+        return self._cut(**given, min_size=self.min_size)
 
-    def _cut(self, n_clusters: object, height: object, max_size: object) -> Cut:
-        """The cut that a call asks for: one of the three, or the model's own."""
-        asked = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        given = {name: value for name, value in asked.items() if value is not None}
-        if not given:
+    def _cut(self, **asked: object) -> Cut:
+        """The cut that a call asks for, or the model's own."""
+        if all(value is None for value in asked.values()):
             return self._own_cut()
         self._require_points()
-        if len(given) > 1:
-            raise ValueError(f"give one of {', '.join(asked)}, or none")
-        ((name, value),) = given.items()
-        if name == "height":
-            return name, number(name, value)
-        if name == "max_size":
-            return name, whole_number(name, value)
-        return name, whole_number(name, value, most=len(self), why="the number of points")
+        found = read_cut(asked, len(self))
+        assert found is not None
+        return found

@@ -42,7 +42,13 @@ def facts(served: Served) -> dict[str, Any]:
 def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Listed:
     """The clusters of a cut: ids that stay, sizes, heights and points that show what they are."""
     cut = _possible(tree, cut)
-    version, found = of_one_version(tree, lambda: tree.clusters(**cut))
+
+    def look() -> tuple[Any, Any]:
+        found = tree.clusters(**cut)
+        return found, found.stable_ids
+
+    version, (found, ids) = of_one_version(tree, look)
+    stable = [None if one < 0 else one for one in ids.tolist()]
     order = np.argsort(-np.asarray(found.sizes), kind="stable")
     nodes, sizes = np.asarray(found.node_ids)[order], np.asarray(found.sizes)[order]
     heights, firsts = np.asarray(found.heights)[order], np.asarray(found.first_points)[order]
@@ -57,6 +63,7 @@ def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Li
             {
                 "label": int(order[at]),
                 "node": int(nodes[at]),
+                "stable_id": stable[int(order[at])],
                 "name": names.get(int(nodes[at])),
                 "size": _plain(sizes[at]),
                 "height": float(heights[at]),
@@ -66,13 +73,18 @@ def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Li
             for at in range(begin, end)
         ]
 
-    arrays = (order, nodes, sizes, heights, firsts, *(() if means is None else (means,)))
+    arrays = (order, ids, nodes, sizes, heights, firsts, *(() if means is None else (means,)))
     return Listed(version, len(order), sum(one.nbytes for one in arrays), show)
 
 
 def levels(tree: DurableTree, counts: list[int], min_size: int | None) -> dict[str, Any]:
     """Several cuts, each inside of the one before."""
-    version, found = of_one_version(tree, lambda: tree.levels(*counts, min_size=min_size))
+
+    def look() -> Any:
+        found = tree.levels(*counts, min_size=min_size)
+        return [(level, level.stable_ids) for level in found]
+
+    version, found = of_one_version(tree, look)
     names = names_in_cuts(tree)
     return {
         "version": version,
@@ -81,6 +93,7 @@ def levels(tree: DurableTree, counts: list[int], min_size: int | None) -> dict[s
                 {
                     "label": cluster.label,
                     "node": cluster.node_id,
+                    "stable_id": cluster.stable_id,
                     "name": names.get(cluster.node_id),
                     "size": _plain(cluster.size),
                     "height": cluster.height,
@@ -89,7 +102,7 @@ def levels(tree: DurableTree, counts: list[int], min_size: int | None) -> dict[s
                 }
                 for cluster in level
             ]
-            for level in found
+            for level, _ in found
         ],
     }
 

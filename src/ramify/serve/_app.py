@@ -230,7 +230,8 @@ def _add_questions(api: APIRouter, trees: Trees, settings: Settings) -> None:
             raise _writing.UnknownKindError(f"assign reads {JSON}")
         body = await _writing.whole_body(request, settings)
         rows = await _writing.run_if_large(request, read_json, body)
-        if served.tree.stream.quick and len(rows) <= 16:  # microseconds
+        stream = served.tree.stream
+        if stream.quick and "min_size" not in cut and len(rows) <= 16:  # microseconds
             return _answers.assigned(served.tree, rows.vectors, cut)
         found: dict[str, Any] = await run_in_threadpool(
             _answers.assigned, served.tree, rows.vectors, cut

@@ -29,7 +29,7 @@ VERSION = "/v1"
 OPEN = ("/healthz", "/readyz", "/", "/live.js", "/live.css", "/favicon.ico")
 
 #: Reading, although it has a body.
-_READING_POSTS = ("/assign", "/cluster_of", "/nearest", "/payloads")
+_READING_POSTS = ("/assign", "/cluster_of", "/labels", "/nearest", "/payloads")
 
 #: Whose bodies may be large; others say what is to be done, in a few words.
 _OWN_LIMITS = ("/points", "/assign", "/nearest")

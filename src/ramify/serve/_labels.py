@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from ramify.serve import _answers, _writing
 from ramify.serve._bodies import read_json
 from ramify.serve._settings import Settings
-from ramify.serve._shapes import VECTORS, Cut, MinSize, SomePoints, Version
+from ramify.serve._shapes import VECTORS, Cut, Earlier, MinSize, SomePoints, Version
 from ramify.serve._trees import Served
 
 Level = Annotated[int, Field(ge=1, le=10_000)]
@@ -50,10 +50,28 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
         version, numbers, found = tree.between(look)
         return {"version": version, "numbers": numbers.tolist(), "labels": found.tolist()}
 
+    @api.post("/trees/{name}/labels", summary="The same of a cut that holds on to an earlier one")
+    def labels_like(name: str, earlier: Earlier, cut: Cut) -> dict[str, Any]:
+        tree = begun(name)
+
+        def look() -> tuple[int, Any]:
+            return tree.version, tree.cut(**cut, like=earlier.like(), stickiness=earlier.stickiness)
+
+        version, found = tree.between(look)
+        told = {one: getattr(found, one) for one in ("price", "moved", "moved_plainly")}
+        numbers = found.point_numbers.tolist()
+        return {"version": version, "numbers": numbers, "labels": found.tolist(), **told}
+
     @api.post("/trees/{name}/stable_labels", summary="The cluster of every point, by ids that stay")
-    def stable_labels(name: str, cut: Cut) -> dict[str, Any]:
+    def stable_labels(
+        name: str,
+        cut: Cut,
+        stickiness: Annotated[float, Query(ge=0, allow_inf_nan=False)] = 0.0,
+        brief: Annotated[bool, Query(description="Give ids, and tell no labels")] = False,
+    ) -> dict[str, Any]:
         """Which ids were given is written down, so a token that may only read may not ask."""
-        return {"labels": begun(name).stable_labels(**cut).tolist()}
+        found = begun(name).stable_labels(**cut, stickiness=stickiness)
+        return {"clusters": len(np.unique(found))} if brief else {"labels": found.tolist()}
 
     @api.get("/trees/{name}/levels", summary="Several cuts, and which cluster sits in which")
     def levels(

@@ -4,10 +4,12 @@
 # No postponed annotations here: FastAPI reads them.
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ramify.estimators.seam import Linkage, ZeroRows
+from ramify.hierarchy.seam import STICKINESS, Numbered
 from ramify.metric import LinkedMetricName
 from ramify.serve._bodies import JSON, KINDS
 
@@ -66,6 +68,28 @@ class SomePoints(BaseModel):
     points: Annotated[list[_Point], Field(min_length=1, max_length=100_000)]
 
 
+class Earlier(BaseModel):
+    """Labels of an earlier cut, in order, or of some points: by ids, or by numbers."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    labels: Annotated[list[int], Field(max_length=10_000_000)]
+    points: Annotated[list[_Point], Field(max_length=10_000_000)] | None = None
+    numbers: Annotated[list[int], Field(max_length=10_000_000)] | None = None
+    stickiness: Annotated[float, Field(ge=0, allow_inf_nan=False)] = STICKINESS
+
+    def like(self) -> Any:
+        """As the tree takes it."""
+        told = self.points if self.numbers is None else self.numbers
+        if told is not None and len(told) != len(self.labels):
+            raise ValueError(f"{len(told)} points, and {len(self.labels)} labels of an earlier cut")
+        if self.numbers is not None:
+            return Numbered(np.array(self.numbers, np.int64), np.array(self.labels, np.int64))
+        if self.points is not None:
+            return dict(zip(self.points, self.labels, strict=True))
+        return self.labels
+
+
 class NewTree(BaseModel):
     """How to begin a tree."""
 
@@ -79,6 +103,7 @@ class NewTree(BaseModel):
     n_neighbors: Annotated[int, Field(ge=1, le=100)] | None = None
     n_clusters: Annotated[int, Field(ge=1, le=BIGGEST)] | None = None
     distance_threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    min_size: Annotated[int, Field(ge=1, le=BIGGEST)] | None = None
     window: Annotated[int, Field(ge=1, le=BIGGEST)] | None = None
     max_age: Annotated[float, Field(gt=0, allow_inf_nan=False)] | str | None = None
     duplicates: Literal["keep", "count"] | None = None

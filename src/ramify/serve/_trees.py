@@ -34,14 +34,15 @@ _AGAIN_SECONDS = 2.0
 #: What a tree can be created with, beside its algorithm and dimension.
 OPTIONS = (
     *("metric", "linkage", "zero_rows", "n_neighbors", "n_clusters", "distance_threshold"),
-    *("window", "max_age", "duplicates", "max_leaves", "history"),
+    *("min_size", "window", "max_age", "duplicates", "max_leaves", "history"),
 )
 
 
 #: What a tree in shards can be created with.
 _BESIDE = frozenset(("algorithm", "dimension"))
 _OF_SHARDED = _BESIDE | {
-    *("metric", "linkage", "n_neighbors", "n_clusters", "distance_threshold", "history")
+    *("metric", "linkage", "n_neighbors", "n_clusters", "distance_threshold", "min_size"),
+    "history",
 }
 
 

@@ -46,8 +46,8 @@
 
   const headers = () => (token ? { authorization: `Bearer ${token}` } : {});
 
-  async function ask(path) {
-    const told = await fetch(path, { headers: headers() });
+  async function ask(path, method = "GET") {
+    const told = await fetch(path, { headers: headers(), method });
     if (told.status === 401) {
       byId("door").hidden = false;
       byId("token").focus();
@@ -89,6 +89,7 @@
       outline = picture;
       clusters = cut.clusters;
       giveColors();
+      giveIds();
       show();
       writeClusters();
       writeCrumbs();
@@ -197,12 +198,37 @@
     return placed;
   }
 
-  const given = new Map(); // node id of a cluster -> its colour, for as long as it is shown
+  const given = new Map(); // key of a cluster -> its colour, for as long as it is shown
+  const stable = new Map(); // node id of a cluster -> its id that stays, while its node may be another
+  let mayName = true; // whether the server lets this page have ids given
+
+  const keyOf = (node) => stable.get(node) ?? `node ${node}`;
+
+  /** Have ids that stay given to clusters that are new, so that the next look finds them. */
+  async function giveIds() {
+    if (!mayName || clusters.every((one) => one.stable_id !== null)) return;
+    mayName = false;
+    try {
+      await ask(here(`/stable_labels?n_clusters=${Math.min(k, outline.leaves)}&brief=true`), "POST");
+      mayName = true;
+      refreshSoon();
+    } catch {
+      // a token that may only read: nodes it is
+    }
+  }
 
   /** Clusters keep their colours; a new one gets the colour that is used least. */
   function giveColors() {
-    const now = new Set([...clusters.map((one) => one.node), ...outline.blocks.map((one) => one.cluster)]);
-    now.delete(null);
+    const before = new Map(stable);
+    stable.clear();
+    for (const one of clusters) if (one.stable_id !== null) stable.set(one.node, one.stable_id);
+    for (const [node, id] of stable) {
+      // what was shown by its node until it had an id keeps its colour
+      const old = `node ${node}`;
+      if (!before.has(node) && given.has(old) && !given.has(id)) given.set(id, given.get(old));
+    }
+    const nodes = [...clusters.map((one) => one.node), ...outline.blocks.map((one) => one.cluster)];
+    const now = new Set(nodes.filter((node) => node !== null).map(keyOf));
     for (const id of given.keys()) if (!now.has(id)) given.delete(id);
     const used = COLORS.map(() => 0);
     for (const which of given.values()) used[which] += 1;
@@ -214,7 +240,7 @@
     }
   }
 
-  const color = (id) => COLORS[given.get(id) ?? 0];
+  const color = (node) => COLORS[given.get(keyOf(node)) ?? 0];
 
   function inkOn(background) {
     const value = (at) => parseInt(background.slice(at, at + 2), 16);

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_cut.py: which clusters a question is about, and those that the core does not know.
+
+A cut goes by a number of clusters, a height or a largest size, which the core finds in a growing
+tree; with a least size it is found in a snapshot, where small branches join what is beside them.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ramify.checks import number, one_of, whole_number
+from ramify.hierarchy import Clusters, Hierarchy, IntArray, Points
+from ramify.hierarchy.seam import Rows, check_way, fork_rows, place_in, require_one_cut
+
+
+class Cut(NamedTuple):
+    """A cut of a live tree."""
+
+    by: str  #: "n_clusters", "variance" (so many, too), "height", "max_size" or "min_size"
+    value: float
+    min_size: int | None = None  #: of the clusters, beside the first three
+
+    @property
+    def joins(self) -> bool:
+        """Whether small branches join others, which takes a snapshot."""
+        return self.by == "min_size" or self.min_size is not None
+
+    @property
+    def way(self) -> Literal["height", "variance"]:
+        """What it goes by, as :meth:`Hierarchy.cut` calls it."""
+        return "variance" if self.by == "variance" else "height"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The other options of :meth:`Hierarchy.cut`."""
+        name = "n_clusters" if self.by == "variance" else self.by
+        least = {} if self.min_size is None else {"min_size": self.min_size}
+        return {name: self.value, **least}
+
+
+def read_cut(asked: Mapping[str, object], most: int, by: object = "height") -> Cut | None:
+    """The cut that options speak of, of a tree with so many leaves; None if they are not given.
+
+    Examples
+    --------
+    >>> read_cut({"n_clusters": 3, "height": None, "min_size": 2}, 9)
+    Cut(by='n_clusters', value=3, min_size=2)
+    """
+    if one_of("by", by, ("height", "variance")) == "variance":
+        check_way(by, dict(asked), None)
+    given = require_one_cut(dict(asked), or_none=True)
+    least = given.pop("min_size", None)
+    if least is not None:
+        least = whole_number("min_size", least)
+    if not given:
+        return None if least is None else Cut("min_size", least)
+    ((name, value),) = given.items()
+    if name == "height":
+        return Cut(name, number(name, value), least)
+    if name == "max_size":
+        return Cut(name, whole_number(name, value))
+    count = whole_number(name, value, most=most, why="the number of points")
+    return Cut("variance" if by == "variance" else name, count, least)
+
+
+def possible(cut: Cut, tree: Hierarchy) -> Cut:
+    """The same cut, into as many clusters as a tree of fewer points can have, and as large."""
+    if cut.by == "min_size":
+        return cut._replace(value=min(cut.value, int(tree.weights[tree.root])))
+    assert cut.min_size is not None
+    least = min(cut.min_size, int(tree.weights[tree.root]))
+    most = len(fork_rows(tree, least)) + 1
+    return cut._replace(
+        value=min(cut.value, most) if cut.by != "height" else cut.value, min_size=least
+    )
+
+
+class Joined:
+    """The clusters of a cut whose small branches join others, in a snapshot."""
+
+    def __init__(self, cut: Cut, tree: Hierarchy, points: Points, rows: Rows | None) -> None:
+        self.tree, self.points = tree, points
+        self.clusters: Clusters = tree._clusters_of(cut.options, "join", rows, None, cut.way)
+
+    @property
+    def node_ids(self) -> IntArray:
+        """Of the clusters, by label."""
+        return self.clusters.node_ids
+
+    @property
+    def leaf_labels(self) -> IntArray:
+        """Of the leaves, by place."""
+        return self.clusters._ground().labels
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """Of the points, in order of arrival, read-only."""
+        labels = np.ascontiguousarray(self.leaf_labels[self.points.places])
+        labels.setflags(write=False)
+        return labels
+
+    @cached_property
+    def codes(self) -> list[str]:
+        """The turns from the root to the node of each cluster."""
+        return [self.tree.path_code(node) for node in self.clusters.nodes.tolist()]
+
+    def knows(self, numbers: IntArray) -> bool:
+        """Whether all these points are there."""
+        return bool(np.isin(numbers, self.points.numbers).all())
+
+    def labels_of(self, numbers: IntArray) -> IntArray:
+        """Of points by their numbers."""
+        return self.labels[place_in(self.points.numbers, numbers)]

@@ -30,3 +30,21 @@ class AskedFor:
         new = wanted(model, levels, texts) - self.ever
         self.ever |= new
         return new
+
+
+def nearest_of_all(distance, points, summaries, k):
+    """The k nearest of points and summaries: (distance, name) of each."""
+    known = {**points, **summaries}
+    return sorted((distance(vector), name) for name, vector in known.items())[:k]
+
+
+def down_the_tree(distance, tops, parts, points, summaries, k):
+    """Names of what a walk from the largest summaries down finds: k of each layer, k points."""
+    layer, found, seen = list(tops), [], []
+    while layer:
+        seen += [one for one in layer if one in points]
+        inner = [one for one in layer if one in summaries]
+        nearest = sorted(inner, key=lambda one: distance(summaries[one]))[:k]
+        found += nearest
+        layer = [part for one in nearest for part in parts(one)]
+    return set(found) | set(sorted(seen, key=lambda one: distance(points[one]))[:k])

@@ -32,6 +32,7 @@ PUBLIC = {
     "ramify.serve": None,
     "ramify.ray": ["ShardedOHAC", "Top", "PointChanges"],
     "ramify.client": None,
+    "ramify.summaries": None,
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],
     "ramify.saving": ["load", "describe"],

@@ -88,7 +88,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 #: Modules that a user may reach for without an import of their own.
 _MODULES = (
     *("client", "datasets", "errors", "estimators", "files", "hierarchy", "journal"),
-    *("metrics", "plot", "saving", "serve"),
+    *("metrics", "plot", "saving", "serve", "summaries"),
 )
 
 

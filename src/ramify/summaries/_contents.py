@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_contents.py: what points say: their texts, and the numbers that tell texts apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from ramify.ids import Id
+
+#: What ``texts=`` takes: texts by id (by number, where points have none), or a function that
+#: is given a list of such names and answers with as many texts.
+Texts = Callable[[list[Any]], Sequence[Any]] | Any
+
+
+class Contents:
+    """The texts of a tree's points, wherever they are.
+
+    Examples
+    --------
+    >>> said = Contents({"a": "red apple", "b": "red apple", "c": "train"}, None)
+    >>> a, b, c = said.numbers([0, 1, 2], ["a", "b", "c"], [1, 1, 1])
+    >>> a == b, a == c, said.texts(["c", "a"])
+    (True, False, ['train', 'red apple'])
+    """
+
+    def __init__(self, texts: Texts | None, tree: Any) -> None:
+        self._texts = texts
+        self._payloads = getattr(tree, "payloads", None) if texts is None else None
+
+    def texts(self, names: list[Any]) -> list[Any]:
+        """The texts of points by their names; None for those that have none."""
+        if self._payloads is not None:
+            found = self._payloads(names) if names else {}
+            return [found.get(name) for name in names]
+        if self._texts is None:
+            return [None] * len(names)
+        if not callable(self._texts):
+            return [self._texts[name] for name in names]
+        told = list(self._texts(names))
+        if len(told) != len(names):
+            raise ValueError(
+                f"texts: expected a text for each of the {len(names)} points asked about, got "
+                f"{len(told)}"
+            )
+        return told
+
+    def numbers(self, points: list[int], ids: list[Id] | None, weights: list[float]) -> list[int]:
+        """The contents of leaves, by their earliest points.
+
+        A text is its own content, wherever it stands; a point without a text is known by its name.
+        """
+        names: list[Any] = points if ids is None else ids
+        pairs = zip(names, self.texts(names), weights, strict=True)
+        return [number_of(name, text, weight) for name, text, weight in pairs]
+
+
+def number_of(name: Id, text: Any, weight: float) -> int:
+    """The content of one leaf: 256 bits."""
+    said = ["name", name] if text is None else ["text", text]
+    if weight != 1:
+        said.append(weight)
+    plain = json.dumps(said, sort_keys=True, ensure_ascii=False, default=str)
+    found = blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=32).digest()
+    return int.from_bytes(found, "little")

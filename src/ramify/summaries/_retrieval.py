@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_retrieval.py: what the summaries and points nearest to a question say.
+
+    collapsed   of all summaries and points the nearest, however large
+    tree        from the largest summaries down: of each layer the nearest, and then their parts
+
+Points are found by the tree's own search (``nearest``), summaries by a look at all of their
+vectors, of which there is one for every few points. Both are as far away as the tree's metric says.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ramify.checks import one_of, whole_number
+from ramify.metric import BY_NAME, Metric
+from ramify.summaries._state import State
+from ramify.summaries._store import Store
+
+_Floats = npt.NDArray[np.float64]
+
+
+class Hit(NamedTuple):
+    """A point or a summary that was found.
+
+    Examples
+    --------
+    >>> Hit("No sound", 0.25, "T7", -8, 1, (17, 3)).point
+    'T7'
+    """
+
+    text: Any  #: the point's text or payload, or the summary
+    distance: float  #: by the tree's metric
+    point: Any  #: id of the point, or its number if points have no ids; None: a summary
+    node_id: int  #: of the node; a point's is -1 - its number
+    size: float  #: points that it stands for
+    path: tuple[int, ...]  #: ids of the nodes above that have summaries, the largest first
+
+
+class Retrieving:
+    """Asking summaries and points."""
+
+    tree: Any
+    levels: tuple[float, ...]
+    _state: State
+    _store: Store
+    _lock: threading.RLock
+    _embed: Callable[[list[Any]], Any] | None
+
+    def retrieve(
+        self,
+        vector: npt.ArrayLike,
+        k: int = 10,
+        *,
+        mode: str = "collapsed",
+        max_tokens: int | None = None,
+        count: Callable[[Any], int] | None = None,
+    ) -> list[Hit]:
+        """The summaries and points nearest to a vector, as of the last update.
+
+        Parameters
+        ----------
+        vector : array-like of shape (d,)
+            As the points' are.
+        k : int
+            So many, at most; with ``mode="tree"`` of each layer.
+        mode : {"collapsed", "tree"}
+            The nearest of all; or from the largest summaries down, the nearest of each layer and
+            then among their parts.
+        max_tokens : int, optional
+            Whatever does not fit in any more is left out.
+        count : callable, optional
+            How many tokens a text has. Needed with ``max_tokens``.
+
+        Returns
+        -------
+        list of Hit
+            The nearest first.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> from ramify.summaries import SummaryTree
+        >>> words = ["red", "green", "up", "down"]
+        >>> model = ramify.OHAC().fit([[0.0], [1.0], [8.0], [9.0]])
+        >>> summarize = lambda parts, node: " ".join(part.text for part in parts)
+        >>> summaries = SummaryTree(model, levels=(2, 4), summarize=summarize, texts=words)
+        >>> _ = summaries.update()
+        >>> [(hit.text, round(hit.distance, 2), hit.path) for hit in summaries.retrieve([8.6], 2)]
+        [('up down', 0.01, (1,)), ('down', 0.16, (1, 2))]
+        >>> [hit.text for hit in summaries.retrieve([8.6], 1, mode="tree")]
+        ['up down', 'down', 'red green up down']
+        >>> [hit.text for hit in summaries.retrieve([8.6], max_tokens=6, count=len)]
+        ['down', 'up']
+        """
+        wanted = whole_number("k", k)
+        one_of("mode", mode, ("collapsed", "tree"))
+        if max_tokens is not None and (count is None or whole_number("max_tokens", max_tokens) < 1):
+            raise ValueError("max_tokens needs count=: a function that tells the tokens of a text")
+        with self._lock:
+            asked = _Question(self, np.asarray(vector, np.float64))
+            hits = asked.tree(wanted) if mode == "tree" else asked.collapsed(wanted)
+        return hits if max_tokens is None or count is None else _fitting(hits, max_tokens, count)
+
+    # --- vectors of summaries -----------------------------------------------------------------
+
+    def _vectors(self) -> dict[int, _Floats]:
+        """A vector for each node that has a summary."""
+        held = self._state.held
+        if self._embed is None:
+            return {node: one for node, one in self._means().items() if node in held}
+        known = {content: self._store.vector(content) for content in set(held.values())}
+        new = [content for content, vector in known.items() if vector is None]
+        if new:
+            told = np.asarray(self._embed([self._store.body(one) for one in new]), np.float32)
+            if told.ndim != 2 or len(told) != len(new):
+                raise ValueError(
+                    f"embed: expected {len(new)} vectors, one for each text, got an array of shape "
+                    f"{told.shape}"
+                )
+            made = dict(zip(new, told, strict=True))
+            self._store.put_vectors(made)
+            known |= made
+        return {node: np.asarray(known[one], np.float64) for node, one in held.items()}
+
+    def _means(self) -> dict[int, _Floats]:
+        version = self._state.mirror.version
+        if getattr(self, "_seen", (None, None))[0] != version:
+            found: dict[int, _Floats] = {}
+            for level in self.levels if self._state.held else ():
+                some = self.tree.clusters(max_size=int(level))
+                means = getattr(some, "means", None)
+                if means is None:
+                    raise ValueError(
+                        f"a {type(self.tree).__name__} does not tell the means of its clusters; "
+                        f"give embed=, a function from a list of summaries to their vectors"
+                    )
+                found.update(zip(some.node_ids.tolist(), np.asarray(means, float), strict=True))
+            self._seen: tuple[int, dict[int, _Floats]] = version, found
+        return self._seen[1]
+
+
+class _Question:
+    """A vector, and how far it is from things."""
+
+    def __init__(self, home: Retrieving, vector: _Floats) -> None:
+        if vector.ndim != 1 or not np.isfinite(vector).all():
+            raise ValueError(f"vector: expected finite numbers of shape (d,), got {vector.shape}")
+        self._tree, self._state, self._store = home.tree, home._state, home._store
+        self._metric = metric_of(home.tree)
+        self._row = vector
+        self._firsts: dict[int, int] | None = None  # leaves by their first points
+        vectors = home._vectors()
+        self._distances = self._apart(vectors)
+
+    def _apart(self, vectors: dict[int, _Floats]) -> dict[int, float]:
+        if not vectors:
+            return {}
+        rows = np.array(list(vectors.values()))
+        if rows.shape[1:] != self._row.shape:
+            raise ValueError(
+                f"vector: expected {rows.shape[1]} numbers, as summaries have, got {len(self._row)}"
+            )
+        return dict(zip(vectors, distances(self._metric, self._row, rows).tolist(), strict=True))
+
+    def collapsed(self, k: int) -> list[Hit]:
+        """The nearest of all summaries and points."""
+        found = [*self._distances.items(), *self._points(k).items()]
+        return self._hits(sorted(found, key=lambda one: (one[1], one[0]))[:k])
+
+    def tree(self, k: int) -> list[Hit]:
+        """Of each layer the nearest, and of all their points the nearest."""
+        state, mirror = self._state, self._state.mirror
+        layer = {node for node in state.wanted if not state.path(node)}
+        under = layer | self._alone(layer)
+        found: list[tuple[int, float]] = []
+        points = {one for one in under if one not in mirror.children}
+        while layer:
+            nearest = [(one, self._distances[one]) for one in layer if one in self._distances]
+            nearest = sorted(nearest, key=lambda one: (one[1], one[0]))[:k]
+            found += nearest
+            below = {part for node, _ in nearest for part in mirror.parts(node, state.levels)}
+            points |= {one for one in below if one not in mirror.children}
+            layer = {one for one in below if one in mirror.children}
+        found += self._points(k, among=points).items()
+        return self._hits(sorted(found, key=lambda one: (one[1], one[0])))
+
+    def _alone(self, tops: set[int]) -> set[int]:
+        """Leaves that are in no summary."""
+        mirror = self._state.mirror
+        found, waiting = set(), [] if mirror.root is None else [mirror.root]
+        while waiting:
+            node = waiting.pop()
+            if node in mirror.children and node not in tops:
+                waiting += mirror.children[node]
+            elif node not in mirror.children:
+                found.add(node)
+        return found
+
+    def _points(self, k: int, among: set[int] | None = None) -> dict[int, float]:
+        """The nearest leaves, perhaps of these only, by the tree's own search."""
+        mirror, n = self._state.mirror, int(self._tree.n_points_) if self._state.mirror.size else 0
+        enough = k if among is None else min(k, len(among))
+        ask = k if among is None else max(64, 4 * k)
+        while n and enough:
+            numbers, told = self._tree.nearest(self._row[np.newaxis], k=min(ask, n))
+            leaves = [self._leaf(number) for number in np.asarray(numbers)[0].tolist()]
+            pairs = zip(leaves, np.asarray(told)[0].tolist(), strict=True)
+            known = {one: apart for one, apart in pairs if one in mirror.size}
+            if among is not None:
+                known = {one: apart for one, apart in known.items() if one in among}
+            if len(known) >= enough or ask >= n:
+                return dict(list(known.items())[:enough])
+            ask *= 4
+        return {}
+
+    def _leaf(self, number: int) -> int | None:
+        """The leaf of a point; where a leaf's first point has left, the one that it is first in."""
+        first = self._state.mirror.first
+        if first.get(-1 - number) == number:
+            return -1 - number
+        if self._firsts is None:
+            self._firsts = {first[leaf]: leaf for leaf in self._state.leaves()}
+        return self._firsts.get(number)
+
+    def _hits(self, found: list[tuple[int, float]]) -> list[Hit]:
+        mirror, state = self._state.mirror, self._state
+        leaves = [node for node, _ in found if node not in mirror.children]
+        told = state.contents.texts([mirror.name(one) for one in leaves])
+        texts = dict(zip(leaves, told, strict=True))
+        return [
+            Hit(
+                texts[node] if node in texts else self._store.body(state.held[node]),
+                apart,
+                mirror.name(node) if node in texts else None,
+                node,
+                mirror.size[node],
+                tuple(state.path(node)),
+            )
+            for node, apart in found
+        ]
+
+
+def metric_of(tree: Any) -> Metric:
+    """How a tree compares rows, wherever it lives."""
+    said = getattr(getattr(tree, "model", tree), "metric", None)
+    if said is None:
+        said = tree.info().get("metric", "sqeuclidean")
+    return BY_NAME[said]
+
+
+def distances(metric: Metric, row: _Floats, rows: _Floats) -> _Floats:
+    """How far a row is from others, as ``nearest`` says it.
+
+    Examples
+    --------
+    >>> distances(BY_NAME["cosine"], np.array([1.0, 0.0]), np.array([[2.0, 0.0], [0.0, 0.0]]))
+    array([0., 1.])
+    """
+    if metric.product:
+        return -(rows @ row)
+    if metric.unit_rows:
+        lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(row)
+        found: _Floats = 1.0 - (rows @ row) / np.where(lengths > 0, lengths, 1.0)
+        return found
+    return metric.told(((rows - row) ** 2).sum(axis=1))
+
+
+def _fitting(hits: list[Hit], most: int, count: Callable[[Any], int]) -> list[Hit]:
+    left, found = most, []
+    for hit in hits:
+        if (size := count(hit.text)) <= left:
+            left -= size
+            found.append(hit)
+    return found

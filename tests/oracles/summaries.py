@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Summaries, straight from the definition: sets of points, compared from scratch."""
+
+
+def wanted(model, levels, texts):
+    """What there are summaries of: bags of texts, by the levels that have them.
+
+    Of each level's clusters those with more than one leaf.
+    """
+    found = set()
+    for level in levels:
+        for cluster in model.clusters(max_size=level):
+            if len(cluster.places) > 1:
+                found.add(bag(cluster.members.tolist(), texts))
+    return found
+
+
+def bag(points, texts):
+    """Texts, as often as they are there, in no order."""
+    return tuple(sorted(texts[point] for point in points))
+
+
+class AskedFor:
+    """All that was ever asked for; what is new at each look is stale."""
+
+    def __init__(self):
+        self.ever = set()
+
+    def stale(self, model, levels, texts):
+        new = wanted(model, levels, texts) - self.ever
+        self.ever |= new
+        return new
+
+
+def nearest_of_all(distance, points, summaries, k):
+    """The k nearest of points and summaries: (distance, name) of each."""
+    known = {**points, **summaries}
+    return sorted((distance(vector), name) for name, vector in known.items())[:k]
+
+
+def down_the_tree(distance, tops, parts, points, summaries, k):
+    """Names of what a walk from the largest summaries down finds: k of each layer, k points."""
+    layer, found, seen = list(tops), [], []
+    while layer:
+        seen += [one for one in layer if one in points]
+        inner = [one for one in layer if one in summaries]
+        nearest = sorted(inner, key=lambda one: distance(summaries[one]))[:k]
+        found += nearest
+        layer = [part for one in nearest for part in parts(one)]
+    return set(found) | set(sorted(seen, key=lambda one: distance(points[one]))[:k])

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "bind.hpp"
-#include "live.hpp"
+#include "live/live.hpp"
 #include "live_options.hpp"
 #include "python_pulse.hpp"
 #include "threads.hpp"

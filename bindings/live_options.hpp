@@ -11,7 +11,8 @@
 #include <string>
 
 #include "bind.hpp"
-#include "live.hpp"
+#include "live/options.hpp"
+#include "tree/frontier.hpp"
 
 namespace ramify::bindings {
 

@@ -164,3 +164,34 @@ def test_ties_that_are_too_many_are_not_told_by_some_of_them(scale):
         path_hac = parts.PathHacF32(40, "sqeuclidean", "centroid")
         found = path_hac.merge(*forest, range(m), range(m - 2), True)
         assert found in (None, expected)
+
+
+def long_path(number):
+    """Rows of one column, most on one root path, with a lattice of steps that are equal up to
+    rounding at its foot; and for each the earlier row that it comes beside."""
+    rng = np.random.default_rng(number)
+    step = float(rng.choice([1.3, 1.5, 1.7, 2.0, 2.2, 3.0]))
+    top = step ** np.arange(min(200, int(140 / np.log10(step)) - 4))[::-1]
+    top *= rng.choice([-1, 1], len(top))
+    x = np.concatenate([top, rng.integers(-20, 21, size=200) * 0.1])
+    if rng.random() < 0.5:
+        rng.shuffle(x)
+    nearest = [int(np.abs(x[:i] - x[i]).argmin()) if i else 0 for i in range(len(x))]
+    lowest = [int(np.abs(x[:i]).argmin()) if i else 0 for i in range(len(x))]
+    one_of_some = [int(rng.integers(min(i, 5))) if i else 0 for i in range(len(x))]
+    any_one = [int(rng.integers(i)) if i else 0 for i in range(len(x))]
+    return x[:, None], [nearest, lowest, one_of_some, any_one][number % 4]
+
+
+@pytest.mark.parametrize("number", range(30))
+def test_long_paths_of_short_rows_do_not_depend_on_who_was_asked(number):
+    """Those that nobody was asked about were merged in buckets, which round in another way."""
+    X, beside = long_path(number)
+    rule = ("sqeuclidean", "average")
+    found = []
+    for asks in ("always", "never", "in turn", "where paid"):
+        tree, ohac = parts.TreeF64(1), parts.OhacF64(1, *rule, asks=asks)
+        for row, other in enumerate(beside):
+            carry_out(tree, ohac, X, ("insert", row, [other] if row else []))
+        found.append(everything(tree, rule))
+    assert all(one == found[0] for one in found)

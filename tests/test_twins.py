@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import ramify
+from ramify import _core
 from ramify.ray import ShardedOHAC
 from tests.strategies import examples, seeds
 from tests.twins import Rows, Twins, again, follow, seen
@@ -153,3 +154,28 @@ def test_files_do_not_say_on_which_way_a_tree_came(tmp_path):
 def test_rows_of_streams_are_numbers():
     for number in range(30):
         assert np.isfinite(Rows(np.random.default_rng(number)).some(5)).all()
+
+
+@pytest.mark.parametrize("number", range(255, 285))
+def test_long_paths_of_short_rows_go_on_as_if_they_had_never_been_saved(number):
+    """How much of a path changes is counted, and no file says it: it decides who is asked."""
+    rng = np.random.default_rng(number)
+    step = float(rng.choice([1.3, 1.5, 1.7, 2.0, 2.2, 3.0]))
+    top = step ** np.arange(min(200, int(140 / np.log10(step)) - 4))[::-1]
+    top *= rng.choice([-1, 1], len(top))
+    low = rng.integers(-20, 21, size=300) * 0.1
+    high = rng.random(300) < 0.5
+    low[high] = rng.choice(top, high.sum()) * rng.integers(-3, 4, high.sum())
+    X = np.concatenate([top, low])[:, None]
+    what = ("ohac", 1, "sqeuclidean", "average", 1, {})
+    tree, other = _core.LiveF64(*what), _core.LiveF64(*what)
+    for row in range(len(X)):
+        beside = np.array([[rng.integers(row)] if row else []], dtype=np.uint64)
+        for one in (tree, other):
+            one.insert_beside(X[row : row + 1], beside)
+        if row % 10 == 0:
+            other = _core.LiveF64.from_state(*what, other.state())
+    for mine, its in zip(tree.snapshot(), other.snapshot(), strict=True):
+        np.testing.assert_array_equal(mine, its)
+    for mine, its in zip(tree.summaries(), other.summaries(), strict=True):
+        np.testing.assert_array_equal(mine, its)

@@ -23,6 +23,7 @@ ROOMS = {
     "core/index": "The nearest leaf.",
     "core/forest": "HAC of a list of clusters: no trees.",
     "core/algorithms": "How trees grow.",
+    "core/live": "A stream's tree and all that belongs to it, as one object.",
     "core/graph": "Weighted graphs of points, and their trees.",
     "core/measures": "How good frozen trees are.",
     "bindings": "nanobind: shapes, the GIL, exceptions, signals.",

@@ -2,7 +2,7 @@
 // algorithm.hpp: what every algorithm can be asked to do to a tree.
 //
 // An algorithm says where a leaf goes that comes, and what becomes of the tree when one
-// goes. The rows, the index of neighbours and the tree are its caller's (live.hpp);
+// goes. The rows, the index of neighbours and the tree are its caller's (live/live.hpp);
 // its own are only the notes that it keeps beside the tree.
 //
 // Nothing is lost when memory runs out or a caller wants to stop: an algorithm may only
@@ -44,6 +44,10 @@ class Algorithm {
   virtual std::size_t neighbours() const { return 0; }
   /// Does insert() look for others in the index itself?
   virtual bool searches() const { return false; }
+  /// Is it enough to tell insert() points that are near, though perhaps not the nearest?
+  virtual bool takes_near_neighbours() const { return false; }
+  /// Does it go on with a tree of any shape, however that came about?
+  virtual bool takes_any_shape() const { return false; }
   /// Inserts between two looks at the pulse.
   virtual std::size_t stride() const { return 1; }
   /// Can it hold this row, which is finite?

@@ -46,6 +46,7 @@ class NaiveNn final : public Algorithm<Real> {
   NaiveNn(std::size_t /*dim*/, const Rule& /*rule*/, const NaiveNnOptions& /*options*/) {}
 
   std::size_t neighbours() const override { return 1; }
+  bool takes_any_shape() const override { return true; }
   bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
               const Neighbours<Real>* index, const Pulse& pulse) override;
   void erase(Tree<Real>& tree, NodeId leaf) override;

@@ -26,6 +26,8 @@ class Nni final : public Algorithm<Real> {
       : metric_(rule.metric) {}
 
   std::size_t neighbours() const override { return 1; }
+  bool takes_near_neighbours() const override { return true; }
+  bool takes_any_shape() const override { return true; }
   /// O(path * dim), and so are the other two.
   bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,
               const Neighbours<Real>* index, const Pulse& pulse) override;

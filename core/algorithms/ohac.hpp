@@ -37,6 +37,8 @@ class Ohac final : public Algorithm<Real> {
       : k_(options.n_neighbors), repair_(dim, rule.metric, rule.linkage, options.ways) {}
 
   std::size_t neighbours() const override { return k_; }
+  bool takes_near_neighbours() const override { return true; }
+  bool takes_any_shape() const override { return true; }
   /// O(l^2 * dim) for l nodes on the paths of the neighbours, of which there may be any
   /// number, but none only in an empty tree.
   bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,

@@ -37,6 +37,8 @@ class Otd final : public Algorithm<Real> {
  public:
   Otd(std::size_t dim, const Rule& rule, const OtdOptions& options);
 
+  /// A certificate is of a tree that grew here.
+  bool takes_any_shape() const override { return !certificate_; }
   std::size_t stride() const override { return 256; }  // a tenth of a microsecond each
   /// With a certificate, whose w is the inner product of the rows as stored: none with
   /// negative numbers.

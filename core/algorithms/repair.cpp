@@ -53,7 +53,7 @@ bool Repair<Real>::operator()(Tree<Real>& tree, NodeId coming, NodeId going, con
   std::size_t remade = cut_.taken.size();
   if (!by_table && (!comes || !merge_below_the_stable_part(tree.dim(), remade))) {
     remade = cut_.taken.size();
-    if (!merge_all(tree, pulse)) return false;
+    if (!merge_all(tree, comes, pulse)) return false;
   }
   kept_.clear();
   if (comes) keep_stable_part(remade);
@@ -96,11 +96,14 @@ bool Repair<Real>::suits_table(const Tree<Real>& tree) const {
          PathHac<Real>::fits(m) && PathHac<Real>::fits(tree.dim(), metric_, linkage_);
 }
 
-/// Without the table. Where the table could not tell, linkages are rounded as it rounds them.
+/// Without the table. Where the table could not tell, linkages are rounded as it rounds them; and
+/// where the stable part may be asked for, as what is below it is merged: whether it was asked
+/// hangs on what has been counted, which no tree may show.
 template <class Real>
-bool Repair<Real>::merge_all(const Tree<Real>& tree, const Pulse& pulse) {
-  return suits_table(tree) ? hac(forest_, tree.dim(), pulse, ForestSpace::kMatrix, cut_.trees)
-                           : hac(forest_, tree.dim(), pulse);
+bool Repair<Real>::merge_all(const Tree<Real>& tree, bool comes, const Pulse& pulse) {
+  if (suits_table(tree)) return hac(forest_, tree.dim(), pulse, ForestSpace::kMatrix, cut_.trees);
+  const bool may_ask = comes && suits_stable_path(tree.dim());
+  return hac(forest_, tree.dim(), pulse, may_ask ? ForestSpace::kMatrix : ForestSpace::kBySize);
 }
 
 /// What is known of pairs holds only if nobody else has touched the tree; a leaf
@@ -181,14 +184,19 @@ void Repair<Real>::merge_last_two_first(const Tree<Real>& tree) {
   merges_.insert(merges_.begin(), {m - 2, m - 1});
 }
 
+/// May somebody ask which part of this path stays? By the forest alone: whether one does is another
+/// question.
+template <class Real>
+bool Repair<Real>::suits_stable_path(std::size_t dim) const {
+  return cut_.one_path && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
+         dim < kLanes && forest_.size() >= kWorthAsking && forest_.size() <= kTooLongToAsk;
+}
+
 /// Try to merge only what lies below the stable part of the path. `remade` comes
 /// back as the number of taken-out nodes that are to be made anew.
 template <class Real>
 bool Repair<Real>::merge_below_the_stable_part(std::size_t dim, std::size_t& remade) {
-  const bool fit = cut_.one_path && metric_ != Metric::kDot && linkage_ == Linkage::kAverage &&
-                   dim < kLanes && forest_.size() >= kWorthAsking &&
-                   forest_.size() <= kTooLongToAsk;
-  if (!fit || !is_worth_asking()) return false;
+  if (!suits_stable_path(dim) || !is_worth_asking()) return false;
   const bool found = merge_stepwise(dim, remade);
   constexpr double kWeight = 1.0 / 16;
   const double share =

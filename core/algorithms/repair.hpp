@@ -107,7 +107,8 @@ class Repair {
   void write_all(Tree<Real>& tree);
   bool merge_by_table(const Tree<Real>& tree, bool comes);
   bool suits_table(const Tree<Real>& tree) const;
-  bool merge_all(const Tree<Real>& tree, const Pulse& pulse);
+  bool suits_stable_path(std::size_t dim) const;
+  bool merge_all(const Tree<Real>& tree, bool comes, const Pulse& pulse);
   void release_remade(const Tree<Real>& tree, const Place& place);
   void put_last(NodeId tree);
   void merge_last_two_first(const Tree<Real>& tree);

@@ -69,7 +69,7 @@ void bind_tree(nb::module_& m) {
            [](Self& self, const std::string& metric, const std::string& linkage) {
              self.refresh(metric_of(metric), linkage_of_name(linkage));
            })
-      .def("make_room_to_erase", &Self::make_room_to_erase)
+      .def("make_room_to_erase", &Self::make_room_to_erase, nb::arg("slots") = 1)
       .def("detach", [](Self& self, Raw leaf) { return shown(self.detach(node(leaf))); })
       .def("erase_row", &Self::erase_row)
       .def("compact",

@@ -14,4 +14,5 @@ NB_MODULE(ramify_core_parts, m) {
   ramify::parts::bind_trees(m);
   ramify::parts::bind_forests(m);
   ramify::parts::bind_threads(m);
+  ramify::parts::bind_live(m);
 }

@@ -61,5 +61,6 @@ void bind_cells(nb::module_& m);    // CellRows and its plans
 void bind_trees(nb::module_& m);    // Tree, Frontier, Ohac
 void bind_forests(nb::module_& m);  // forest_hac, StablePath, PathHac
 void bind_threads(nb::module_& m);  // Threads, TurnLock
+void bind_live(nb::module_& m);     // Live, with neighbours from elsewhere
 
 }  // namespace ramify::parts

@@ -4,65 +4,36 @@
 //
 // Whatever happens, a Live holds a valid tree over exactly the rows inserted so
 // far. An insert is computed first, then asks for all the memory it needs, and is
-// made real afterwards, which cannot fail. The index is not worth that care: one
-// that failed is thrown away, and made again from the points when it is needed.
+// made real afterwards, which cannot fail. Where neighbours come from
+// (neighbour_source.hpp) is not worth that care.
 //
-// The caller's rows are only read once, and looked at after they have been copied:
-// another thread may write to them at any time.
+// Its parts know nothing of each other; it says to each what has happened. Its own work is in
+// stream.cpp (rows come), batches.cpp (many at once), leaving.cpp (points leave), reshaping.cpp,
+// edits.cpp, and live.cpp (stored trees, reading).
 #pragma once
 
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "algorithms/path_prefetch.hpp"
 #include "algorithms/polish.hpp"
 #include "algorithms/refine.hpp"
-#include "algorithms/registry.hpp"
-#include "index/lookahead.hpp"
-#include "index/neighbours.hpp"
 #include "index/row_hash.hpp"
+#include "live/batch.hpp"
+#include "live/change_log.hpp"
+#include "live/leaf_budget.hpp"
+#include "live/live_cuts.hpp"
+#include "live/neighbour_source.hpp"
+#include "live/node_finder.hpp"
+#include "live/options.hpp"
 #include "pulse.hpp"
-#include "tree/frontier.hpp"
-#include "tree/leaf_pairs.hpp"
 #include "tree/members.hpp"
 #include "tree/outline.hpp"
-#include "tree/pruning.hpp"
 #include "tree/snapshot.hpp"
 #include "tree/tree.hpp"
 
 namespace ramify {
-
-struct Options {
-  Rule rule;
-  AlgorithmOptions algorithm;
-  /// A row that equals a stored one raises that one's weight, instead of adding a leaf.
-  bool count_repeats = false;
-  /// Beyond so many leaves (0: no limit) the two closest that are siblings become one. Only
-  /// under OHAC.
-  std::size_t max_leaves = 0;
-  /// Remember which points are in which leaf.
-  bool track_members = true;
-  /// Polish the tree when the number of points that ever came is a power of two, from 1024 on.
-  bool polish = false;
-  /// Near neighbours instead of the nearest (index/cell_rows.hpp). Only under OHAC, and
-  /// squared distances.
-  std::optional<CellOptions> cells = std::nullopt;
-};
-
-/// Rows to be inserted, in order; and what is to leave on the way.
-template <class Real>
-struct Batch {
-  Batch(const Real* rows_, std::size_t count_) : rows(rows_), count(count_) {}
-
-  const Real* rows;
-  std::size_t count;
-  const double* weights = nullptr;  // one for each row; none: 1
-  bool as_stored = false;           // of length 1 already, under cosine
-  std::span<const Arrival> leaving;
-  std::span<const std::uint64_t> before;  // for each that leaves: the row it makes way for
-};
 
 template <class Real>
 class Live {
@@ -73,7 +44,10 @@ class Live {
     std::vector<Real> queries;
   };
 
+  /// With the neighbours that the options name.
   Live(std::size_t dim, const Options& options);
+  /// With neighbours from elsewhere.
+  Live(std::size_t dim, const Options& options, NeighbourSource<Real> source);
   /// Continue a stored tree. Throws std::invalid_argument if it is damaged.
   Live(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
        const Memory& memory, std::vector<Members::Member> members = {});
@@ -82,11 +56,11 @@ class Live {
   /// Number of leaves.
   std::size_t size() const { return tree_.attached(); }
   /// Number of points, of which a leaf may stand for several.
-  std::size_t n_points() const { return tracks_members() ? members_.size() : size(); }
+  std::size_t n_points() const { return options_.tracks_members() ? members_.size() : size(); }
   /// May a leaf be of several points?
-  bool leaves_are_many() const { return options_.count_repeats || options_.max_leaves > 0; }
+  bool leaves_are_many() const { return options_.leaves_are_many(); }
   /// Which of them are in which leaf, if that is not as plain as can be.
-  const Members* members() const { return tracks_members() ? &members_ : nullptr; }
+  const Members* members() const { return options_.tracks_members() ? &members_ : nullptr; }
   /// Grows with every change of the tree.
   std::uint64_t version() const { return version_; }
   const RowStore<Real>& points() const { return tree_.points(); }
@@ -195,7 +169,7 @@ class Live {
 
   /// Share of the rows so far that were told their nearest neighbour: measured, or 1 if
   /// neighbours are exact.
-  double recall() const { return cells_ ? cells_->until(arrivals()).recall() : 1; }
+  double recall() const { return source_.recall(arrivals()); }
 
   /// What is guaranteed for this stream, if the options ask for it.
   const Certificate* certificate() const { return algorithm_->certificate(); }
@@ -213,25 +187,17 @@ class Live {
  private:
   struct Unattached;
   class Leaving;
-  bool tracks_members() const {
-    return options_.count_repeats || (options_.max_leaves > 0 && options_.track_members);
-  }
   bool is_counted(RowSlot row) const { return options_.count_repeats && points().ssd(row) == 0; }
+  Arrival arrivals() const;
+  void refresh() { tree_.refresh(options_.rule.metric, options_.rule.linkage); }
   void restore_members(std::vector<Members::Member> members);
-  void require_any_shape() const;
-  void require_empty() const;
-  PolishRound polish_top(std::size_t m, const Pulse& pulse);
-  void polish_if_due(Arrival number) noexcept;
-  void keep_to_budget();
-  void know_pairs();
-  void merge_closest_leaves();
+
+  // --- stream.cpp ---
   void make_room(const Batch<Real>& batch);
+  NodeId take_row(const Batch<Real>& batch, std::size_t i);
+  void take_rows(const Batch<Real>& batch);
   std::size_t insert_each(const Batch<Real>& batch, const Pulse& pulse);
   std::size_t insert_looked_up(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
-  std::size_t change_in_steps(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
-  bool change(const Batch<Real>& batch, std::span<const Arrival> leaving, const Pulse& pulse,
-              Helpers& helpers);
-  std::size_t rebuild_with(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
   bool gains_by_looking_ahead(const Batch<Real>& batch);
   bool insert(const Batch<Real>& batch, std::size_t i, const Pulse& pulse);
   bool insert_with_index(NodeId leaf, const Pulse& pulse);
@@ -240,61 +206,62 @@ class Live {
   void find_neighbours(NodeId leaf);
   bool hang_up(NodeId leaf, const Pulse& pulse);
   void attached(NodeId leaf);
-  void gone(Arrival number) noexcept;
-  template <class Note>
-  void note(std::vector<Note>& notes, const Note& one) noexcept;
-  Arrival arrivals() const;
-  void tell_points(Change& change) const;
-  void tell_weights(Change& change) const;
-  void clear_notes() noexcept;
-  NodeId take_row(const Batch<Real>& batch, std::size_t i);
-  void prepare(Real* row, bool as_stored = false) const;
-  Neighbours<Real>& index();
-  void index_all_points();
-  void take_out_of_index(RowSlot row) noexcept;
-  void begin_cells();
-  bool take_out(Arrival number);
+
+  // --- batches.cpp ---
+  std::size_t rebuild_with(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
+  std::size_t change_in_steps(const Batch<Real>& batch, const Pulse& pulse, Helpers& helpers);
+  bool change(const Batch<Real>& batch, std::span<const Arrival> leaving, const Pulse& pulse,
+              Helpers& helpers);
+
+  // --- leaving.cpp ---
   bool leave(Arrival number);
+  bool take_out(Arrival number);
+  void gone(Arrival number) noexcept;
   void wipe() noexcept;
+  void keep_to_budget();
+  void merge_closest_leaves();
+  void close_holes_if_many();
+  void close_holes();
+  void compact();
+
+  // --- reshaping.cpp ---
+  void require_any_shape() const;
+  void require_empty() const;
+  PolishRound polish_top(std::size_t m, const Pulse& pulse);
+  void polish_if_due(Arrival number) noexcept;
+
+  // --- edits.cpp ---
   NodeId leaf_of(Arrival number) const;
   NodeId node_of(PublicId id);
   bool find_node(PublicId id, NodeId& node);
-  bool find_slot(std::uint64_t id, Slot& slot) const;
   void make_room_to_edit();
-  void close_holes_if_many();
-  void compact();
-  void close_holes();
-  void rank_splits();
 
   Options options_;
   Tree<Real> tree_;
   std::unique_ptr<Algorithm<Real>> algorithm_;
-  std::unique_ptr<CellPlans<Real>> cells_;        // if neighbours are near ones
-  std::unique_ptr<Neighbours<Real>> neighbours_;  // none until it is needed
-  RowHash<Real> repeats_;                         // of all rows, if repeats are counted
-  std::size_t end_ = 0;                           // rows in slots below are in the tree, or holes
+  NeighbourSource<Real> source_;
+  RowHash<Real> repeats_;  // of all rows, if repeats are counted
+  std::size_t end_ = 0;    // rows in slots below are in the tree, or holes
   std::uint64_t version_ = 0;
-  Arrival known_until_ = 0;           // later points were inserted since the last change was taken
-  std::vector<Arrival> gone_;         // and these were taken out; only while it is written down
-  std::vector<Arrival> weighed_;      // these leaves stand for something else
-  std::vector<Change::Member> left_;  // these points are no more in their leaves
-  std::vector<Change::Member> merged_;  // these leaves are part of others
-  bool lost_track_ = false;             // there was no memory for one of them
-  Members members_;                     // if leaves may stand for several points
-  LeafPairs<Real> pairs_;               // once there are as many leaves as there may be
-  bool knows_pairs_ = false;
-  std::vector<Slot> rewired_;
-  std::vector<std::pair<std::uint64_t, Slot>> slot_of_id_;  // as it was once; by id
-  std::uint64_t slots_known_at_ = ~std::uint64_t{0};        // in this version
+  ChangeLog changes_;
+  Members members_;          // if leaves may stand for several points
+  LeafBudget<Real> budget_;  // once there are as many leaves as there may be
+  NodeFinder<Real> finder_;
+  LiveCuts<Real> cuts_;
   std::vector<Real> mean_;
   PathPrefetch prefetch_;
   SearchScratch search_;
   std::vector<Neighbour> found_;
-  std::optional<Frontier<Real>> frontier_;
-  CutRule frontier_rule_;
-  std::uint64_t frontier_version_ = 0;
-  std::vector<std::uint32_t> split_rank_;  // by slot, for cuts by variance
-  std::uint64_t split_rank_version_ = 0;
+};
+
+/// Rows that did not get into the tree are forgotten, however their insert ended.
+template <class Real>
+struct Live<Real>::Unattached {
+  Live& live;
+  ~Unattached() {
+    live.tree_.truncate(live.end_);
+    live.source_.take_back(live.points().next_arrival());
+  }
 };
 
 }  // namespace ramify

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// live_edits.cpp: what people say about a stream's tree, and who belongs together in it.
+// edits.cpp: what people say about a stream's tree, and who belongs together in it.
+#include "algorithms/edits.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "algorithms/edits.hpp"
-#include "live.hpp"
+#include "live/live.hpp"
 
 namespace ramify {
 
@@ -23,42 +24,15 @@ NodeId Live<Real>::node_of(PublicId id) {
   return node;
 }
 
-/// Nodes mostly stay in their slots, so where they were once is a good guess.
 template <class Real>
 bool Live<Real>::find_node(PublicId id, NodeId& node) {
-  if (id < 0) {
-    RowSlot row = 0;
-    if (!points().find(static_cast<Arrival>(-1 - id), row) || row >= end_) return false;
-    node = NodeId::leaf(row);
-    return true;
-  }
-  const auto wanted = static_cast<std::uint64_t>(id);
-  Slot slot = 0;
-  if (!find_slot(wanted, slot)) {
-    if (slots_known_at_ == version_) return false;
-    slot_of_id_.clear();
-    for (Slot each = 0; each < tree_.slots(); ++each)
-      if (!tree_.is_free(each)) slot_of_id_.emplace_back(tree_.id(each), each);
-    std::sort(slot_of_id_.begin(), slot_of_id_.end());
-    slots_known_at_ = version_;
-    if (!find_slot(wanted, slot)) return false;
-  }
-  node = NodeId::inner(slot);
-  return true;
-}
-
-template <class Real>
-bool Live<Real>::find_slot(std::uint64_t id, Slot& slot) const {
-  const auto at = std::lower_bound(slot_of_id_.begin(), slot_of_id_.end(), std::pair{id, Slot{0}});
-  if (at == slot_of_id_.end() || at->first != id) return false;
-  slot = at->second;
-  return slot < tree_.slots() && !tree_.is_free(slot) && tree_.id(slot) == id;
+  return finder_.find(tree_, end_, version_, id, node);
 }
 
 template <class Real>
 void Live<Real>::make_room_to_edit() {
   if (!algorithm_->keeps_marks()) throw std::invalid_argument("this algorithm keeps to no edits");
-  tree_.refresh(options_.rule.metric, options_.rule.linkage);
+  refresh();
   tree_.make_room_to_mark();
 }
 
@@ -123,7 +97,7 @@ std::vector<Arrival> Live<Real>::together(Arrival number) const {
       below.insert(below.end(), {tree_.left(v), tree_.right(v)});
   }
   std::sort(out.begin(), out.end());
-  if (!tracks_members()) return out;
+  if (!options_.tracks_members()) return out;
   const std::vector<Arrival> leaves = std::move(out);
   out.clear();
   members_.for_each([&](Arrival point, Arrival leaf) {

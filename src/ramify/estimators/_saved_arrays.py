@@ -66,7 +66,7 @@ def check_arrays(
     if content.get("stable_cuts"):
         total = arrays["stable_ids"].shape
         expected |= dict.fromkeys(("stable_points", "stable_ids"), (np.int64, total))
-        known = sum(count for *_, count in content["stable_cuts"])
+        known = sum(count for _, _, count, *_ in content["stable_cuts"])
         require(total == (known,), "it remembers clusters of too many points, or of too few")
     if "name_points" in content:
         expected["name_points"] = np.int64, arrays["name_points"].shape[:1]

@@ -6,7 +6,7 @@
 //
 // A row's *home* is the cell of the largest value, the one with the lowest number among
 // equals. A search looks into every cell whose value is at most `slack` below the largest.
-// All of it is in whole numbers of codes that are the same on every machine, and so are
+// All of it is in whole numbers of codes that no set of instructions changes, and so are
 // the answers.
 //
 // A plan holds for a stretch of the stream, an *epoch*, and changes at its end alone. So

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // byte_codes.hpp: how far apart are vectors of bytes? In whole numbers, and so the
-// same on every machine.
+// same with any set of instructions.
 //
 //   q  a vector of whole numbers from -127 to 127, kGroup of them a group
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ordered_products.hpp: inner products of a row with many directions, in float, and with
-// the same bits with any set of instructions: for what decides answers. product_bounds.hpp has them a
-// little quicker, for bounds.
+// the same bits with any set of instructions: for what decides answers. product_bounds.hpp has them
+// a little quicker, for bounds.
 #pragma once
 
 #include <cstddef>

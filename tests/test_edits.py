@@ -434,7 +434,7 @@ def test_other_trees_have_names_and_apart_points_only(Estimator):
 def test_trees_of_interchanges_keep_to_no_edits():
     model = OHAC(update="nni").fit(X)
     for edit in (lambda: model.must_link(0, 1), lambda: model.move(-1, under=-2)):
-        with pytest.raises(ValueError, match="only trees of update=.hac"):
+        with pytest.raises(ValueError, match="only trees of update='hac' keep to it"):
             edit()
     model.cannot_link(0, 1)
     assert model.edits().apart.tolist() == [[0, 1]]

@@ -18,14 +18,23 @@ from ramify import saving
 from ramify.errors import HistoryError
 from ramify.estimators import OHAC, Changes
 from ramify.estimators.part import model_of, whole
-from ramify.estimators.seam import Assignment, Cut, Joined, no_tree
+from ramify.estimators.seam import (
+    Assignment,
+    Cut,
+    DirtyClusters,
+    Joined,
+    Labelled,
+    labelled,
+    no_tree,
+    unchanged_labels,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, as_array
 from ramify.journal import Hit
 from ramify.points import Rows
 from ramify.ray._naming import Naming
 from ramify.ray._outline import Outline
-from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families
+from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families, whole_tree
 from ramify.ray._plan import Crew, Plan
 from ramify.ray._tables import ClusterTable, PointChanges
 from ramify.ray._top import CutNodes, Stitched, Top, global_ids, spliced
@@ -291,14 +300,39 @@ class Asking(Naming):
             del self._seen[op]
         return self._seen[self.op]
 
-    @in_turn
-    def changes(self, since: int, keep: int) -> Changes:
-        """What became of points and nodes since a version that somebody asked for."""
-        now = self._see(keep)
+    def _then(self, since: int) -> Seen:
+        """A version that somebody asked for."""
         then = BEGINNING if since == 0 else self._seen.get(since)
         if then is None:
             known = f"those since {min(self._seen)} that were asked for are"
             raise HistoryError(f"since={since}: that version is not remembered; {known}")
+        return then
+
+    @in_turn
+    def dirty(self, since: int, cut: Cut, keep: int) -> DirtyClusters:
+        """The clusters of a cut whose points are not those of any cluster of it then. O(n)."""
+        self._see(keep)
+        then = self._then(since)
+        calls: list[tuple[int, str, tuple[Any, ...]]] = [
+            (shard, "tree_then", (since,))
+            for shard in range(len(then.sizes))
+            if not then.is_empty(shard)
+        ]
+        told = dict(zip((shard for shard, *_ in calls), self._crew.ask(calls), strict=True))
+        if any(part is None for part in told.values()):
+            raise HistoryError(f"since={since}: a shard was started anew since that version")
+        parts = [told.get(shard, no_tree(1)) for shard in range(len(then.sizes))]
+        before = labelled(whole_tree(then, parts), cut)
+        same = unchanged_labels(before, Labelled(*self.labels(cut)), np.empty(0, np.int64))
+        table = self.clusters(cut)
+        changed = np.flatnonzero(~same)
+        columns: Any = (part[changed] for part in table[:5])
+        return DirtyClusters(changed, *columns)
+
+    @in_turn
+    def changes(self, since: int, keep: int) -> Changes:
+        """What became of points and nodes since a version that somebody asked for."""
+        now, then = self._see(keep), self._then(since)
         calls: list[tuple[int, str, tuple[Any, ...]]] = [
             (
                 shard,

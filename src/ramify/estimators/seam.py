@@ -10,7 +10,7 @@ from ramify.estimators._changes import _step as step_of
 from ramify.estimators._changes import _weighed as weighed
 from ramify.estimators._changes import net_changes, touched
 from ramify.estimators._changing import ChangingClusterer, Forgetting
-from ramify.estimators._cut import Cut, Joined, read_cut
+from ramify.estimators._cut import Cut, Joined, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
 from ramify.estimators._edits import Edits
 from ramify.estimators._identity import Identity
@@ -64,6 +64,7 @@ __all__ = [
     "no_tree",
     "parameters_of",
     "plain_settings",
+    "possible",
     "read_cut",
     "read_times",
     "read_weights",

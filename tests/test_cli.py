@@ -31,6 +31,7 @@ VERBS = {
     "update": "--out",
     "assign": "--path-depth",
     "cut": "--min-size",
+    "clusters": "--texts",
     "export": "--to",
     "plot": "--kind",
     "evaluate": "--labels",

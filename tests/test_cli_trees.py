@@ -606,6 +606,48 @@ def test_cut_says_what_cannot_be(plain, tmp_path):
     assert "is a folder" in fails("cut", tmp_path, "-k", 2)
 
 
+def test_clusters_with_ids_names_and_words(tree, tmp_path):
+    model = ramify.load(tree)
+    model.stable_labels(n_clusters=3)
+    model.stable_labels(n_clusters=4)
+    model.rename(model.clusters(n_clusters=4)[1], "daisies")
+    model.save(tree)
+    texts, out = tmp_path / "texts.csv", tmp_path / "clusters.csv"
+    with open_table(texts, ["name", "text"]) as table:
+        table.write(NAMES[::-1], [f"the flower is a {one}" for one in SPECIES[::-1]])
+    words = ("-k", 4, "--texts", texts, "--id-column", "name", "--english", "-o", out)
+    assert done("clusters", tree, *words, "--json").json()["clusters"] == 4
+    spoken = dict(zip(NAMES, [f"the flower is a {one}" for one in SPECIES], strict=True))
+    found = model.clusters(n_clusters=4, texts=spoken)
+    for row, one, about in zip(
+        rows_of(out.read_text()), found, found.keywords(stop_words="english"), strict=True
+    ):
+        assert row == {
+            "label": str(one.label),
+            "node_id": str(one.node_id),
+            "stable_id": str(3 + one.label),
+            "name": "daisies" if one.label == 1 else "",
+            "size": str(one.size),
+            "height": str(one.height),
+            "keywords": " ".join(about),
+        }
+    plain = rows_of(done("clusters", tree, "--height", 1, "--min-size", 20).out)
+    assert [row["stable_id"] for row in plain] == [""] * len(plain)
+    assert min(int(row["size"]) for row in plain) >= 20
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "give -k, --height or --min-size"),
+        (["-k", "2", "--english"], "go with --texts"),
+        (["-k", "2", "--json"], "--json needs -o"),
+    ],
+)
+def test_clusters_called_wrongly(words, sentence, plain):
+    assert sentence in fails("clusters", plain, *words, code=2)
+
+
 # --- export -----------------------------------------------------------------------
 
 

@@ -386,6 +386,54 @@ def test_clusters_are_called_what_stable_labels_called_them(tmp_path, home):
             assert [told(tree, **cut) for cut in cuts] == before
 
 
+def told_dirty(old, new, cut):
+    """Labels of the clusters of a snapshot that were no cluster of an earlier one."""
+
+    def groups(tree):
+        try:
+            labels = tree.cut(**cut)
+        except ValueError:  # as many as there can be
+            labels = tree.cut(min_size=cut["min_size"])
+        return [frozenset(tree.leaf_numbers[labels == i]) for i in range(labels.max() + 1)]
+
+    then = set(groups(old))
+    return [label for label, points in enumerate(groups(new)) if points not in then]
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("home", HOMES)
+def test_clusters_that_are_not_what_they_were(tmp_path, home, shards):
+    X = np.vstack([stream()[0], stream()[0][:30] + 0.01])
+    cuts = [cut for cut in CUTS if cut]
+    with ExitStack() as stack:
+        if shards == 3:
+            if home != "shards":
+                pytest.skip("one tree in one place")
+            options = {"engine": "local", "block": 8, "frontier": 4, "history": 20}
+            tree = stack.enter_context(ShardedOHAC(3, folder=tmp_path, **options))
+        else:
+            tree = open_home(home, tmp_path, stack)
+        seen = {}
+        for begin in range(0, 90, 15):
+            tree.partial_fit(X[begin : begin + 15])
+            if begin == 60:
+                tree.forget([3, 7, 40])
+            seen[tree.version] = tree.hierarchy()
+        new = tree.hierarchy()
+        found = set()
+        for version, old in seen.items():
+            for cut in cuts:
+                told = tree.dirty(version, **cut)
+                assert told.labels.tolist() == told_dirty(old, new, cut)
+                clusters = new.clusters(**cut)
+                assert told.node_ids.tolist() == clusters.node_ids[told.labels].tolist()
+                assert told.sizes.tolist() == clusters.sizes[told.labels].tolist()
+                found.add(0 < len(told.labels) < len(clusters))
+        assert found == {False, True}
+        assert tree.dirty(0, n_clusters=3).labels.tolist() == [0, 1, 2]
+        assert tree.dirty(version, n_clusters=3).labels.tolist() == []
+
+
 @pytest.mark.parametrize("home", HOMES)
 def test_a_point_that_is_not_there_is_no_point_in_any_home(homes, home):
     before = homes[home].version

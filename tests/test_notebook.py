@@ -106,6 +106,25 @@ def test_a_fitted_model_shows_scikit_learns_diagram_and_its_tree():
     assert model._repr_mimebundle_()["text/plain"] == repr(model)
 
 
+def test_clusters_and_levels_show_themselves_as_tables():
+    texts = [f"<b>bold</b> {'apple' if row[0] > 0 else 'pear'}" for row in X]
+    model = ramify.OHAC().fit(X)
+    found = model.clusters(n_clusters=3)
+    model.rename(found[1], "<script>")
+    plain = model.clusters(n_clusters=3)._repr_html_()
+    assert plain.count("<tr>") == 4
+    assert "&lt;script&gt;" in plain
+    assert "<script>" not in plain
+    levels = model.levels(2, 30, texts=texts)
+    told = levels[1]._repr_html_()
+    assert "and 5 more" in told
+    assert "parent" in told
+    assert "about" in told
+    assert "<b>" not in told
+    assert "such as" in model.levels(2)[0]._repr_html_()
+    assert levels._repr_html_().count("<tr>") == 3
+
+
 def test_who_wants_text_gets_text():
     model = ramify.OHAC().fit(X)
     with config_context(display="text"):

@@ -1,5 +1,6 @@
 """RandomCut: the distribution of the tree is the definition's, in whatever order points come."""
 
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -137,3 +138,26 @@ def test_codisp_of_counted_repeats_and_of_a_long_chain():
     assert model.codisp().tolist() == [1 / 3, 1 / 3, 1 / 3, 3.0]
     n = scaled(500_000)
     assert long_chain(n).codisp()[-1] == n - 1
+
+
+@pytest.mark.parametrize("options", [{}, {"duplicates": "count"}, {"metric": "cosine"}])
+def test_scores_of_rows_are_those_of_points_that_came_next(options):
+    rng = np.random.default_rng(3)
+    model = RandomCut(**options).fit(rng.normal(size=(40, 2)), ids=[f"p{i}" for i in range(40)])
+    model.forget(["p3", "p7"])
+    before, rows = (
+        model.hierarchy(),
+        np.vstack([model.points()[:2], rng.normal(size=(4, 2)), [[50, 3]]]),
+    )
+    scores = model.score_samples(rows)
+    assert model.score_samples(rows[::-1]).tolist() == scores[::-1].tolist()
+    for row, score in zip(rows, scores, strict=True):
+        other = pickle.loads(pickle.dumps(model))
+        other.insert(row, id="new")
+        assert -other.codisp()[-1] == score
+    assert model.hierarchy() == before
+
+
+def test_rows_that_would_be_skipped_have_no_score():
+    model = RandomCut(metric="cosine", zero_rows="skip").fit([[1.0, 2.0], [2.0, 1.0], [0.5, 3.0]])
+    assert np.isnan(model.score_samples([[0, 0], [1, 1]])).tolist() == [True, False]

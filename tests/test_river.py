@@ -214,6 +214,21 @@ def test_a_threshold():
     assert model.predict_one({"x": 10.0}) == 1
 
 
+def test_small_clusters_join_others_and_there_are_fewer_at_first():
+    rows = np.random.default_rng(0).normal(size=(30, 2)) + 9 * (np.arange(30) % 3)[:, None]
+    model = OnlineHierarchy(n_clusters=3, min_size=5)
+    for count, row in enumerate(rows, start=1):
+        model.learn_one(dict(enumerate(row.tolist())))
+        sizes = np.bincount(model.labels)
+        assert len(sizes) <= 3
+        assert min(sizes) >= min(5, count)
+    wanted = model.hierarchy().cut(n_clusters=3, min_size=5)
+    assert model.labels.tolist() == wanted.tolist()
+    model.n_clusters, model.distance_threshold = None, 1.0
+    assert model.labels.tolist() == model.hierarchy().cut(height=1.0, min_size=5).tolist()
+    assert model.predict_one({0: 0.0, 1: 0.0}) in model.labels
+
+
 def test_the_cut_may_change_at_any_time():
     model = learn(OnlineHierarchy(n_clusters=2), [{"x": x} for x in (0.0, 1.0, 9.0, 30.0)])
     assert model.labels.max() == 1

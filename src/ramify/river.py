@@ -24,11 +24,13 @@ from ramify.estimators.seam import (
     ALGORITHMS,
     BY_NAME,
     ChangingClusterer,
+    Cut,
     Duplicates,
     Edits,
     Forgetting,
     Linkage,
     check_cut,
+    possible,
 )
 from ramify.estimators.stream import Stream, widened
 from ramify.frames import Table, read_table, where
@@ -78,6 +80,9 @@ class OnlineHierarchy(base.Clusterer):
         while there are fewer. At most one of this and ``distance_threshold`` may be set.
     distance_threshold
         Clusters merge only strictly below this height.
+    min_size
+        Beside one of these: a branch of fewer points is no cluster and stays with the branch
+        beside it. Fewer clusters than ``n_clusters`` while there are not so many of that size.
     window
         Keep the last so many points: the oldest leaves just before a new one comes. Not
         of ``"grinch"``, ``"birch"`` and ``"naive-hac"``; nor are the next two.
@@ -105,6 +110,7 @@ class OnlineHierarchy(base.Clusterer):
     """
 
     zero_rows: Literal["error", "skip"] = "error"  # as of models in older pickles
+    min_size: int | None = None
 
     def __init__(
         self,
@@ -117,12 +123,14 @@ class OnlineHierarchy(base.Clusterer):
         max_age: float | timedelta | None = None,
         duplicates: Duplicates = "keep",
         zero_rows: Literal["error", "skip"] = "error",
+        min_size: int | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.metric = metric
         self.linkage = linkage
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.window = window
         self.max_age = max_age
         self.duplicates = duplicates
@@ -299,7 +307,7 @@ class OnlineHierarchy(base.Clusterer):
 
     def _new_model(self) -> Any:
         algorithm = BY_NAME[one_of("algorithm", self.algorithm, _ONLINE)]
-        check_cut(self.n_clusters, self.distance_threshold)
+        check_cut(self.n_clusters, self.distance_threshold, self.min_size)
         one_of("zero_rows", self.zero_rows, ("error", "skip"))  # features to come are no columns
         model = algorithm.estimator(metric=self.metric, zero_rows=self.zero_rows)
         if algorithm.has("linkage"):
@@ -403,10 +411,15 @@ class OnlineHierarchy(base.Clusterer):
         self._require_cut()
         if len(self) == 0:
             return np.empty(0, dtype=np.int64)
-        k = self.n_clusters
-        self._model.n_clusters = None if k is None else min(k, len(self._model))
-        self._model.distance_threshold = self.distance_threshold
-        labels: IntArray = self._model.labels_
+        model, k, least = self._model, self.n_clusters, self.min_size
+        k = None if k is None else min(k, len(model))
+        if least is not None:
+            by = Cut("height", 0.0, least) if k is None else Cut("n_clusters", k, least)
+            found = possible(by, model.hierarchy())
+            k, least = None if k is None else int(found.value), found.min_size
+        model.n_clusters, model.distance_threshold = k, self.distance_threshold
+        model.min_size = least
+        labels: IntArray = model.labels_
         return labels
 
     @property
@@ -467,7 +480,7 @@ class OnlineHierarchy(base.Clusterer):
         return True  # a model without points is still a model
 
     def _require_cut(self) -> None:
-        check_cut(self.n_clusters, self.distance_threshold)
+        check_cut(self.n_clusters, self.distance_threshold, self.min_size)
         if self.n_clusters is None and self.distance_threshold is None:
             raise ValueError(
                 "OnlineHierarchy has no clusters to predict, because neither n_clusters nor "

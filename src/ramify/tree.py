@@ -189,6 +189,17 @@ class TreeReads(Protocol):
     def changes(self, since: int) -> Any:
         """What became of the tree since a version."""
 
+    def dirty(
+        self,
+        since: int,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        min_size: int | None = None,
+    ) -> Any:
+        """Clusters of a cut that were none of it at a version: labels, node_ids, sizes."""
+
     def hierarchy(self) -> Hierarchy:
         """The whole tree, frozen."""
 

@@ -18,6 +18,7 @@ import typer
 from ramify.cli import (
     assign,
     changes,
+    clusters,
     cut,
     datasets,
     demo,
@@ -56,7 +57,7 @@ def make_app(command: str) -> typer.Typer:
     app.callback()(_common)
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, edit, changes),
-        "What is in them": (assign, cut, export, plot, evaluate, info),
+        "What is in them": (assign, cut, clusters, export, plot, evaluate, info),
         "Trees that stay": (serve, push, journal),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():

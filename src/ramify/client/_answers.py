@@ -64,6 +64,20 @@ class RemoteAssignment(NamedTuple):
     point_ids: list[Id | None]
 
 
+class RemoteDirty(NamedTuple):
+    """The clusters of a cut that are not what they were, in order of their first points.
+
+    Examples
+    --------
+    >>> RemoteDirty(np.array([1]), np.array([-3]), np.array([1])).labels
+    array([1])
+    """
+
+    labels: IntArray
+    node_ids: IntArray
+    sizes: IntArray
+
+
 class RemoteHit(NamedTuple):
     """A point that a search found, and the nodes from the root to it.
 
@@ -87,6 +101,12 @@ def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     rest = numbers, shown, told.get("parent"), told.get("stable_id")
     plain: list[Any] = [*(told[name] for name in names), *rest]
     return RemoteCluster(*plain)
+
+
+def dirty_of(told: Mapping[str, Any]) -> RemoteDirty:
+    """Clusters that are not what they were, as a server tells them."""
+    labels, nodes = integers(told["labels"]), integers(told["nodes"])
+    return RemoteDirty(labels, nodes, np.array(told["sizes"]))
 
 
 def plain_labels(like: Any) -> dict[str, Any]:

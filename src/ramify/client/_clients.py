@@ -169,7 +169,7 @@ class RemoteTree(TreeVerbs):
     >>> tree.edits()["names"], tree.export()["ids"]
     ([{'node': 1, 'text': 'all'}], ['a', 'b', 'c'])
     >>> tree.dirty(0, n_clusters=2)
-    (array([0, 1]), array([ 0, -3]))
+    RemoteDirty(labels=array([0, 1]), node_ids=array([ 0, -3]), sizes=array([2, 1]))
     >>> next(told["inserted"] for kind, told in tree.follow(since=0) if kind == "change")
     [0, 1, 2]
     >>> _ = server.__exit__(None, None, None)

@@ -71,6 +71,7 @@ class TreeVerbs:
     path_code = entry(TreeReads.path_code, _WAY, lambda told: str(told["code"]))
     depth = entry(TreeReads.depth, _WAY, lambda told: len(told["code"]))
     changes = entry(TreeReads.changes, "GET /changes", answers.changes_of)
+    dirty = entry(TreeReads.dirty, "GET /dirty", answers.dirty_of)
     compact = entry(Keeps.compact, "POST /compact", lambda told: int(told["bytes"]))
     statistics = entry(Keeps.statistics, "GET /", lambda told: dict(told["journal"]))
 
@@ -170,11 +171,6 @@ class TreeVerbs:
         if limit is None:
             found.sort(key=lambda one: one.label)
         return answers.frame_of(list(map(asdict, found))) if frame else found
-
-    @verb
-    def dirty(self, since: int, **cut: Unpack[Cut]) -> Dialogue[tuple[IntArray, IntArray]]:
-        """Labels and node ids of the clusters that were no cluster of the cut at a version."""
-        return _both((yield address(self, "GET /dirty", since=since, **cut)))
 
     @verb
     def search(self, text: str, *, limit: int | None = 20) -> Dialogue[Listed[answers.RemoteHit]]:

@@ -349,7 +349,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         most = [getattr(self, name, None) for name in ("window", "max_leaves")]
         count = min([len(rows), *(int(one) for one in most if is_whole(one))])
         exact = not options.counts_repeats and getattr(self, "max_age", None) is None
-        at_once = self._algorithm == "naive_hac" or options.starts_with_hac
+        at_once = options.at_once or options.starts_with_hac
         copies = 3 if at_once else 2  # the rows as the tree has them, means, and all rows before
         size = rows.dtype.itemsize
         require_room(count, rows.shape[1], size, copies=copies, exact=exact)

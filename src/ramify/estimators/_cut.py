@@ -68,14 +68,13 @@ def read_cut(asked: Mapping[str, object], most: int, by: object = "height") -> C
 
 def possible(cut: Cut, tree: Hierarchy) -> Cut:
     """The same cut, into as many clusters as a tree of fewer points can have, and as large."""
+    weight = int(tree.weights[tree.root])
     if cut.by == "min_size":
-        return cut._replace(value=min(cut.value, int(tree.weights[tree.root])))
-    assert cut.min_size is not None
-    least = min(cut.min_size, int(tree.weights[tree.root]))
-    most = len(fork_rows(tree, least)) + 1
-    return cut._replace(
-        value=min(cut.value, most) if cut.by != "height" else cut.value, min_size=least
-    )
+        return cut._replace(value=min(cut.value, weight))
+    least = None if cut.min_size is None else min(cut.min_size, weight)
+    most = tree.n_leaves if least is None else len(fork_rows(tree, least)) + 1
+    value = min(cut.value, most) if cut.by in ("n_clusters", "variance") else cut.value
+    return cut._replace(value=value, min_size=least)
 
 
 class Joined:

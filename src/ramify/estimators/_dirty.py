@@ -7,7 +7,7 @@ decides. One that steps speak of is compared by what hangs off the nodes they sp
 these are the same sets of points in both trees, and a cluster of then is a stretch of them.
 """
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -39,23 +39,48 @@ def unchanged(then: Families, steps: list[Step], cut: Cut, now: IntArray) -> _Bo
     return same
 
 
+class Labelled(NamedTuple):
+    """Leaves of a tree, by their numbers, and the label of each one's cluster."""
+
+    numbers: IntArray
+    labels: IntArray
+
+
 def unchanged_joined(then: Hierarchy | None, steps: list[Step], cut: Cut, now: Joined) -> _Bools:
-    """The same of a cut whose small branches join others; leaf by leaf. O(n)."""
-    same = np.zeros(len(now.clusters), bool)
+    """The same of a cut whose small branches join others; leaf by leaf. O(n log n)."""
+    others = np.concatenate([step.weighed for step in steps]) if steps else np.empty(0, np.int64)
+    leaves = Labelled(now.tree.leaf_numbers, now.leaf_labels)
+    return unchanged_labels(labelled(then, cut), leaves, others)
+
+
+def labelled(then: Hierarchy | None, cut: Cut) -> Labelled:
+    """The clusters of a cut then, as many as there could be."""
     if then is None:
-        return same
-    labels, before = now.leaf_labels, Joined(possible(cut, then), then, then._points(), None)
-    others = np.concatenate([step.weighed for step in steps]) if steps else labels[:0]
-    _, here, there = np.intersect1d(now.tree.leaf_numbers, then.leaf_numbers, return_indices=True)
-    stays = ~np.isin(now.tree.leaf_numbers[here], others)
-    mine, theirs = labels[here[stays]], before.leaf_labels[there[stays]]
-    was = np.full(len(same), -1)
+        none = np.empty(0, np.int64)
+        return Labelled(none, none)
+    return Labelled(then.leaf_numbers, then.cut(**possible(cut, then).options))
+
+
+def unchanged_labels(then: Labelled, now: Labelled, others: IntArray) -> _Bools:
+    """Whether clusters of now were clusters then, leaf by leaf; ``others`` are leaves that changed.
+
+    Examples
+    --------
+    >>> then = Labelled(np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    >>> now = Labelled(np.array([0, 1, 2, 3, 4]), np.array([0, 0, 1, 1, 1]))
+    >>> unchanged_labels(then, now, np.empty(0, np.int64))
+    array([ True, False])
+    """
+    count = int(now.labels.max()) + 1
+    _, here, there = np.intersect1d(now.numbers, then.numbers, return_indices=True)
+    stays = ~np.isin(now.numbers[here], others)
+    mine, theirs = now.labels[here[stays]], then.labels[there[stays]]
+    was = np.full(count, -1)
     was[mine] = theirs
-    wrong = np.bincount(mine[was[mine] != theirs], minlength=len(same))
-    sizes = np.bincount(labels, minlength=len(same))
-    found = np.bincount(mine, minlength=len(same))
-    sizes_then = np.append(np.bincount(before.leaf_labels), 0)
-    same[:] = (wrong == 0) & (found == sizes) & (sizes_then[was] == sizes)
+    wrong = np.bincount(mine[was[mine] != theirs], minlength=count)
+    sizes, found = (np.bincount(of, minlength=count) for of in (now.labels, mine))
+    sizes_then = np.append(np.bincount(then.labels), 0)
+    same: _Bools = (wrong == 0) & (found == sizes) & (sizes_then[was] == sizes)
     return same
 
 

@@ -411,11 +411,9 @@ class TreeEditor(TreeTracker):
         tree.edit(what, *about)
 
     def _require_editable(self, tree: Live, wanted: str) -> None:
-        if tree.settings.algorithm != "ohac":
-            name = type(self).__name__
-            raise ValueError(f"{wanted}: only trees of OHAC keep to it, not those of {name}")
-        if tree.settings.by_name().get("update") == "nni":
-            raise ValueError(f"{wanted}: trees of update='nni' keep to no edits; update='hac' does")
+        why = tree.settings.options.uneditable
+        if why is not None:
+            raise ValueError(f"{wanted}: {why}")
 
 
 def _id_of(node: "SupportsIndex | Cluster") -> int:

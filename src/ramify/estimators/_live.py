@@ -471,7 +471,7 @@ class Live:
 
     def keeps_marks(self) -> bool:
         """Whether people may mark nodes of this tree."""
-        return self.settings.algorithm == "ohac" and len(self) > 0
+        return self.settings.options.uneditable is None and len(self) > 0
 
     def numbers(self) -> IntArray:
         """Arrival numbers of the points, in order."""
@@ -495,7 +495,7 @@ class Live:
     def _parts(self, rows: Rows | SparseRows) -> Iterator[Rows]:
         watch = self._depth_watch
         for chunk in map(self._stored, chunks(rows)):
-            if watch is None or self.settings.algorithm != "ohac":
+            if watch is None or not self.settings.options.by_path:
                 yield chunk  # whole: offline algorithms would begin again for every part
             else:
                 yield from watch.parts(chunk, len(self))

@@ -8,6 +8,7 @@ anything changes.
 from typing import ClassVar, Literal, TypeAlias
 
 from ramify.checks import choices, number, one_of, whole_number, yes_or_no
+from ramify.estimators._settings import OfflineOptions, Options
 from ramify.estimators._skipping import ZeroRows
 from ramify.metric import (
     BY_NAME,
@@ -59,6 +60,7 @@ class TakesLinkage:
     """The constructor of offline HAC, once and after every call."""
 
     _metrics: ClassVar[tuple[Metric, ...]] = LINKED
+    _Options: ClassVar[type[Options]] = OfflineOptions
 
     def __init__(
         self,

@@ -31,6 +31,10 @@ class Options:
 
     #: The core's algorithm that keeps the points, where that is another one.
     store: ClassVar[str | None] = None
+    #: Whether all rows are merged at once, and anew for each batch.
+    at_once: ClassVar[bool] = False
+    #: Whether rows go in one by one, each a path's work, so that a batch may come in parts.
+    by_path: ClassVar[bool] = False
 
     @classmethod
     def of(cls, model: Any, metric: Metric) -> Self:
@@ -73,6 +77,11 @@ class Options:
     def starts_with_hac(self) -> bool:
         """Whether the first batch is merged by offline HAC."""
         return False
+
+    @property
+    def uneditable(self) -> str | None:
+        """Why links and moves of people do not hold in such a tree, if that is so."""
+        return "only trees of OHAC keep to it"
 
     @property
     def own_shape(self) -> str | None:
@@ -127,6 +136,13 @@ class Options:
 
 #: What becomes of rows that equal each other.
 Duplicates: TypeAlias = Literal["keep", "count"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfflineOptions(Options):
+    """Options of offline HAC."""
+
+    at_once: ClassVar[bool] = True
 
 
 def _keep_or_count(name: str, found: object) -> str:

@@ -70,12 +70,19 @@ class OHACOptions(CountingOptions):
     start: str = field(default="online", metadata={"check": _check_start})
     polishing: str | None = field(default=None, metadata={"check": _check_polishing})
 
+    by_path: ClassVar[bool] = True
+
     @classmethod
     def of_today(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Trees that were grown with HNSW go on with cells."""
         if stored.get("neighbors") != "hnsw":
             return dict(stored)
         return {**stored, "neighbors": "cells", "recall": 0.97}
+
+    @property
+    def uneditable(self) -> str | None:
+        """Why links and moves of people do not hold in such a tree, if that is so."""
+        return None if self.update == "hac" else "only trees of update='hac' keep to it"
 
     @property
     def starts_with_hac(self) -> bool:

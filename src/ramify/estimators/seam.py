@@ -10,7 +10,8 @@ from ramify.estimators._changes import _step as step_of
 from ramify.estimators._changes import _weighed as weighed
 from ramify.estimators._changes import net_changes, touched
 from ramify.estimators._changing import ChangingClusterer, Forgetting
-from ramify.estimators._cut import Cut, Joined, read_cut
+from ramify.estimators._cut import Cut, Joined, possible, read_cut
+from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
 from ramify.estimators._edits import Edits
 from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import read_times, read_weights
@@ -18,14 +19,14 @@ from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import Linkage, check_cut, check_metric
 from ramify.estimators._reading import Assignment
 from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
-from ramify.estimators._replay import Families, Step, families_of, no_tree, replay
+from ramify.estimators._replay import Families, Step, families_of, hierarchy_of, no_tree, replay
 from ramify.estimators._saved import _parameters as parameters_of
 from ramify.estimators._saved import _plain as plain_settings
 from ramify.estimators._saved import from_saved
 from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._skipping import ZeroRows, skipped_rows
 from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
-from ramify.estimators._tracking import check_history
+from ramify.estimators._tracking import DirtyClusters, check_history
 
 __all__ = [
     "ALGORITHMS",
@@ -37,12 +38,14 @@ __all__ = [
     "Assignment",
     "ChangingClusterer",
     "Cut",
+    "DirtyClusters",
     "Duplicates",
     "Edits",
     "Families",
     "Forgetting",
     "Identity",
     "Joined",
+    "Labelled",
     "Linkage",
     "Moment",
     "OnlineClusterer",
@@ -55,10 +58,13 @@ __all__ = [
     "cut_of_moment",
     "families_of",
     "from_saved",
+    "hierarchy_of",
+    "labelled",
     "net_changes",
     "no_tree",
     "parameters_of",
     "plain_settings",
+    "possible",
     "read_cut",
     "read_times",
     "read_weights",
@@ -66,6 +72,7 @@ __all__ = [
     "skipped_rows",
     "step_of",
     "touched",
+    "unchanged_labels",
     "wanted_number",
     "weighed",
 ]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.hierarchy._aligned import order_of, place_in
+from ramify.hierarchy._html import clusters_html
 from ramify.hierarchy._keywords import StopWords, keywords
 from ramify.hierarchy._rows import Rows, examples
 from ramify.hierarchy._tables import optional
@@ -261,6 +262,9 @@ class Clusters(Sequence[Cluster]):
         small, large = int(self.sizes.min()), int(self.sizes.max())
         of = f"{large:,}" if small == large else f"{small:,} to {large:,}"
         return f"<Clusters: {count} of {of} point{'s' if large > 1 else ''}>"
+
+    def _repr_html_(self) -> str:
+        return clusters_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = self.node_ids, self.sizes, self.means, self.heights, self.first_points

@@ -8,6 +8,7 @@ import numpy as np
 
 from ramify.checks import whole_number
 from ramify.hierarchy._clusters import Clusters
+from ramify.hierarchy._html import levels_html
 from ramify.hierarchy._tables import optional
 from ramify.hierarchy._values import IntArray
 
@@ -57,6 +58,9 @@ class Levels(Sequence[Clusters]):
         counts = [f"{len(level):,}" for level in self._levels]
         listed = f"{', '.join(counts[:-1])} and {counts[-1]}" if len(counts) > 1 else counts[0]
         return f"<Levels: {listed} clusters>"
+
+    def _repr_html_(self) -> str:
+        return levels_html(self)
 
     def children(self, level: int, label: int) -> IntArray:
         """Labels, at the next finer level, of the clusters inside of one.

@@ -3,13 +3,13 @@
 
 from collections.abc import Iterator
 from math import nan, sqrt
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import cdist, is_valid_y, squareform
 
-from ramify.checks import one_of
+from ramify.checks import choices, one_of
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.metric import COSINE, DOT, METRICS, SQEUCLIDEAN
 from ramify.metrics._measure import Measure, RandomState, check_sample, draw_pairs, generator
@@ -28,11 +28,19 @@ from ramify.progress import Progress, watch
 EXACT_UP_TO = 20_000
 DEFAULT_SAMPLE = 1_000_000
 
-#: Metrics of SciPy's ``cdist`` that look at two points and at nothing else.
-_SCIPY = (
-    *(SQEUCLIDEAN.name, "euclidean", "cityblock", "chebyshev"),
-    *(COSINE.name, "correlation", "braycurtis", "canberra"),
-)
+#: Those of SciPy's ``cdist`` that look at two points and at nothing else, and two of ours.
+DistanceOfPairs: TypeAlias = Literal[
+    "sqeuclidean",
+    "euclidean",
+    "cityblock",
+    "chebyshev",
+    "cosine",
+    "correlation",
+    "braycurtis",
+    "canberra",
+    "dot",
+    "precomputed",
+]
 
 _AT_ONCE = 1 << 12  # sampled pairs in memory at a time
 
@@ -41,7 +49,7 @@ def cophenetic_correlation(
     tree: Tree,
     X: npt.ArrayLike,
     *,
-    metric: str = "sqeuclidean",
+    metric: DistanceOfPairs = "sqeuclidean",
     sample: int | None = None,
     random_state: RandomState = None,
     progress: Progress = False,
@@ -107,7 +115,7 @@ class _Distances:
     """Points and the distance between them, or the distances themselves."""
 
     def __init__(self, X: npt.ArrayLike, metric: str) -> None:
-        one_of("metric", metric, (*_SCIPY, DOT.name, "precomputed"))
+        one_of("metric", metric, choices(DistanceOfPairs))
         self._metric = metric
         if metric == "precomputed":
             matrix = np.asarray(X, dtype=np.float64)

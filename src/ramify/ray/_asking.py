@@ -21,42 +21,36 @@ from ramify.estimators.part import model_of, whole
 from ramify.estimators.seam import (
     Assignment,
     Cut,
-    Identity,
+    DirtyClusters,
     Joined,
-    Moment,
-    cut_of_moment,
+    Labelled,
+    labelled,
     no_tree,
-    wanted_number,
+    unchanged_labels,
 )
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
-from ramify.hierarchy.seam import Numbered
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, as_array
 from ramify.journal import Hit
 from ramify.points import Rows
-from ramify.ray import _naming
-from ramify.ray._head import Head
+from ramify.ray._naming import Naming
 from ramify.ray._outline import Outline
-from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families
+from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families, whole_tree
 from ramify.ray._plan import Crew, Plan
 from ramify.ray._tables import ClusterTable, PointChanges
 from ramify.ray._top import CutNodes, Stitched, Top, global_ids, spliced
-from ramify.ray._turns import Turns, in_turn
+from ramify.ray._turns import in_turn
 
 
-class Asking:
+class Asking(Naming):
     """Reads of the whole tree, for the router, which knows where the stream stands."""
 
-    turns: Turns
     plan: Plan
     op: int
-    number: int
     sizes: list[int]
     ids: str | None
     _crew: Crew
-    _head: Head
     _outlines: tuple[Any, list[Outline], Stitched] | None
     _whole: tuple[int, Hierarchy] | None
-    _identity: Identity | None = None  # as it was last read or written
     _joined_of: tuple[int, Cut, Joined] | None = None  # the latest, and of which operation
     _seen: dict[int, Seen]  # versions that can be asked about
     _keep: int  # at most so many, beside the latest
@@ -131,44 +125,6 @@ class Asking:
             tree = self.hierarchy()
             kept = self._joined_of = self.op, cut, Joined(cut, tree, tree._points(), None)
         return kept[2]
-
-    @in_turn
-    def cut_like(self, like: Any, n_clusters: int, price: float) -> StickyLabels:
-        """A cut that holds on to the clusters of an earlier one. O(n k)."""
-        tree = self.hierarchy()
-        moment = Moment(tree, tree._points(), None, self._weights(), self.number)
-        return cut_of_moment(moment, like, n_clusters, price)
-
-    @in_turn
-    def stable_labels(self, cut: Cut, price: float) -> IntArray:
-        """Ids of the clusters of all points that stay, written down before they are told."""
-        identity = self._known_identity()
-        seen = identity.seen(cut)
-        if price == 0 or seen is None:
-            numbers, labels = self.labels(cut)
-        else:
-            sticky = self.cut_like(Numbered(seen.points, seen.ids), wanted_number(cut), price)
-            numbers, labels = sticky.point_numbers, np.asarray(sticky)
-        identity = identity.of_points(numbers)
-        found = identity.name(cut, numbers, labels, self._weights())
-        self._head.set_names(_naming.written(identity))
-        self._identity = identity
-        return found
-
-    def _known_identity(self) -> Identity:
-        """The ids of clusters that were last written down."""
-        if self._identity is None:
-            body = self._head.names()
-            self._identity = Identity() if body is None else _naming.read(body)
-        return self._identity
-
-    @in_turn
-    def stable_ids(self, cut: Cut) -> IntArray | None:
-        """The ids of the clusters of a cut from then, by label; -1: new. None: it has none."""
-        identity = self._known_identity()
-        if identity.seen(cut) is None:
-            return None
-        return identity.known(cut, *self.labels(cut), self._weights())
 
     def _weights(self) -> FloatArray | None:
         """What all points stand for, in order of arrival; None if each is one."""
@@ -344,14 +300,39 @@ class Asking:
             del self._seen[op]
         return self._seen[self.op]
 
-    @in_turn
-    def changes(self, since: int, keep: int) -> Changes:
-        """What became of points and nodes since a version that somebody asked for."""
-        now = self._see(keep)
+    def _then(self, since: int) -> Seen:
+        """A version that somebody asked for."""
         then = BEGINNING if since == 0 else self._seen.get(since)
         if then is None:
             known = f"those since {min(self._seen)} that were asked for are"
             raise HistoryError(f"since={since}: that version is not remembered; {known}")
+        return then
+
+    @in_turn
+    def dirty(self, since: int, cut: Cut, keep: int) -> DirtyClusters:
+        """The clusters of a cut whose points are not those of any cluster of it then. O(n)."""
+        self._see(keep)
+        then = self._then(since)
+        calls: list[tuple[int, str, tuple[Any, ...]]] = [
+            (shard, "tree_then", (since,))
+            for shard in range(len(then.sizes))
+            if not then.is_empty(shard)
+        ]
+        told = dict(zip((shard for shard, *_ in calls), self._crew.ask(calls), strict=True))
+        if any(part is None for part in told.values()):
+            raise HistoryError(f"since={since}: a shard was started anew since that version")
+        parts = [told.get(shard, no_tree(1)) for shard in range(len(then.sizes))]
+        before = labelled(whole_tree(then, parts), cut)
+        same = unchanged_labels(before, Labelled(*self.labels(cut)), np.empty(0, np.int64))
+        table = self.clusters(cut)
+        changed = np.flatnonzero(~same)
+        columns: Any = (part[changed] for part in table[:5])
+        return DirtyClusters(changed, *columns)
+
+    @in_turn
+    def changes(self, since: int, keep: int) -> Changes:
+        """What became of points and nodes since a version that somebody asked for."""
+        now, then = self._see(keep), self._then(since)
         calls: list[tuple[int, str, tuple[Any, ...]]] = [
             (
                 shard,

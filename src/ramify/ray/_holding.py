@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ramify import archive
 from ramify.estimators.part import Part
+from ramify.estimators.seam import Families
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id
 from ramify.journal import DurableTree, Hit, Report
@@ -166,6 +167,10 @@ class Holding:
         if since is None:
             return everything(self.whole())
         return self._log.since(since, ids)
+
+    def tree_then(self, op: int) -> Families | None:
+        """The whole tree of an operation that was marked; None: it is not known."""
+        return self._log.tree(op)
 
     def payloads(self, numbers: Sequence[int]) -> dict[int, Any]:
         """Payloads of those of these points that are here and have one."""

@@ -86,6 +86,12 @@ class Log:
             self._steps.append(_difference(op, replay(self._base, self._steps), now))
         self._core = core
 
+    def tree(self, op: int) -> Families | None:
+        """The whole tree of an operation; None: it is not known. O(n)."""
+        if op not in self._marks:
+            return None
+        return replay(self._base, [step for step in self._steps if step.version <= op])
+
     def since(self, op: int, ids: IntArray) -> Changed | None:
         """What became of the tree since an operation, and of these nodes; None: it is not known."""
         if op not in self._marks:

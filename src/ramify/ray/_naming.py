@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_naming.py: ids of clusters that stay, as the router's file has them."""
+"""_naming.py: ids of clusters that stay, as the router's file has them; cuts that hold still."""
 
 from __future__ import annotations
 
 import io
 import json
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 
-from ramify.estimators.seam import Identity
+from ramify.estimators.seam import Cut, Identity, Moment, cut_of_moment, wanted_number
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
+from ramify.hierarchy.seam import Numbered
+from ramify.ray._head import Head
+from ramify.ray._turns import Turns, in_turn
 
 
 def written(identity: Identity) -> bytes:
@@ -39,3 +44,61 @@ def read(body: bytes) -> Identity:
             for at, (by, value, *least) in enumerate(cuts)
         ]
     return Identity.from_plain({"next_id": next_id, "cuts": seen})
+
+
+class Naming(ABC):
+    """Cuts of the whole tree that know of earlier ones, for the router."""
+
+    turns: Turns
+    number: int
+    _head: Head
+    _identity: Identity | None = None  # as it was last read or written
+
+    @abstractmethod
+    def hierarchy(self) -> Hierarchy:
+        """The whole tree, frozen."""
+
+    @abstractmethod
+    def labels(self, cut: Cut) -> tuple[IntArray, IntArray]:
+        """Numbers of all points, ascending, and the label of each one's cluster."""
+
+    @abstractmethod
+    def _weights(self) -> FloatArray | None: ...
+
+    @in_turn
+    def cut_like(self, like: Any, n_clusters: int, price: float) -> StickyLabels:
+        """A cut that holds on to the clusters of an earlier one. O(n k)."""
+        tree = self.hierarchy()
+        moment = Moment(tree, tree._points(), None, self._weights(), self.number)
+        return cut_of_moment(moment, like, n_clusters, price)
+
+    @in_turn
+    def stable_labels(self, cut: Cut, price: float) -> IntArray:
+        """Ids of the clusters of all points that stay, written down before they are told."""
+        identity = self._known_identity()
+        seen = identity.seen(cut)
+        if price == 0 or seen is None:
+            numbers, labels = self.labels(cut)
+        else:
+            sticky = self.cut_like(Numbered(seen.points, seen.ids), wanted_number(cut), price)
+            numbers, labels = sticky.point_numbers, np.asarray(sticky)
+        identity = identity.of_points(numbers)
+        found = identity.name(cut, numbers, labels, self._weights())
+        self._head.set_names(written(identity))
+        self._identity = identity
+        return found
+
+    def _known_identity(self) -> Identity:
+        """The ids of clusters that were last written down."""
+        if self._identity is None:
+            body = self._head.names()
+            self._identity = Identity() if body is None else read(body)
+        return self._identity
+
+    @in_turn
+    def stable_ids(self, cut: Cut) -> IntArray | None:
+        """The ids of the clusters of a cut from then, by label; -1: new. None: it has none."""
+        identity = self._known_identity()
+        if identity.seen(cut) is None:
+            return None
+        return identity.known(cut, *self.labels(cut), self._weights())

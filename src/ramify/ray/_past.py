@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ramify.estimators import Changes
-from ramify.estimators.seam import Families, Step, net_changes, no_tree
-from ramify.hierarchy import FloatArray, IntArray
+from ramify.estimators.seam import Families, Step, hierarchy_of, net_changes, no_tree
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ray._log import Changed
 from ramify.ray._tables import PointChanges
 from ramify.ray._top import Stitched, global_ids
@@ -76,6 +76,19 @@ def changes_of_whole(then: Seen, now: Seen, told: list[Changed], points: PointCh
         np.empty((0, 2), np.int64),
     )
     return net_changes(old, [step], points.since, points.version)
+
+
+def whole_tree(seen: Seen, parts: list[Families]) -> Hierarchy | None:
+    """The whole tree of then, of the shards' trees; None: it had no points."""
+    joined = _joined(seen, parts)
+    points = np.concatenate([part.points for part in parts]) if parts else _NONE
+    if len(points) == 0:
+        return None
+    weights = None
+    if any(part.weights is not None for part in parts):
+        plain = [np.ones(len(of.points)) if of.weights is None else of.weights for of in parts]
+        weights = np.concatenate(plain)[np.argsort(points)]
+    return hierarchy_of(joined._replace(points=np.sort(points), weights=weights))
 
 
 def _joined(seen: Seen, parts: Iterable[Families]) -> Families:

@@ -14,7 +14,7 @@ from ramify import lean
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
 from ramify.estimators import OHAC, Changes
-from ramify.estimators.seam import CUT, Cut, check_history
+from ramify.estimators.seam import CUT, Cut, DirtyClusters, check_history
 from ramify.hierarchy import Hierarchy, Levels, StopWords
 from ramify.ids import Id, IdArray, as_array
 from ramify.journal import Hit
@@ -262,14 +262,47 @@ class ShardReader(ShardCuts):
         >>> found
         <Changes from version 1 to 2: 1 inserted, 0 forgotten; 1 born, 0 retired, 1 grown, 0 shrunk>
         """
+        wanted = whole_number("since", since, least=0)
+        found: Changes = self._ask("changes", wanted, self._remembered())
+        return found
+
+    def dirty(
+        self,
+        since: int,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        min_size: int | None = None,
+    ) -> DirtyClusters:
+        """The clusters of a cut whose points are not those of any cluster of it then. O(n).
+
+        As :meth:`ramify.OHAC.dirty`, by a version as :meth:`changes` takes it.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> rows = [[0.0], [1.0], [9.0], [8.0], [30.0]]
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local", history=9) as model:
+        ...     night = model.partial_fit(rows).version
+        ...     model.partial_fit([[8.5]]).dirty(night, n_clusters=3).labels
+        array([1])
+        """
+        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
+        wanted = whole_number("since", since, least=0)
+        found: DirtyClusters = self._ask("dirty", wanted, cut, self._remembered())
+        return found
+
+    def _remembered(self) -> int:
+        """How many versions can be asked about."""
         keep = check_history(self.history)
         if keep == 0:
             raise HistoryError(
                 "this ShardedOHAC remembers no versions; set history= to how many it should, or "
                 "ask for point_changes"
             )
-        found: Changes = self._ask("changes", whole_number("since", since, least=0), keep)
-        return found
+        return keep
 
     def point_changes(self, since: int) -> PointChanges:
         """Which points came and went since a version; of the last 10,000, whatever has died since.

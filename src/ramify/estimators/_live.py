@@ -107,6 +107,15 @@ class _Frozen(NamedTuple):
     points: Points | None  # unless leaves may stand for several, or it was asked for
 
 
+class Asked(NamedTuple):
+    """Neighbours of some stored points, none of which is among its own; see _sureness.py."""
+
+    version: int
+    numbers: IntArray  #: of the points, (m,)
+    near: IntArray  #: numbers of the others nearest to each, (m, k)
+    distances: FloatArray  #: to the nearest, (m,)
+
+
 class Live:
     """A live tree: settings, row type, the core object, ids, and cached readings.
 
@@ -127,6 +136,7 @@ class Live:
         "_oldest",
         "accepted",
         "anchors",
+        "asked",
         "begun",
         "dtype",
         "identity",
@@ -152,6 +162,7 @@ class Live:
         self._depth_watch = DepthWatch() if settings.linkage == "centroid" else None
         self._hierarchy: _Frozen | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
+        self.asked: Asked | None = None
         self._oldest = Oldest()
         self._clock: Clock | None = None
         # Versions as users see them: of the empty tree, and what they are ahead of the core's.
@@ -397,7 +408,7 @@ class Live:
             self._renew_names(numbers)
         with self.anchors.leave(numbers, self.numbers):
             self._core.erase_many(numbers.astype(np.uint64))
-        self._hierarchy = self._labels = None  # what is forgotten is gone
+        self._hierarchy = self._labels = self.asked = None  # what is forgotten is gone
         self.known_ids()
 
     def wanted(self, points: object) -> IntArray:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
+from benchmarks import sticky as benchmark
 from ramify import HAC, OHAC, _core
 from ramify.estimators._identity import carried_over
 from ramify.hierarchy import StickyLabels
@@ -290,3 +291,20 @@ def test_a_sticky_cut_keeps_no_points_apart():
         model.cut(n_clusters=3, like=())
     with pytest.raises(ValueError, match="like goes with n_clusters"):
         OHAC().fit(ROWS).cut(height=3.0, like=())
+
+
+# --- what is measured ---------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(5, 8)), min_size=1, max_size=14))
+@settings(max_examples=examples(100))
+def test_the_benchmark_counts_clusters_that_go_on(pairs):
+    """By sets of points alone."""
+    then, now = (np.array(side) for side in zip(*pairs, strict=True))
+    old, new = ([set(np.flatnonzero(one == x)) for x in set(one.tolist())] for one in (then, now))
+    large = [one for one in old if len(one) >= 3]
+    lives = [
+        any(2 * len(one & other) > max(len(one), len(other)) for other in new) for one in large
+    ]
+    if large:
+        assert benchmark.survival(then, now) == pytest.approx(sum(lives) / len(large))

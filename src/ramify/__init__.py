@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ramify.journal import open
     from ramify.refining import Refinement, refine
     from ramify.saving import load
+    from ramify.settling import Settled, settle
 
     __version__: str
 
@@ -52,12 +53,14 @@ __all__ = [
     "RandomCut",
     "Recommendation",
     "Refinement",
+    "Settled",
     "UnreadableFileError",
     "__version__",
     "load",
     "open",
     "recommend",
     "refine",
+    "settle",
 ]
 
 #: Who has which of these names.
@@ -82,6 +85,7 @@ _HOMES = {
     "journal": ("open",),
     "refining": ("Refinement", "refine"),
     "saving": ("load",),
+    "settling": ("Settled", "settle"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

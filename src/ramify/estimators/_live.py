@@ -105,6 +105,15 @@ class _Frozen(NamedTuple):
     points: Points | None  # unless leaves may stand for several, or it was asked for
 
 
+class Asked(NamedTuple):
+    """Neighbours of some stored points, none of which is among its own; see _sureness.py."""
+
+    version: int
+    numbers: IntArray  #: of the points, (m,)
+    near: IntArray  #: numbers of the others nearest to each, (m, k)
+    distances: FloatArray  #: to the nearest, (m,)
+
+
 class Live:
     """A live tree: settings, row type, the core object, ids, and cached readings.
 
@@ -127,6 +136,7 @@ class Live:
         "_stable",
         "accepted",
         "anchors",
+        "asked",
         "begun",
         "dtype",
         "identity",
@@ -154,6 +164,7 @@ class Live:
         self._labels: tuple[int, Cut, IntArray] | None = None
         self._stable: tuple[int, Seen, IntArray] | None = None
         self._joined: tuple[int, Cut, Joined] | None = None
+        self.asked: Asked | None = None
         self._oldest = Oldest()
         self._clock: Clock | None = None
         # Versions as users see them: of the empty tree, and what they are ahead of the core's.
@@ -400,7 +411,7 @@ class Live:
         with self.anchors.leave(numbers, self.numbers):
             self._core.erase_many(numbers.astype(np.uint64))
         # What is forgotten is gone.
-        self._hierarchy = self._labels = self._joined = self._stable = None
+        self._hierarchy = self._labels = self._joined = self._stable = self.asked = None
         self.known_ids()
 
     def wanted(self, points: object) -> IntArray:

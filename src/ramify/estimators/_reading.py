@@ -15,7 +15,7 @@ from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, Ty
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import whole_number
+from ramify.checks import whole_number, yes_or_no
 from ramify.errors import NoLabelsError
 from ramify.estimators._cut import Cut, read_cut
 from ramify.estimators._groups import GroupReader
@@ -23,6 +23,7 @@ from ramify.estimators._guard import live
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.estimators._sticky import cut_like, wanted_number
+from ramify.estimators._sureness import near_others, read_alpha, sureness
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, place_in
 from ramify.jobs import thread_count
@@ -53,14 +54,21 @@ class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorat
         return MethodType(self._method, model)
 
 
-class Assignment(NamedTuple):
-    """Where rows belong, one entry each; see ``assign``."""
+class _Placed(NamedTuple):
+    """Where rows belong."""
 
     labels: IntArray  #: cluster, numbered as ``labels_`` does
     node_ids: IntArray  #: stable id of the cluster's node; a single point's is -1 - its number
     points: IntArray  #: number of the nearest point
     distances: FloatArray  #: how far it is
     path_codes: list[str]  #: turns from the root to the cluster's node
+
+
+class Assignment(_Placed):
+    """Where rows belong, one entry each; see ``assign``. A tuple of five, whatever was asked."""
+
+    confidence: FloatArray | None = None  #: how sure each cluster is, if that was asked
+    new: npt.NDArray[np.bool_] | None = None  #: which rows are something new, if that was asked
 
 
 class TreeReader(GroupReader):
@@ -200,17 +208,14 @@ class TreeReader(GroupReader):
     def _nearest_others(
         self, tree: Live, points: npt.ArrayLike, k: int, threads: int
     ) -> tuple[IntArray, FloatArray]:
-        """Of k + 1 neighbours all but the point itself, or the last if twins hide it."""
+        """The nearest of other leaves than those that points are in."""
         still, known, rows = tree.still()
         numbers = _numbers_of(tree, points)
         places = np.arange(len(still))[known.places][place_in(known.numbers, numbers)]
         if len(still) < 2:
             raise ValueError("points: the only point has no neighbour")
-        found, apart = tree.nearest(rows.take(places, axis=0), min(k + 1, len(still)), threads)
-        is_self = found == still.point_numbers[places][:, np.newaxis]
-        is_self[~is_self.any(axis=1), -1] = True
-        shape = len(found), found.shape[1] - 1
-        return found[~is_self].reshape(shape), apart[~is_self].reshape(shape)
+        some, wanted = rows.take(places, axis=0), min(k, len(still) - 1)
+        return near_others(tree, still.point_numbers[places], some, wanted, threads)
 
     @needs_cut
     @live
@@ -251,24 +256,38 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
+        confidence: bool = False,
+        new: float | None = None,
         n_jobs: int | None = None,
     ) -> Assignment:
         """Where rows belong, in any cut of the tree as it is now; nothing is inserted.
 
-        A row belongs to the cluster of the stored point nearest to it.
+        A row belongs to the cluster of the stored point nearest to it. How sure that is, and
+        whether the row is something new, is judged by stored points, each of which is asked as if
+        it were not there: 2,000 searches once after an insert.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
         n_clusters, height, max_size, min_size, by : optional
             The cut, as in :meth:`cut`; none for the model's own.
+        confidence : bool, default=False
+            Also say how sure each cluster is: of the stored points of whose ten nearest as many
+            are in one cluster, the share that are in that cluster themselves. NaN in a tree of
+            one point.
+        new : float, optional
+            Also say which rows are something new, with this share of false alarms: rows that are
+            farther from the nearest point of their cluster than all but this share of the cluster's
+            points are from theirs. A cluster of fewer than ``1 / new - 1`` points is too small to
+            say, and then all points count.
         n_jobs : int, optional
             Threads; -1 is one for each processor. None: one.
 
         Returns
         -------
         Assignment
-            ``labels``, ``node_ids``, ``points``, ``distances`` and ``path_codes``.
+            ``labels``, ``node_ids``, ``points``, ``distances``, ``path_codes``, and if asked
+            ``confidence`` and ``new``.
 
         Examples
         --------
@@ -277,11 +296,21 @@ class TreeReader(GroupReader):
         >>> found = model.assign([[5.4], [19.0]], n_clusters=3)
         >>> found.labels, found.distances, found.path_codes
         (array([1, 2]), array([0.16, 1.  ]), ['01', '1'])
+
+        >>> model = ramify.OHAC().fit([[float(i)] for i in [*range(20), *range(50, 70)]])
+        >>> found = model.assign([[9.4], [60.5], [28.0]], n_clusters=2, confidence=True, new=0.05)
+        >>> found.confidence, found.new
+        (array([1., 1., 1.]), array([False, False,  True]))
         """
         tree = self._fitted()
         cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
-        rows = self._read_more(X, tree)
-        return Assignment(*tree.assign(rows, cut, thread_count(n_jobs, none=1), codes=True))
+        sure, alpha = yes_or_no("confidence", confidence), None if new is None else read_alpha(new)
+        rows, threads = self._read_more(X, tree), thread_count(n_jobs, none=1)
+        found = Assignment(*tree.assign(rows, cut, threads, codes=True))
+        if sure or alpha is not None:
+            how_sure, found.new = sureness(tree, rows, cut, threads, alpha)
+            found.confidence = how_sure if sure else None
+        return found
 
     # --- clusters -----------------------------------------------------------------
 

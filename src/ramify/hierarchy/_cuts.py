@@ -106,7 +106,7 @@ class Cuts(Condensing):
             then and are there now. O(n k). The answer says what it has cost: see
             :class:`~ramify.hierarchy.StickyLabels`. Ties: fewer points moved, then the later
             rows undone.
-        stickiness : float, default=0.1
+        stickiness : float, default=0.01
             The price of a moved point, in units of the loss of the plain cut for each
             point; 0 for the plain cut. The larger it is, the fewer points move.
         by : {"height", "variance", "stability"}, default="height"

@@ -27,7 +27,7 @@ from ramify.hierarchy._tree import Tree
 from ramify.hierarchy._values import FloatArray, IntArray, own
 
 #: How much a cut holds on to an earlier one unless it is told: `python -m benchmarks.sticky`.
-STICKINESS = 0.1
+STICKINESS = 0.01
 
 #: What ``like`` may be: labels in order, or by id or arrival number, or a sticky cut.
 Like: TypeAlias = npt.ArrayLike | Mapping[Any, int]

@@ -85,6 +85,7 @@ ORDER = [
     "index/cell_lists.hpp",
     "index/neighbours.hpp",
     "index/cell_rows.hpp",
+    "index/cell_epochs.cpp",
     "index/long_rows.hpp",
     "index/bucket_rows.hpp",
     "index/measured_rows.hpp",

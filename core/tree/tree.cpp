@@ -2,14 +2,9 @@
 #include "tree/tree.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <functional>
-#include <iterator>
-#include <limits>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace ramify {
@@ -272,158 +267,6 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
   });
 }
 
-// --- recording ----------------------------------------------------------------------
-
-template <class Real>
-void Tree<Real>::record(bool on) {
-  recording_ = on;
-  clear_notes();
-  touch_all();
-}
-
-template <class Real>
-void Tree<Real>::clear_notes() noexcept {
-  lost_track_ = false;
-  touched_.clear();
-  tidy_at_ = kFewTouched;
-}
-
-template <class Real>
-void Tree<Real>::write_down(Slot slot, bool used) noexcept {
-  if (lost_track_) return;
-  if (touched_.size() >= tidy_at_) {  // a long batch touches the same nodes again and again
-    keep_first_of_each_slot();
-    tidy_at_ = std::max(kFewTouched, 2 * touched_.size());
-  }
-  try {
-    touched_.push_back({slot, written_down_++, used, used ? inner(slot).id : 0});
-  } catch (const std::bad_alloc&) {
-    lost_track_ = true;  // the tree comes first
-  }
-}
-
-template <class Real>
-void Tree<Real>::write_down_rewired(Slot slot) noexcept {
-  try {
-    rewired_.push_back(slot);
-  } catch (const std::bad_alloc&) {
-    missed_ = true;
-  }
-}
-
-template <class Real>
-void Tree<Real>::touch_all() noexcept {
-  if (recording_ && records_.size() > 0) for_each_slot([&](Slot slot) { write_down(slot, true); });
-}
-
-/// The first thing written down of a slot is what it was before.
-template <class Real>
-void Tree<Real>::keep_first_of_each_slot() noexcept {
-  std::sort(touched_.begin(), touched_.end(), [](const Touched& a, const Touched& b) {
-    return a.slot != b.slot ? a.slot < b.slot : a.order < b.order;
-  });
-  const auto same = [](const Touched& a, const Touched& b) { return a.slot == b.slot; };
-  touched_.erase(std::unique(touched_.begin(), touched_.end(), same), touched_.end());
-}
-
-template <class Real>
-Change Tree<Real>::take_change() {
-  Change out;
-  out.incomplete = lost_track_;
-  keep_first_of_each_slot();
-  std::vector<PublicId> before, after;
-  for (const Touched& one : touched_) {
-    if (one.used) before.push_back(static_cast<PublicId>(one.id));
-    if (one.slot < slots_ && !is_free(one.slot))
-      after.push_back(static_cast<PublicId>(id(one.slot)));
-  }
-  std::sort(before.begin(), before.end());
-  std::sort(after.begin(), after.end());
-  std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
-                      std::back_inserter(out.vanished));
-  for (const Touched& one : touched_) {
-    if (one.slot >= slots_ || is_free(one.slot)) continue;
-    const NodeId v = NodeId::inner(one.slot);
-    out.families.push_back({public_id(v), public_id(left(v)), public_id(right(v)), heights(v).own,
-                            heights(v).monotone, count(v), weight(v),
-                            points_.arrival(first_leaf(v))});
-  }
-  clear_notes();
-  return out;
-}
-
-// --- shrinking ----------------------------------------------------------------------
-
-template <class Real>
-void Tree<Real>::make_room_to_erase(std::size_t slots) {
-  points_.make_room_to_erase();
-  ramify::make_room(free_, slots);
-  new_slot_.clear();
-  ramify::make_room(new_slot_, points_.slots());
-}
-
-template <class Real>
-void Tree<Real>::free_slot(Slot slot) {
-  touch(slot);
-  inner(slot) = Inner{};
-  if (marked()) marks_[slot] = Mark::kPlain;
-  if (are_long_)
-    drop_mean(slot);
-  else
-    std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
-  free_.push_back(slot);
-}
-
-template <class Real>
-NodeId Tree<Real>::detach(NodeId leaf) {
-  const NodeId above = parent(leaf);
-  set_parent(leaf, kNone);
-  if (above == kNone) {
-    root_ = kNone;
-    return kNone;
-  }
-  const Inner& node = inner(above.slot());
-  const NodeId beside = node.left == leaf ? node.right : node.left;
-  replace_child(node.parent, above, beside);
-  free_slot(above.slot());
-  return beside;
-}
-
-template <class Real>
-void Tree<Real>::lose_leaf(NodeId v) {
-  ++changes_;
-  for (; v != kNone; v = parent(v)) {
-    Inner& node = inner(v.slot());
-    --node.count;
-    if (node.stale == kFresh) node.stale = kHeightStale;  // the highest below may have gone
-  }
-}
-
-template <class Real>
-void Tree<Real>::number_rows() {
-  new_slot_.clear();
-  RowSlot next = 0;
-  for (RowSlot slot = 0; slot < points_.slots(); ++slot)
-    new_slot_.push_back(points_.is_hole(slot) ? next : next++);
-}
-
-template <class Real>
-void Tree<Real>::close_holes() {
-  ++changes_;
-  const auto moved = [&](NodeId v) { return v.is_leaf() ? NodeId::leaf(new_slot_[v.row()]) : v; };
-  for_each_slot([&](Slot slot) {
-    Inner& node = inner(slot);
-    node.left = moved(node.left);
-    node.right = moved(node.right);
-    node.first_leaf = new_slot_[node.first_leaf];
-  });
-  for (RowSlot slot = 0; slot < points_.slots(); ++slot)
-    if (!points_.is_hole(slot)) leaf_parent_[new_slot_[slot]] = leaf_parent_[slot];
-  if (root_ != kNone) root_ = moved(root_);
-  leaf_parent_.resize(points_.living());
-  points_.compact(new_slot_);
-}
-
 template <class Real>
 RAMIFY_INLINE NodeId Tree<Real>::join(NodeId left, NodeId right, Slot slot) {
   const NodeId node = join_for_later(left, right, slot);
@@ -520,41 +363,6 @@ template <class Real>
 void Tree<Real>::add_up_weights(NodeId v) {
   if (!points_.weighted()) return;
   for (; v != kNone; v = parent(v)) weights_[v.slot()] = weight(left(v)) + weight(right(v));
-}
-
-template <class Real>
-Tree<Real>::Remake::Remake(Tree& tree)
-    : tree_(tree),
-      free_mean_(tree.free_mean_),
-      slots_(tree.slots_),
-      next_id_(tree.next_id_),
-      root_(tree.root_) {
-  records_.reserve(tree.points().slots() * tree.record_);
-  if (tree.are_long_) means_.reserve(tree.points().slots() * tree.dim());
-  tree.touch_all();
-  if (tree.points().weighted()) weights_.reserve(tree.points().slots());
-  std::swap(records_, tree.records_);
-  std::swap(means_, tree.means_);
-  std::swap(weights_, tree.weights_);
-  std::swap(free_, tree.free_);
-  tree.clear_inner();
-}
-
-template <class Real>
-Tree<Real>::Remake::~Remake() {
-  if (kept_) return;
-  std::swap(records_, tree_.records_);
-  std::swap(means_, tree_.means_);
-  std::swap(weights_, tree_.weights_);
-  std::swap(free_, tree_.free_);
-  tree_.free_mean_ = free_mean_;
-  tree_.slots_ = slots_;
-  tree_.next_id_ = next_id_;
-  tree_.for_each_slot([&](Slot slot) {  // free ones have no children
-    for (const NodeId child : {tree_.inner(slot).left, tree_.inner(slot).right})
-      tree_.set_parent(child, NodeId::inner(slot));
-  });
-  if (root_ != kNone) tree_.set_root(root_);
 }
 
 template <class Real>

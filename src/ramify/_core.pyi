@@ -109,6 +109,22 @@ class LiveF32:
     def dim(self) -> int:
         """Width of the rows."""
 
+    @property
+    def n_points(self) -> int:
+        """Points, of which a leaf may stand for several."""
+
+    @property
+    def next_arrival(self) -> int:
+        """The number of the next point."""
+
+    @property
+    def version(self) -> int:
+        """Grows with every change."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a question may have to wait."""
+
     def insert_many(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, threads: int = 1, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, leaving: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, before: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
         """
         Insert finite rows in order; returns how many. Calls pulse(done) now and then. Point leaving[i] is erased before row before[i] comes.
@@ -183,31 +199,16 @@ class LiveF32:
     def is_held(self, id: int) -> bool:
         """Is there such a node, and is it held?"""
 
-    @property
-    def n_points(self) -> int:
-        """Points, of which a leaf may stand for several."""
-
-    @property
-    def next_arrival(self) -> int:
-        """The number of the next point."""
-
-    def has(self, number: int) -> bool:
-        """Whether there is such a point."""
-
-    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_first: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """
-        The numbers of the leaves that these points are in, or of the earliest point in each.
-        """
-
     def record(self, on: bool) -> None:
         """Write down what happens from now on; the first change tells all."""
 
     def take_change(self) -> dict[str, object]:
         """What became of the tree since the last call."""
 
-    @property
-    def version(self) -> int:
-        """Grows with every change."""
+    def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Make a 'nested' tree anew: the group of each point, the group above each group.
+        """
 
     def nearest(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
@@ -249,6 +250,14 @@ class LiveF32:
     def depth(self, number: int) -> int:
         """Number of merges above a point."""
 
+    def has(self, number: int) -> bool:
+        """Whether there is such a point."""
+
+    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_first: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The numbers of the leaves that these points are in, or of the earliest point in each.
+        """
+
     def numbers(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Arrival numbers of the points, in order."""
 
@@ -278,17 +287,8 @@ class LiveF32:
     def recall(self) -> float:
         """Share of the rows so far that were told their nearest neighbour."""
 
-    def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """
-        Make a 'nested' tree anew: the group of each point, the group above each group.
-        """
-
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
-
-    @property
-    def busy(self) -> bool:
-        """Whether a question may have to wait."""
 
     def state(self) -> dict[str, object]:
         """Everything needed to continue, as plain arrays."""
@@ -307,6 +307,22 @@ class LiveF64:
     @property
     def dim(self) -> int:
         """Width of the rows."""
+
+    @property
+    def n_points(self) -> int:
+        """Points, of which a leaf may stand for several."""
+
+    @property
+    def next_arrival(self) -> int:
+        """The number of the next point."""
+
+    @property
+    def version(self) -> int:
+        """Grows with every change."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a question may have to wait."""
 
     def insert_many(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pulse: object | None = None, threads: int = 1, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, leaving: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, before: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> int:
         """
@@ -382,31 +398,16 @@ class LiveF64:
     def is_held(self, id: int) -> bool:
         """Is there such a node, and is it held?"""
 
-    @property
-    def n_points(self) -> int:
-        """Points, of which a leaf may stand for several."""
-
-    @property
-    def next_arrival(self) -> int:
-        """The number of the next point."""
-
-    def has(self, number: int) -> bool:
-        """Whether there is such a point."""
-
-    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_first: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """
-        The numbers of the leaves that these points are in, or of the earliest point in each.
-        """
-
     def record(self, on: bool) -> None:
         """Write down what happens from now on; the first change tells all."""
 
     def take_change(self) -> dict[str, object]:
         """What became of the tree since the last call."""
 
-    @property
-    def version(self) -> int:
-        """Grows with every change."""
+    def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Make a 'nested' tree anew: the group of each point, the group above each group.
+        """
 
     def nearest(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int = 1, threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
         """
@@ -448,6 +449,14 @@ class LiveF64:
     def depth(self, number: int) -> int:
         """Number of merges above a point."""
 
+    def has(self, number: int) -> bool:
+        """Whether there is such a point."""
+
+    def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_first: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        The numbers of the leaves that these points are in, or of the earliest point in each.
+        """
+
     def numbers(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """Arrival numbers of the points, in order."""
 
@@ -477,17 +486,8 @@ class LiveF64:
     def recall(self) -> float:
         """Share of the rows so far that were told their nearest neighbour."""
 
-    def regroup(self, group_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], above: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """
-        Make a 'nested' tree anew: the group of each point, the group above each group.
-        """
-
     def check(self) -> None:
         """Test every invariant; raises RuntimeError."""
-
-    @property
-    def busy(self) -> bool:
-        """Whether a question may have to wait."""
 
     def state(self) -> dict[str, object]:
         """Everything needed to continue, as plain arrays."""

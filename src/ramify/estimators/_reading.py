@@ -244,7 +244,7 @@ class TreeReader(GroupReader):
 
         A row belongs to the cluster of the stored point nearest to it. How sure that is, and
         whether the row is something new, is judged by stored points, each of which is asked as if
-        it were not there: 2,000 searches once after an insert.
+        it were not there: 2,000 searches once after an insert, and O(n) for each call.
 
         Parameters
         ----------

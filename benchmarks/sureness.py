@@ -33,6 +33,7 @@ from benchmarks.choosing import Case, cases
 PAGE = Path(__file__).parent.parent / "docs" / "pictures" / "sureness.inc"
 ROWS, ASKED = 4_000, 2_000
 ALPHAS = (0.01, 0.05, 0.1)
+EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 HEAD = ["set", "clusters", "right", "confidence", "ECE"]
 HEAD += [*(f"false, {alpha:g}" for alpha in ALPHAS), *(f"found, {alpha:g}" for alpha in ALPHAS)]
 
@@ -99,16 +100,30 @@ def table(every: list[Case]) -> Iterator[str]:
     """Line by line."""
     yield "| " + " | ".join(HEAD) + " |"
     yield "|---|" + "---:|" * (len(HEAD) - 1)
-    of_all = []
+    of_all, all_sure, all_right = [], [], []
     for case in every:
         found = [measure(case, 0)]
         samples = -(-ASKED // len(found[0].right))
         found += [measure(case, seed) for seed in range(1, samples)]
         right, sure = (np.concatenate([one[i] for one in found]) for i in (2, 1))
         figures = [right.mean(), sure.mean(), calibration_error(sure, right)]
+        all_sure.append(sure)
+        all_right.append(right)
         of_all.append(np.append(figures, np.mean([one.called for one in found], axis=0)))
         yield _line(case.name, str(found[0].clusters), of_all[-1])
     yield _line("**mean**", "", np.mean(of_all, axis=0))
+    yield ""
+    yield from reliability(np.concatenate(all_sure), np.concatenate(all_right))
+
+
+def reliability(confidence: Figures, right: Figures) -> Iterator[str]:
+    """Mean confidence and the share that is right, of rows of like confidence."""
+    bins = np.digitize(confidence, EDGES)
+    there = [bins == i for i in range(len(EDGES) + 1) if (bins == i).any()]
+    yield "| rows of all sets | " + " | ".join(f"{one.sum():,}" for one in there) + " |"
+    yield "|---|" + "---:|" * len(there)
+    for name, values in (("confidence", confidence), ("right", right)):
+        yield f"| {name} | " + " | ".join(f"{values[one].mean():.3f}" for one in there) + " |"
 
 
 def _line(name: str, clusters: str, figures: Figures) -> str:

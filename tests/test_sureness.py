@@ -149,3 +149,14 @@ def test_bad_calls(options, error, says):
     model = ramify.OHAC().fit([[0.0], [1.0]])
     with pytest.raises(error, match=says):
         model.assign([[0.0]], n_clusters=1, **options)
+
+
+def test_a_folder_answers_as_its_model_does(tmp_path):
+    rows = np.random.default_rng(5).normal(size=(80, 2))
+    live = ramify.OHAC().fit(rows)
+    how = {"n_clusters": 4, "confidence": True, "new": 0.2}
+    with ramify.open(tmp_path / "tree", ramify.OHAC()) as folder:
+        folder.add(rows)
+        mine, theirs = live.assign(rows[:9] + 0.3, **how), folder.assign(rows[:9] + 0.3, **how)
+    for one, other in (mine.confidence, theirs.confidence), (mine.new, theirs.new):
+        np.testing.assert_array_equal(one, other)

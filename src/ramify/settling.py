@@ -61,7 +61,8 @@ def settle(
         The rows, in the same order; ``model.points()`` are those of a model.
     by : {"neighbors", "means"}, default="neighbors"
         ``"neighbors"``: in each round all points take, at once, the label that more than half of
-        their nearest neighbours have. Where no label has so many they stay.
+        their nearest neighbours have. Where no label has so many they stay. The search is
+        scikit-learn's, in many dimensions O(n² d): a minute or two for 40,000 rows of 384.
         ``"means"``: in each round all points go to the cluster with the nearest mean (Lloyd's
         k-means); of equally near ones they stay, or take the smallest label. The sum
         of squares within the clusters never rises.

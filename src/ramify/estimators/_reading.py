@@ -10,7 +10,7 @@ Many rows are answered in blocks, each of one version of the tree.
 
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from ramify.estimators._guard import live
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.estimators._sticky import cut_like, wanted_number
-from ramify.estimators._sureness import near_others, read_alpha, sureness
+from ramify.estimators._sureness import Assignment, near_others, read_alpha, sureness
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, place_in
 from ramify.jobs import thread_count
@@ -52,23 +52,6 @@ class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorat
             return self._method  # type: ignore[return-value]  # on the class: the plain function
         model._require_cut(self._method.__name__)
         return MethodType(self._method, model)
-
-
-class _Placed(NamedTuple):
-    """Where rows belong."""
-
-    labels: IntArray  #: cluster, numbered as ``labels_`` does
-    node_ids: IntArray  #: stable id of the cluster's node; a single point's is -1 - its number
-    points: IntArray  #: number of the nearest point
-    distances: FloatArray  #: how far it is
-    path_codes: list[str]  #: turns from the root to the cluster's node
-
-
-class Assignment(_Placed):
-    """Where rows belong, one entry each; see ``assign``. A tuple of five, whatever was asked."""
-
-    confidence: FloatArray | None = None  #: how sure each cluster is, if that was asked
-    new: npt.NDArray[np.bool_] | None = None  #: which rows are something new, if that was asked
 
 
 class TreeReader(GroupReader):
@@ -264,7 +247,7 @@ class TreeReader(GroupReader):
 
         A row belongs to the cluster of the stored point nearest to it. How sure that is, and
         whether the row is something new, is judged by stored points, each of which is asked as if
-        it were not there: 2,000 searches once after an insert.
+        it were not there: 2,000 searches once after an insert, and O(n) for each call.
 
         Parameters
         ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_sureness.py: how sure it is where a row belongs, and whether it is something new.
+"""_sureness.py: where a row belongs, how sure that is, and whether it is something new.
 
 Stored points say so. Each of some is asked as if it were not there: which cluster do its nearest
 others say, is that its own, and how far is the nearest. A row that is to be judged is asked the
@@ -35,6 +35,23 @@ MOST_ASKED = 2_000
 NEIGHBORS = 10
 
 BoolArray = npt.NDArray[np.bool_]
+
+
+class _Placed(NamedTuple):
+    """Where rows belong."""
+
+    labels: IntArray  #: cluster, numbered as ``labels_`` does
+    node_ids: IntArray  #: stable id of the cluster's node; a single point's is -1 - its number
+    points: IntArray  #: number of the nearest point
+    distances: FloatArray  #: how far it is
+    path_codes: list[str]  #: turns from the root to the cluster's node
+
+
+class Assignment(_Placed):
+    """Where rows belong, one entry each; see ``assign``. A tuple of five, whatever was asked."""
+
+    confidence: FloatArray | None = None  #: how sure each cluster is, if that was asked
+    new: BoolArray | None = None  #: which rows are something new, if that was asked
 
 
 class Judged(NamedTuple):

@@ -17,7 +17,6 @@ from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import Linkage, check_cut, check_metric
-from ramify.estimators._reading import Assignment
 from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
 from ramify.estimators._replay import Families, Step, families_of, hierarchy_of, no_tree, replay
 from ramify.estimators._saved import _parameters as parameters_of
@@ -26,6 +25,7 @@ from ramify.estimators._saved import from_saved
 from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._skipping import ZeroRows, skipped_rows
 from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
+from ramify.estimators._sureness import Assignment
 from ramify.estimators._tracking import DirtyClusters, check_history
 
 __all__ = [

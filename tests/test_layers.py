@@ -138,6 +138,7 @@ ORDER = [
     "graph/live_graph_read.cpp",
     "graph/neighbour_lists.hpp",
     "graph/neighbour_lists.cpp",
+    "graph/neighbour_lists_begin.cpp",
     "algorithms/gather.hpp",
     "algorithms/algorithm.hpp",
     "algorithms/interchange.hpp",

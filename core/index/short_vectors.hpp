@@ -7,9 +7,7 @@
 // most tables do, the tree leaves few of them to look at, whatever the number of columns;
 // where they have many, the scan is quicker. Which it is cannot be seen from outside: a
 // few searches are made both ways whenever the number of rows has doubled.
-//
 // For inner products there are codes alone, of whole rows: they say what a product is at most.
-//
 // Nothing is ruled out before there are enough rows to fit the projection to (fitting.hpp).
 #pragma once
 

@@ -28,6 +28,7 @@ from ramify.cli import (
     forget,
     info,
     journal,
+    mcp,
     paper,
     plot,
     push,
@@ -57,7 +58,7 @@ def make_app(command: str) -> typer.Typer:
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, edit, changes),
         "What is in them": (assign, cut, export, plot, evaluate, info),
-        "Trees that stay": (serve, push, journal),
+        "Trees that stay": (serve, push, journal, mcp),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

@@ -34,6 +34,7 @@ from ramify.cli import (
     push,
     recommend,
     serve,
+    topics,
     update,
 )
 from ramify.cli._console import WrongCallError
@@ -57,7 +58,7 @@ def make_app(command: str) -> typer.Typer:
     app.callback()(_common)
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, edit, changes),
-        "What is in them": (assign, cut, export, plot, evaluate, info),
+        "What is in them": (assign, cut, export, plot, topics, evaluate, info),
         "Trees that stay": (serve, push, journal, mcp),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():

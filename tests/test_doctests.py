@@ -33,6 +33,7 @@ PUBLIC = {
     "ramify.ray": ["ShardedOHAC", "Top", "PointChanges"],
     "ramify.client": None,
     "ramify.summaries": None,
+    "ramify.summaries.retrievers": None,
     "ramify.mcp": ["server"],
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],

@@ -34,6 +34,9 @@ LEVELS = (10, 100, 1000)
 BASE = 20_000
 BATCHES = {1: 200, 10: 20, 100: 5, 1000: 2}  # stories in a batch, and batches that are measured
 
+#: Stale summaries, as per cent of all, by name and size of a batch: what was printed.
+FOUND: dict[str, dict[int, float]] = {}
+
 
 def nothing(parts: Any, node: Any) -> str:
     """A summary that costs nothing."""
@@ -105,10 +108,30 @@ def _kmeans(X: Rows, k: int = 200) -> None:
 
 def told(name: str, size: int, made: float, total: int) -> None:
     """One line."""
+    FOUND.setdefault(name, {})[size] = 100 * made / total
     print(
         f"{name:18} batch {size:5,}{made:10.1f} of {total:6,}{made / size:10.2f} a story",
         flush=True,
     )
+
+
+def picture(found: dict[str, dict[int, float]], path: str) -> None:
+    """Which part of the summaries a batch makes stale."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(7.2, 3.6))
+    for name, at in found.items():
+        if len(at) > 1:
+            ax.loglog(list(at), list(at.values()), marker="o", label=name)
+    ax.set_xlabel("stories in a batch")
+    ax.set_ylabel("stale summaries, % of all")
+    ax.set_xticks(list(BATCHES), [f"{size:,}" for size in BATCHES])
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=130, bbox_inches="tight")
 
 
 # --- the time of an update ------------------------------------------------------------------
@@ -222,11 +245,14 @@ def main() -> None:
     parser.add_argument("--data", required=True, metavar="FOLDER", help="where wcep/ is")
     parts = {"stale": stale, "update": update, "recall": recall}
     parser.add_argument("--only", nargs="+", choices=parts, default=list(parts))
+    parser.add_argument("--picture", metavar="FILE", help="draw the stale summaries")
     options = parser.parse_args()
     for part in options.only:
         begun = time.perf_counter()
         parts[part](options.data)
         print(f"({time.perf_counter() - begun:.0f} s)", flush=True)
+    if options.picture:
+        picture(FOUND, options.picture)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ PUBLIC = {
     "ramify.ray": ["ShardedOHAC", "Top", "PointChanges"],
     "ramify.client": None,
     "ramify.summaries": None,
+    "ramify.summaries.retrievers": None,
+    "ramify.mcp": ["server"],
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],
     "ramify.saving": ["load", "describe"],
@@ -45,7 +47,7 @@ PUBLIC = {
 }
 
 #: Verbs that need a server to talk to, or never end: test_serve.py runs them.
-SERVED = ("serve", "push")
+SERVED = ("serve", "push", "mcp")
 
 #: The extra's library, for modules that cannot be imported without it.
 NEEDS = {

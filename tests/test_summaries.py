@@ -140,6 +140,25 @@ def test_all_homes_have_the_same_summaries(tmp_path):
     assert sorted(found["live"][0]) == sorted(found["shards"][0])
 
 
+def test_ids_that_are_whole_numbers_are_no_numbers_of_points(tmp_path):
+    X, seen = rows(8, 12), {}
+    ids = list(range(len(X)))[::-1]
+
+    def note(parts, node):
+        seen.update((one.point, one.text) for one in parts)
+        return "-"
+
+    for name, tree in homes(tmp_path):
+        if name in ("folder", "client"):
+            tree.add(X, ids=ids, payloads=[f"text of {one}" for one in ids])
+            summaries = SummaryTree(tree, summarize=note, levels=(20,))
+            seen.clear()
+            summaries.update()
+            assert seen == {one: f"text of {one}" for one in ids}
+            summaries.forget(3)
+            assert 3 not in tree.ids_
+
+
 def test_points_without_texts_are_told_by_their_names():
     X, seen = rows(8, 12), []
     model = ramify.OHAC(history=9).fit(X[:10], ids=[f"T{i}" for i in range(10)])

@@ -38,6 +38,7 @@ ROOMS = {
     "src/ramify/ray": "One tree whose points are in several places. Only `_actors.py` knows Ray.",
     "src/ramify/serve": "Trees for many programs: `ramify serve`.",
     "src/ramify/client": "Trees of a server, from Python.",
+    "src/ramify/mcp": "A tree for agents: `ramify mcp`.",
     "src/ramify/summaries": "Summaries on the nodes of a growing tree.",
     "src/ramify/paper": "The paper's evaluation.",
     "src/ramify/cli": "The command; a verb is a file.",

@@ -29,11 +29,13 @@ from ramify.cli import (
     forget,
     info,
     journal,
+    mcp,
     paper,
     plot,
     push,
     recommend,
     serve,
+    topics,
     update,
 )
 from ramify.cli._console import WrongCallError
@@ -57,8 +59,8 @@ def make_app(command: str) -> typer.Typer:
     app.callback()(_common)
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, edit, changes),
-        "What is in them": (assign, cut, clusters, export, plot, evaluate, info),
-        "Trees that stay": (serve, push, journal),
+        "What is in them": (assign, cut, clusters, export, plot, topics, evaluate, info),
+        "Trees that stay": (serve, push, journal, mcp),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

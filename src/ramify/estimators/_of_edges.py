@@ -30,7 +30,6 @@ class OfEdges(ChangingClusterer):
     _graph: GraphStream | None = None
     _labels: tuple[Any, IntArray] | None = None
     max_weight: float
-    min_size: int | None = None
     window: int | None
     max_age: Any
     history: int

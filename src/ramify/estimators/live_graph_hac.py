@@ -79,6 +79,9 @@ class LiveGraphHAC(OfEdges):
         Clusters merge only strictly below this height. A height is 1 minus the mean weight
         between the two clusters, as a share of the largest weight that there can be; 1 is not
         connected.
+    min_size : int, optional
+        Of clusters in ``labels_``, beside one of these: a branch of fewer points is no
+        cluster and stays with the branch beside it (:meth:`Hierarchy.cut`).
     metric : {"sqeuclidean", "cosine"}, default="sqeuclidean"
         By what rows are near. For others, :class:`GraphHAC` builds the tree of all rows at
         once, or nearest rows that somebody else has found go in as edges.
@@ -175,6 +178,7 @@ class LiveGraphHAC(OfEdges):
         n_clusters: int | None = None,
         *,
         distance_threshold: float | None = None,
+        min_size: int | None = None,
         metric: DistanceName = "sqeuclidean",
         zero_rows: ZeroRows = "error",
         n_neighbors: int = 15,
@@ -187,6 +191,7 @@ class LiveGraphHAC(OfEdges):
     ) -> None:
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
+        self.min_size = min_size
         self.metric = metric
         self.zero_rows = zero_rows
         self.n_neighbors = n_neighbors

@@ -22,7 +22,7 @@ class Contents:
     --------
     >>> said = Contents({"a": "red apple", "b": "red apple", "c": "train"}, None)
     >>> a, b, c = said.numbers([0, 1, 2], ["a", "b", "c"], [1, 1, 1])
-    >>> a == b, a == c, said.texts(["c", "a"])
+    >>> a == b, a == c, said.texts([2, 0], ["c", "a"])
     (True, False, ['train', 'red apple'])
     """
 
@@ -30,11 +30,11 @@ class Contents:
         self._texts = texts
         self._payloads = getattr(tree, "payloads", None) if texts is None else None
 
-    def texts(self, names: list[Any]) -> list[Any]:
-        """The texts of points by their names; None for those that have none."""
-        if self._payloads is not None:
-            found = self._payloads(names) if names else {}
-            return [found.get(name) for name in names]
+    def texts(self, points: list[int], names: list[Any]) -> list[Any]:
+        """The texts of points, by number and name; None for those that have none."""
+        if self._payloads is not None:  # for which a whole number is never an id
+            found = self._payloads(points) if points else {}
+            return [found.get(point) for point in points]
         if self._texts is None:
             return [None] * len(names)
         if not callable(self._texts):
@@ -53,7 +53,7 @@ class Contents:
         A text is its own content, wherever it stands; a point without a text is known by its name.
         """
         names: list[Any] = points if ids is None else ids
-        pairs = zip(names, self.texts(names), weights, strict=True)
+        pairs = zip(names, self.texts(points, names), weights, strict=True)
         return [number_of(name, text, weight) for name, text, weight in pairs]
 
 

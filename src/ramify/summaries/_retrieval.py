@@ -21,6 +21,7 @@ from ramify.checks import one_of, whole_number
 from ramify.metric import BY_NAME, Metric
 from ramify.summaries._state import State
 from ramify.summaries._store import Store
+from ramify.summaries._vectors import Vectors
 
 _Floats = npt.NDArray[np.float64]
 
@@ -46,11 +47,10 @@ class Retrieving:
     """Asking summaries and points."""
 
     tree: Any
-    levels: tuple[float, ...]
     _state: State
     _store: Store
     _lock: threading.RLock
-    _embed: Callable[[list[Any]], Any] | None
+    _vectors: Vectors
 
     def retrieve(
         self,
@@ -107,43 +107,6 @@ class Retrieving:
             hits = asked.tree(wanted) if mode == "tree" else asked.collapsed(wanted)
         return hits if max_tokens is None or count is None else _fitting(hits, max_tokens, count)
 
-    # --- vectors of summaries -----------------------------------------------------------------
-
-    def _vectors(self) -> dict[int, _Floats]:
-        """A vector for each node that has a summary."""
-        held = self._state.held
-        if self._embed is None:
-            return {node: one for node, one in self._means().items() if node in held}
-        known = {content: self._store.vector(content) for content in set(held.values())}
-        new = [content for content, vector in known.items() if vector is None]
-        if new:
-            told = np.asarray(self._embed([self._store.body(one) for one in new]), np.float32)
-            if told.ndim != 2 or len(told) != len(new):
-                raise ValueError(
-                    f"embed: expected {len(new)} vectors, one for each text, got an array of shape "
-                    f"{told.shape}"
-                )
-            made = dict(zip(new, told, strict=True))
-            self._store.put_vectors(made)
-            known |= made
-        return {node: np.asarray(known[one], np.float64) for node, one in held.items()}
-
-    def _means(self) -> dict[int, _Floats]:
-        version = self._state.mirror.version
-        if getattr(self, "_seen", (None, None))[0] != version:
-            found: dict[int, _Floats] = {}
-            for level in self.levels if self._state.held else ():
-                some = self.tree.clusters(max_size=int(level))
-                means = getattr(some, "means", None)
-                if means is None:
-                    raise ValueError(
-                        f"a {type(self.tree).__name__} does not tell the means of its clusters; "
-                        f"give embed=, a function from a list of summaries to their vectors"
-                    )
-                found.update(zip(some.node_ids.tolist(), np.asarray(means, float), strict=True))
-            self._seen: tuple[int, dict[int, _Floats]] = version, found
-        return self._seen[1]
-
 
 class _Question:
     """A vector, and how far it is from things."""
@@ -152,55 +115,37 @@ class _Question:
         if vector.ndim != 1 or not np.isfinite(vector).all():
             raise ValueError(f"vector: expected finite numbers of shape (d,), got {vector.shape}")
         self._tree, self._state, self._store = home.tree, home._state, home._store
-        self._metric = metric_of(home.tree)
         self._row = vector
         self._firsts: dict[int, int] | None = None  # leaves by their first points
-        vectors = home._vectors()
-        self._distances = self._apart(vectors)
-
-    def _apart(self, vectors: dict[int, _Floats]) -> dict[int, float]:
-        if not vectors:
-            return {}
-        rows = np.array(list(vectors.values()))
-        if rows.shape[1:] != self._row.shape:
+        self._index = home._vectors.index()
+        rows = self._index.rows
+        if len(rows) and rows.shape[1] != len(vector):
             raise ValueError(
-                f"vector: expected {rows.shape[1]} numbers, as summaries have, got {len(self._row)}"
+                f"vector: expected {rows.shape[1]} numbers, as summaries have, got {len(vector)}"
             )
-        return dict(zip(vectors, distances(self._metric, self._row, rows).tolist(), strict=True))
+        apart = distances(metric_of(home.tree), vector, rows) if len(rows) else np.empty(0)
+        self._distances = apart
 
     def collapsed(self, k: int) -> list[Hit]:
         """The nearest of all summaries and points."""
-        found = [*self._distances.items(), *self._points(k).items()]
-        return self._hits(sorted(found, key=lambda one: (one[1], one[0]))[:k])
+        nodes = self._index.nodes
+        order = np.lexsort((nodes, self._distances))[:k]
+        found = list(zip(nodes[order].tolist(), self._distances[order].tolist(), strict=True))
+        return self._hits(_in_order([*found, *self._points(k).items()])[:k])
 
     def tree(self, k: int) -> list[Hit]:
         """Of each layer the nearest, and of all their points the nearest."""
         state, mirror = self._state, self._state.mirror
-        layer = {node for node in state.wanted if not state.path(node)}
-        under = layer | self._alone(layer)
+        known = dict(zip(self._index.nodes.tolist(), self._distances.tolist(), strict=True))
+        layer, points = set(self._index.tops), set(self._index.alone)
         found: list[tuple[int, float]] = []
-        points = {one for one in under if one not in mirror.children}
         while layer:
-            nearest = [(one, self._distances[one]) for one in layer if one in self._distances]
-            nearest = sorted(nearest, key=lambda one: (one[1], one[0]))[:k]
+            nearest = _in_order([(one, known[one]) for one in layer if one in known])[:k]
             found += nearest
             below = {part for node, _ in nearest for part in mirror.parts(node, state.levels)}
             points |= {one for one in below if one not in mirror.children}
             layer = {one for one in below if one in mirror.children}
-        found += self._points(k, among=points).items()
-        return self._hits(sorted(found, key=lambda one: (one[1], one[0])))
-
-    def _alone(self, tops: set[int]) -> set[int]:
-        """Leaves that are in no summary."""
-        mirror = self._state.mirror
-        found, waiting = set(), [] if mirror.root is None else [mirror.root]
-        while waiting:
-            node = waiting.pop()
-            if node in mirror.children and node not in tops:
-                waiting += mirror.children[node]
-            elif node not in mirror.children:
-                found.add(node)
-        return found
+        return self._hits(_in_order([*found, *self._points(k, among=points).items()]))
 
     def _points(self, k: int, among: set[int] | None = None) -> dict[int, float]:
         """The nearest leaves, perhaps of these only, by the tree's own search."""
@@ -230,9 +175,7 @@ class _Question:
 
     def _hits(self, found: list[tuple[int, float]]) -> list[Hit]:
         mirror, state = self._state.mirror, self._state
-        leaves = [node for node, _ in found if node not in mirror.children]
-        told = state.contents.texts([mirror.name(one) for one in leaves])
-        texts = dict(zip(leaves, told, strict=True))
+        texts = state.texts(node for node, _ in found if node not in mirror.children)
         return [
             Hit(
                 texts[node] if node in texts else self._store.body(state.held[node]),
@@ -244,6 +187,11 @@ class _Question:
             )
             for node, apart in found
         ]
+
+
+def _in_order(found: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """The nearest first."""
+    return sorted(found, key=lambda one: (one[1], one[0]))
 
 
 def metric_of(tree: Any) -> Metric:

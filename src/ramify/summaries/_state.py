@@ -48,6 +48,7 @@ class State:
         self.wanted: set[int] = set()
         self.held: dict[int, int] = {}
         self.stale: set[int] = set()
+        self.edition = 0  #: grows with every change of the books
         self.before: dict[int, int] = {}
         self.orphans = set(store.held().values()) if lazy else set()
 
@@ -84,6 +85,7 @@ class State:
         return told if isinstance(told, Changes) else None  # shards tell of points only
 
     def _look_at(self, node: int) -> None:
+        self.edition += 1
         wanted = self.mirror.level_of(node, self.levels) is not None
         held = self.held.get(node)
         if wanted and held is not None and held == self.mirror.content[node]:
@@ -129,6 +131,7 @@ class State:
 
     def settle(self, node: int, content: int) -> None:
         """A node has a summary from now on."""
+        self.edition += 1
         self.held[node] = content
         self.stale.discard(node)
         self.before.pop(node, None)
@@ -171,9 +174,7 @@ class State:
         below = mirror.parts(node, self.levels)
         if any(one in mirror.children and one not in self.held for one in below):
             return None
-        leaves = [one for one in below if one not in mirror.children]
-        told = self.contents.texts([mirror.name(one) for one in leaves])
-        texts = dict(zip(leaves, told, strict=True))
+        texts = self.texts(one for one in below if one not in mirror.children)
         return [
             Part(texts[one], mirror.size[one], mirror.name(one), one)
             if one in texts
@@ -192,6 +193,13 @@ class State:
         """Who is in a node, as the store has it."""
         content = self.mirror.content
         return members_of(content[one] for one in self.mirror.leaves(node))
+
+    def texts(self, leaves: Iterable[int]) -> dict[int, Any]:
+        """The texts of leaves."""
+        known, mirror = list(leaves), self.mirror
+        names = [mirror.name(one) for one in known]
+        told = self.contents.texts([mirror.first[one] for one in known], names)
+        return dict(zip(known, told, strict=True))
 
     def _covered(self, parts: list[Part]) -> Members:
         """Who is spoken of in parts. In a lazy tree these are not quite the members."""
@@ -224,6 +232,7 @@ class State:
         for node in [node for node, one in self.held.items() if one in erased]:
             del self.held[node]
             self.stale.add(node)
+            self.edition += 1
 
     def leaves(self) -> list[int]:
         """All leaves."""

@@ -17,6 +17,7 @@ from ramify.summaries._contents import Contents, Texts
 from ramify.summaries._retrieval import Retrieving
 from ramify.summaries._state import State
 from ramify.summaries._store import Store
+from ramify.summaries._vectors import Vectors
 
 
 class Update(NamedTuple):
@@ -142,10 +143,10 @@ class SummaryTree(Retrieving):
         self._caller = Caller(summarize, batch, whole_number("at_once", at_once))
         self._budget = Budget.read(budget)
         self._document = document or _before_hash
-        self._embed = embed
         self._store = Store(store)
         contents = Contents(texts, tree)
         self._state = State(tree, self.levels, contents, self._store, self.lazy)
+        self._vectors = Vectors(tree, self._state, embed)
         self._turn = threading.Lock()  # of who updates
         self._lock = threading.RLock()  # of the state, for moments
 

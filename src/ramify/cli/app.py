@@ -17,6 +17,7 @@ import typer
 
 from ramify.cli import (
     assign,
+    backup,
     changes,
     cut,
     datasets,
@@ -32,6 +33,7 @@ from ramify.cli import (
     plot,
     push,
     recommend,
+    restore,
     serve,
     update,
 )
@@ -57,7 +59,7 @@ def make_app(command: str) -> typer.Typer:
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, edit, changes),
         "What is in them": (assign, cut, export, plot, evaluate, info),
-        "Trees that stay": (serve, push, journal),
+        "Trees that stay": (serve, push, backup, restore, journal),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

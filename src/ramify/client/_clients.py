@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 
 from ramify.client._calls import Call, Dialogue, Listed, calling, given, steps_of
 from ramify.client._following import Event, Following
+from ramify.client._lifecycle import AsyncCopies, Copies, Lifecycle, restore, restore_async
 from ramify.client._verbs import TreeVerbs
 from ramify.tree import Keeps
 
@@ -114,6 +115,11 @@ class Client(_Connection):
         """Figures of all trees; ``about["failed"]`` has those that are there and cannot be used."""
         return self._say(_trees())
 
+    def restore(self, name: str, file: str | os.PathLike[str]) -> RemoteTree:
+        """A new tree of this name, out of a file that :meth:`RemoteTree.backup` wrote."""
+        restore(self, name, file)
+        return self.tree(name)
+
     def close(self) -> None:
         """Let the connections go."""
         self._http.close()
@@ -143,7 +149,7 @@ class Client(_Connection):
 _sleep: Callable[[float], Any] = time.sleep
 
 
-class RemoteTree(TreeVerbs):
+class RemoteTree(TreeVerbs, Lifecycle, Copies):
     """A tree of a server: made by :meth:`Client.create` and :meth:`Client.tree`.
 
     It has the verbs of every tree (:mod:`ramify.tree`), as :class:`ramify.OHAC` answers them, and
@@ -258,6 +264,11 @@ class AsyncClient(_Connection):
         """Figures of all trees, as :meth:`Client.trees`."""
         return await self._say(_trees())
 
+    async def restore(self, name: str, file: str | os.PathLike[str]) -> AsyncRemoteTree:
+        """A new tree of this name, as :meth:`Client.restore`."""
+        await restore_async(self, name, file)
+        return self.tree(name)
+
     async def close(self) -> None:
         """Let the connections go."""
         await self._http.aclose()
@@ -285,7 +296,7 @@ class AsyncClient(_Connection):
             return found
 
 
-class AsyncRemoteTree(TreeVerbs):
+class AsyncRemoteTree(TreeVerbs, Lifecycle, AsyncCopies):
     """A tree of a server: made by :meth:`AsyncClient.create` and :meth:`AsyncClient.tree`.
 
     It has the verbs of :class:`RemoteTree`, to be awaited.

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 from ramify.checks import whole_number
 from ramify.journal import DurableTree, FolderInUseError, JournalError
 from ramify.journal import open as open_tree
-from ramify.journal.seam import DATABASE
+from ramify.journal import restore as restore_tree
+from ramify.journal.seam import (
+    ABOUT,
+    DATABASE,
+    ROUTER,
+    FolderLock,
+    clear_drafts,
+    clear_removed,
+    remove_files,
+)
 from ramify.serve._arrow import ArrowReaders
 from ramify.serve._door import LOG
 from ramify.serve._lists import Lists
@@ -24,9 +33,6 @@ from ramify.writing import write_whole
 
 if TYPE_CHECKING:
     from ramify.serve._feed import Feed
-
-_ABOUT = "about.json"
-_ROUTER = "router.sqlite"  #: of a tree in shards
 
 #: Between two looks at trees that others had open.
 _AGAIN_SECONDS = 2.0
@@ -103,6 +109,8 @@ class Trees:
 
     def open_all(self) -> None:
         """Open what is there; then, until the server ends, what others have let go."""
+        clear_drafts(self._folder)
+        clear_removed(self._folder)
         found = [path for path in sorted(self._folder.iterdir()) if _is_tree(path)]
         self.waiting = len(found)
         for path in found:
@@ -138,13 +146,13 @@ class Trees:
         return self._failures | broken
 
     def _open(self, path: Path, model: Any, about: dict[str, Any]) -> Served:
-        in_shards = (path / _ROUTER).exists()
+        in_shards = (path / ROUTER).exists()
         if in_shards and self._settings.ray is None:
             raise JournalError("this tree is in shards: serve it with --ray")
         if (path / DATABASE).exists() and self._settings.ray is not None:
             raise JournalError("this tree is not in shards: serve it without --ray")
-        if (path / _ABOUT).exists():
-            about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
+        if (path / ABOUT).exists():
+            about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
         if self._settings.ray is not None:
             history = about.get("history", self._settings.history)
             return Served(path.name, self._open_shards(path, about, history), about, history)
@@ -201,10 +209,61 @@ class Trees:
                     raise FileExistsError(f"there is a tree {name!r}, with other options")
                 return served, False
             path.mkdir(exist_ok=True)
-            write_whole(path / _ABOUT, json.dumps(about))  # without a tree it says nothing
+            write_whole(path / ABOUT, json.dumps(about))  # without a tree it says nothing
             served = self._open(path, model, about)
             self._trees[name] = served
             return served, True
+
+    def delete(self, name: str) -> int:
+        """Let a tree go, and remove its folder; how many points it had.
+
+        Calls that wait for it are answered first; nobody can begin a tree of its name meanwhile.
+        """
+        with self._lock:
+            path = self._folder / check_name(name)
+            served = self._trees.pop(name, None)
+            if served is None:
+                return self._delete_failed(path)
+            self.lists.forget(name)
+            if served.feed is not None:
+                served.feed.let_go()
+            points = served.tree.stream.n_points
+            if self._settings.ray is None:
+                served.tree.delete()
+            else:
+                served.tree.close()
+                remove_files(path)
+            LOG.info(json.dumps({"tree": name, "deleted": points}))
+            return points
+
+    def _delete_failed(self, path: Path) -> int:
+        """Of a tree that cannot be used: unless somebody else does."""
+        if not _is_tree(path):
+            raise NoSuchTreeError(f"there is no tree {path.name!r}")
+        try:
+            lock = FolderLock(path)
+        except FolderInUseError as error:
+            raise TreeFailedError(str(error)) from None
+        try:
+            remove_files(path)
+        finally:
+            lock.release()
+        self._failures.pop(path.name, None)
+        LOG.info(json.dumps({"tree": path.name, "deleted": None}))
+        return 0
+
+    def restore(self, name: str, file: Path) -> Served:
+        """A tree of this name out of a backup."""
+        with self._lock:
+            path = self._folder / check_name(name)
+            if name in self._trees or _is_tree(path):
+                raise FileExistsError(f"there is a tree {name!r}: delete it, or take another name")
+            if self._settings.ray is not None:
+                raise ValueError("a tree out of a backup is not in shards: serve it without --ray")
+            restore_tree(file, path)
+            self._try(path)
+            self._require_sound(name)
+            return self._trees[name]
 
     def let_followers_go(self) -> None:
         """The server ends: nothing more is told."""
@@ -223,7 +282,7 @@ class Trees:
 
 
 def _is_tree(path: Path) -> bool:
-    begun = any((path / name).exists() for name in (DATABASE, _ROUTER))
+    begun = any((path / name).exists() for name in (DATABASE, ROUTER))
     return NAME.fullmatch(path.name) is not None and begun
 
 

@@ -13,6 +13,7 @@ from ramify.journal._errors import (
     NotWrittenError,
     WrongEngineError,
 )
+from ramify.journal._info import info
 from ramify.journal._open import open
 from ramify.journal._payloads import Hit
 from ramify.journal._recover import Report
@@ -36,6 +37,7 @@ __all__ = [
     "Report",
     "WrongEngineError",
     "backup",
+    "info",
     "open",
     "restore",
 ]

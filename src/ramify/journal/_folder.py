@@ -155,6 +155,43 @@ def _take(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def owner_of(folder: Path) -> int | bool | None:
+    """The process that has a folder open, True if it has not signed, or None. Nothing is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> owner_of(folder)
+    >>> lock = FolderLock(folder)
+    >>> owner_of(folder) == os.getpid()
+    True
+    >>> lock.release()
+    """
+    try:
+        handle = os.open(folder / "lock", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        if not _is_taken(handle):
+            return None
+        text = os.read(handle, 32).decode("ascii", "replace").strip()
+        return int(text) if text.isdigit() else True
+    finally:
+        os.close(handle)
+
+
+def _is_taken(handle: int) -> bool:
+    if _WINDOWS:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(handle, fcntl.LOCK_UN)
+    return False
+
+
 _HELD: weakref.WeakSet[FolderLock] = weakref.WeakSet()
 
 

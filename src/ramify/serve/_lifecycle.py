@@ -21,7 +21,7 @@ TAR = "application/x-tar"
 _BODY = {
     "requestBody": {
         "required": True,
-        "content": {TAR: {"schema": {"type": "string", "format": "binary"}}},
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
 

@@ -89,6 +89,10 @@ class Client(_Connection):
     (['tickets'], {})
     >>> client.tree("tickets").path("T1")
     array([ 0, -1])
+    >>> file = tempfile.mkdtemp() + "/tickets.tar"
+    >>> size = client.tree("tickets").backup(file)
+    >>> client.restore("again", file).n_points_
+    2
     >>> client.close()
     >>> _ = server.__exit__(None, None, None)
     """
@@ -178,6 +182,8 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies):
     (array([0, 1]), array([ 0, -3]))
     >>> next(told["inserted"] for kind, told in tree.follow(since=0) if kind == "change")
     [0, 1, 2]
+    >>> tree.snapshot(), tree.backup(tempfile.mkdtemp() + "/tickets.tar") > 0, tree.delete()
+    (2, True, 3)
     >>> _ = server.__exit__(None, None, None)
     """
 
@@ -242,11 +248,15 @@ class AsyncClient(_Connection):
     ...         tree = await client.create("tickets", metric="cosine")
     ...         print((await tree.add([[1.0, 0.0], [0.0, 1.0]], ids=["T1", "T2"])).numbers)
     ...         print(len(await client.trees()), await client.tree("tickets").n_points_)
+    ...         file = tempfile.mkdtemp() + "/tickets.tar"
+    ...         size = await tree.backup(file)
+    ...         print(await (await client.restore("again", file)).n_points_)
     ...         await client.close()
     >>> with running(tempfile.mkdtemp()) as url:
     ...     asyncio.run(main(url))
     [0, 1]
     1 2
+    2
     """
 
     _kind = "AsyncClient"
@@ -312,11 +322,15 @@ class AsyncRemoteTree(TreeVerbs, Lifecycle, AsyncCopies):
     ...         print([one.size for one in await tree.clusters(n_clusters=2)])
     ...         async for kind, told in tree.follow(since=0):
     ...             if kind == "change":
-    ...                 return told["inserted"]
+    ...                 print(told["inserted"])
+    ...                 break
+    ...         size = await tree.backup(tempfile.mkdtemp() + "/tickets.tar")
+    ...         return await tree.snapshot(), await tree.delete()
     >>> with running(tempfile.mkdtemp()) as url:
     ...     asyncio.run(main(url))
     [2, 1]
     [0, 1, 2]
+    (1, 3)
     """
 
     def __init__(self, client: AsyncClient, name: str) -> None:

@@ -71,7 +71,7 @@ def info(folder: str | os.PathLike[str]) -> dict[str, Any]:
             told = _of_journal(place, reader)
     except sqlite3.Error as error:
         raise sqlite_error(place, error) from error
-    return {**told, "bytes": _sizes(place), "used_by": owner}
+    return {**told, "bytes": sizes_of(place), "used_by": owner}
 
 
 def _reader(folder: Path, *, used: bool) -> sqlite3.Connection:
@@ -154,7 +154,8 @@ def _points(
     return then + rows
 
 
-def _sizes(folder: Path) -> dict[str, int]:
+def sizes_of(folder: Path) -> dict[str, int]:
+    """Bytes of a folder's files by what they are, and in total."""
     snapshots = set(snapshot_files(folder).values())
     found = {"database": 0, "log": 0, "snapshots": 0, "other": 0}
     for path in folder.iterdir():

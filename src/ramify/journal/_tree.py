@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self
 
+from ramify.histogram import Histogram
 from ramify.journal._errors import JournalError
 from ramify.journal._folder import FolderLock, folder_bytes
 from ramify.journal._growing import Growing
@@ -122,6 +123,34 @@ class DurableTree(Growing, Reading):
         [2]
         """
         self._writer.on_commit = told
+
+    def listen_to_upkeep(self, told: Callable[[dict[str, Any]], None]) -> None:
+        """Have a function called with each snapshot, compaction, and failure of one: for a log.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> seen = []
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.listen_to_upkeep(seen.append)
+        ...     _ = tree.partial_fit([[0.0], [1.0]]).snapshot()
+        >>> seen[0]["snapshot"]
+        1
+        """
+        self._writer.upkeep.tell = told
+
+    def histograms(self) -> dict[str, Histogram]:
+        """Of the commits since the folder was opened: ``seconds``, and ``rows``.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.partial_fit([[0.0], [1.0]]).histograms()["rows"].total
+        2.0
+        """
+        figures = self._writer.figures
+        return {"seconds": figures.commit_histogram, "rows": figures.batch_histogram}
 
     def statistics(self) -> dict[str, Any]:
         """Figures about the journal: operations, commits and their seconds, queue, bytes, ...

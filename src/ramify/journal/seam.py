@@ -15,6 +15,7 @@ from ramify.journal._folder import (
     require_shards,
     sync_folder,
 )
+from ramify.journal._info import sizes_of
 from ramify.journal._open import open_here
 from ramify.journal._payloads import check_payloads
 from ramify.journal._records import Beside, Insert, Operation
@@ -44,5 +45,6 @@ __all__ = [
     "remove_files",
     "require_backup",
     "require_shards",
+    "sizes_of",
     "sync_folder",
 ]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections import deque
@@ -70,6 +71,8 @@ class Served:
         self.feed: Feed | None = None  #: those who follow it, once there is one
         self.versions.append(tree.between(lambda: tree.version))
         tree.listen(self._told)
+        if hasattr(tree, "listen_to_upkeep"):
+            tree.listen_to_upkeep(self._note)
 
     @property
     def dimension(self) -> int | None:
@@ -82,6 +85,10 @@ class Served:
         """What has ended its writer, if something has."""
         found = getattr(getattr(self.tree, "_writer", None), "broken", None)
         return None if found is None else f"written down, and not taken: {found!r}"
+
+    def _note(self, facts: dict[str, Any]) -> None:
+        level = logging.ERROR if "failed" in facts else logging.INFO
+        LOG.log(level, json.dumps({"tree": self.name, **facts}))
 
     def _told(self, version: int) -> None:
         if not self.versions or version > self.versions[-1]:
@@ -135,7 +142,10 @@ class Trees:
             self._in_use |= {name} if isinstance(error, FolderInUseError) else set()
             return
         seconds = round(time.monotonic() - begin, 3)
-        LOG.info(json.dumps({"tree": name, "opened": served.versions[-1], "seconds": seconds}))
+        told = {"tree": name, "opened": served.versions[-1], "seconds": seconds}
+        if (report := getattr(served.tree, "report", None)) is not None:
+            told |= {"replayed": report.replayed, "notes": list(report.notes)}
+        LOG.info(json.dumps(told))
         self._trees[name] = served
         self._failures.pop(name, None)
         self._in_use.discard(name)
@@ -275,10 +285,14 @@ class Trees:
         """Finish what waits, take snapshots, and let the folders go."""
         self.readers.close()
         for served in self.all():
+            begin = time.monotonic()
             try:
                 served.tree.close()
+                seconds = round(time.monotonic() - begin, 3)
+                LOG.info(json.dumps({"tree": served.name, "closed": True, "seconds": seconds}))
             except JournalError as error:  # the others end well
                 LOG.error(json.dumps({"tree": served.name, "failed": str(error)}))
+        LOG.info(json.dumps({"server": "stopped", "trees": len(self._trees)}))
 
 
 def _is_tree(path: Path) -> bool:

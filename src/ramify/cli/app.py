@@ -17,6 +17,7 @@ import typer
 
 from ramify.cli import (
     assign,
+    backup,
     changes,
     clusters,
     cut,
@@ -34,6 +35,7 @@ from ramify.cli import (
     plot,
     push,
     recommend,
+    restore,
     serve,
     topics,
     update,
@@ -60,7 +62,7 @@ def make_app(command: str) -> typer.Typer:
     for panel, verbs in {
         "Trees": (recommend, fit, update, forget, edit, changes),
         "What is in them": (assign, cut, clusters, export, plot, topics, evaluate, info),
-        "Trees that stay": (serve, push, journal, mcp),
+        "Trees that stay": (serve, push, backup, restore, journal, mcp),
         "Data, demonstrations": (datasets, demo, paper),
     }.items():
         for verb in verbs:

@@ -6,12 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
+from ramify.cli import _folder_info
 from ramify.cli import _options as options
 from ramify.cli._choices import Algorithm
-from ramify.cli._console import print_facts, print_json, some_bytes, verb
+from ramify.cli._console import WrongCallError, print_facts, print_json, some_bytes, verb
 
 NAME = "info"
-EXAMPLES = ("ramify info tree.ramify --depth", "ramify info tree.ramify --json | jq .points")
+EXAMPLES = (
+    "ramify info tree.ramify --depth",
+    "ramify info tree.ramify --json | jq .points",
+    "ramify info trees/tickets --json | jq .bytes.log",
+)
 
 _CUTS = ("n_clusters", "distance_threshold", "min_size")  # say nothing about the tree
 #: Lines of their own, if set.
@@ -20,7 +25,14 @@ _STAYING = {"window": None, "max_age": None, "duplicates": "keep", "max_leaves":
 
 @verb(NAME)
 def run(
-    tree: options.TreeFile,
+    tree: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TREE|FOLDER",
+            help="A tree that ramify fit saved, or the folder of one that ramify.open or ramify "
+            "serve keeps, also while it is in use.",
+        ),
+    ],
     depth: Annotated[
         bool,
         typer.Option(
@@ -31,11 +43,19 @@ def run(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Say what a saved tree is: algorithm, options, points, columns, size.
+    """Say what a saved tree is, or one in a folder: algorithm, options, points, columns, size.
+
+    Of a folder also how large its log and snapshots are, which operation was the last, what is
+    still to be erased, and who uses it. Nothing is written.
 
     Where repeats are counted, the head of the file knows the number of leaves, and --depth
     the number of points.
     """
+    if tree.is_dir():
+        if depth:
+            raise WrongCallError("--depth loads a tree, and is for files; leave it out")
+        _folder_info.show(tree, json=json)
+        return
     options.check_file(tree)
     facts = {"tree": str(tree), **_header(tree)}
     if depth:

@@ -3,7 +3,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ EXAMPLES = (
     "ramify journal compact trees/tickets",
     "ramify journal compact http://127.0.0.1:8750/v1/trees/tickets",
     "ramify journal repair trees/tickets",
+    "ramify journal delete http://127.0.0.1:8750/v1/trees/tickets --yes",
 )
 
 
@@ -28,6 +29,8 @@ class Action(StrEnum):
     check = "check"
     repair = "repair"
     compact = "compact"
+    snapshot = "snapshot"
+    delete = "delete"
 
 
 @verb(NAME)
@@ -35,42 +38,57 @@ def run(
     action: Annotated[
         Action,
         typer.Argument(
-            metavar="begin|check|repair|compact",
+            metavar="begin|check|repair|compact|snapshot|delete",
             help="begin: put a saved tree into a folder of its own. check: read every byte and "
             "replay the journal, changing nothing. repair: keep all before the damage, and the "
             "damaged files in a folder beside. compact: erase from the disk what was forgotten, "
-            "and shrink the files.",
+            "and shrink the files. snapshot: write one now. delete: remove the tree with its "
+            "folder.",
         ),
     ],
     folder: Annotated[
         str,
         typer.Argument(
             metavar="FOLDER",
-            help="Folder of a tree, as ramify.open makes it; to compact a tree that is served, its "
-            "address: http://127.0.0.1:8750/v1/trees/NAME.",
+            help="Folder of a tree, as ramify.open makes it; for compact, snapshot and delete also "
+            "the address of a tree that is served: http://127.0.0.1:8750/v1/trees/NAME.",
         ),
     ],
     tree: Annotated[
         Path | None,
         typer.Argument(metavar="TREE", help="A saved tree, for begin.", show_default=False),
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="For delete: it cannot be undone.")] = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Begin, check, repair or compact the folder of a tree that ramify.open or ramify serve keeps.
+    """Look after the folder of a tree that ramify.open or ramify serve keeps.
 
-    The folder must not be in use; a server compacts its own, asked by its address. A damaged
-    folder ends the command with exit code 1 and a sentence that says what is damaged and where.
+    The folder must not be in use; a server compacts and deletes its own, asked by its address. A
+    damaged folder ends the command with exit code 1 and a sentence that says what is damaged and
+    where.
     """
     from ramify.journal import _repair
-    from ramify.journal.seam import folder_path
+    from ramify.journal import open as open_tree
+    from ramify.journal.seam import folder_path, remove
 
     if (tree is not None) != (action is Action.begin):
         raise WrongCallError("begin takes a folder and a saved tree, the others a folder")
-    if action is Action.compact and "://" in folder:
-        _compact_served(folder, quiet=quiet, json=json)
+    if action is Action.delete and not yes:
+        raise WrongCallError(f"delete removes {folder} for good; say --yes as well")
+    if "://" in folder:
+        _ask_server(action, folder, quiet=quiet, json=json)
         return
     place = folder_path(folder)
+    if action is Action.delete:
+        remove(place)
+        _say(folder, {"deleted": folder}, "deleted", quiet=quiet, json=json)
+        return
+    if action is Action.snapshot:
+        with open_tree(place) as opened:
+            seq = opened.snapshot()
+        _say(folder, {"operation": seq}, f"operation {seq:,}", quiet=quiet, json=json)
+        return
     if tree is not None:
         found = _repair.begin(place, tree)
     else:
@@ -85,13 +103,28 @@ def run(
         note(f"{folder}: {one}", quiet=quiet)
 
 
-def _compact_served(address: str, *, quiet: bool, json: bool) -> None:
+def _ask_server(action: Action, address: str, *, quiet: bool, json: bool) -> None:
     from ramify.client import Client
 
     url, name = tree_address("FOLDER", address)
     with Client(url) as client:
-        size = client.tree(name).compact()
+        tree = client.tree(name)
+        if action is Action.compact:
+            size = tree.compact()
+            _say(address, {"bytes": size}, some_bytes(size), quiet=quiet, json=json)
+        elif action is Action.snapshot:
+            seq = tree.snapshot()
+            _say(address, {"operation": seq}, f"operation {seq:,}", quiet=quiet, json=json)
+        elif action is Action.delete:
+            points = tree.delete()
+            said = f"deleted, with {points:,} points"
+            _say(address, {"points": points}, said, quiet=quiet, json=json)
+        else:
+            raise WrongCallError(f"{action} works on a folder, which no server has open")
+
+
+def _say(tree: str, facts: dict[str, Any], text: str, *, quiet: bool, json: bool) -> None:
     if json:
-        print_json({"folder": address, "bytes": size})
-        return
-    note(f"{address}: {some_bytes(size)}", quiet=quiet)
+        print_json({"folder": tree, **facts})
+    else:
+        note(f"{tree}: {text}", quiet=quiet)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """serve.py: `ramify serve`: trees for many programs, and a page to watch them."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ramify.cli._console import WrongCallError, note, verb
+from ramify.cli._console import note, verb
 
 NAME = "serve"
 EXAMPLES = (
     "ramify serve ./trees",
     "RAMIFY_TOKEN=... ramify serve ./trees --host 0.0.0.0 --port 8080",
     "ramify serve ./trees --token-file token.txt --read-token-file readers.txt",
+    "ramify serve ./trees --config ramify.toml --rate 500",
     "RAY_AUTH_MODE=token ramify serve ./trees --ray 10.0.0.1:6379 --shards 16",
 )
 
@@ -23,16 +23,27 @@ def run(
     folder: Annotated[
         str, typer.Argument(metavar="FOLDER", help="Where the trees are, or will be.")
     ],
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Settings as TOML, by their names in ramify.serve.Settings; or set "
+            "RAMIFY_SERVE_CONFIG. RAMIFY_SERVE_RATE and the like go before the file, and flags "
+            "before both.",
+        ),
+    ] = None,
     host: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Address to listen on. Any but this machine's own needs a token.",
+            help="Address to listen on. Any but this machine's own needs a token.  "
+            "[default: 127.0.0.1]",
         ),
-    ] = "127.0.0.1",
+    ] = None,
     port: Annotated[
-        int, typer.Option(metavar="N", help="Port; 0 for any that is free.", min=0)
-    ] = 8750,
+        int | None,
+        typer.Option(metavar="N", help="Port; 0 for any that is free.  [default: 8750]", min=0),
+    ] = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -50,6 +61,14 @@ def run(
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="A page of another address that may ask; repeatable."),
     ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A proxy, or a network of them as 10.0.0.0/8, whose X-Forwarded-For is believed; "
+            "repeatable.",
+        ),
+    ] = None,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -59,15 +78,45 @@ def run(
         ),
     ] = None,
     shards: Annotated[
-        int, typer.Option(metavar="N", help="Shards that a new tree begins with.", min=1)
-    ] = 4,
+        int | None,
+        typer.Option(metavar="N", help="Shards that a new tree begins with.  [default: 4]", min=1),
+    ] = None,
     erase_within: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="SPAN",
-            help="What was forgotten is erased from the disk within this time, as 1d or 6h.",
+            help="What was forgotten is erased from the disk within this time, as 1d or 6h.  "
+            "[default: 1d]",
         ),
-    ] = "1d",
+    ] = None,
+    body_bytes: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Largest body of JSON.  [default: 67108864]", min=1),
+    ] = None,
+    stream_bytes: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Largest other body.  [default: 4294967296]", min=1),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="Requests a second of one client; 0 for no limit.  [default: 2000]",
+            min=0,
+        ),
+    ] = None,
+    queue_rows: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Rows of a tree that may wait.  [default: 200000]", min=1),
+    ] = None,
+    streams: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Followers of a tree's changes.  [default: 100]", min=1),
+    ] = None,
+    connections: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Connections at once.  [default: 1000]", min=1),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No line in the log for each request.")
     ] = False,
@@ -79,40 +128,30 @@ def run(
     """
     from ramify import serve
     from ramify.journal.seam import folder_path
-    from ramify.serve._settings import Settings, read_token
+    from ramify.serve._configuring import settings_from
 
+    flags = {
+        "host": host,
+        "port": port,
+        "token_file": None if token_file is None else str(token_file),
+        "read_token_file": None if read_token_file is None else str(read_token_file),
+        "cors": tuple(cors or ()),
+        "trusted_proxies": tuple(trusted_proxy or ()),
+        "ray": ray,
+        "shards": shards,
+        "erase_within": erase_within,
+        "body_bytes": body_bytes,
+        "stream_bytes": stream_bytes,
+        "rate": rate,
+        "queue_rows": queue_rows,
+        "streams": streams,
+        "connections": connections,
+        "log": False if quiet else None,
+    }
     serve.require()
-    if ray not in (None, "local"):
+    settings = settings_from(folder_path(folder), flags, file=config)
+    if settings.ray not in (None, "local"):
         from ramify.ray._actors import require_ray
 
         require_ray()
-    settings = Settings(
-        folder_path(folder),
-        host=host,
-        port=port,
-        token=_token(token_file, "RAMIFY_TOKEN", read_token),
-        read_token=_token(read_token_file, "RAMIFY_READ_TOKEN", read_token),
-        cors=tuple(cors or ()),
-        ray=ray,
-        shards=shards,
-        erase_within=_seconds(erase_within),
-        log=not quiet,
-    ).check()
     serve.run(settings, announce=lambda address: note(f"ramify serves {folder} at {address}"))
-
-
-def _seconds(text: str) -> float:
-    import numpy as np
-
-    from ramify.spans import read_span
-
-    try:
-        return float(np.timedelta64(read_span(text), "ns") / np.timedelta64(1, "s"))
-    except ValueError as error:
-        raise WrongCallError(f"--erase-within {text}: {error}") from None
-
-
-def _token(path: Path | None, name: str, read: object) -> str | None:
-    if path is not None:
-        return str(read(path))  # type: ignore[operator]
-    return os.environ.get(name) or None

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 
 from ramify.client._calls import Call, Dialogue, Listed, calling, given, steps_of
 from ramify.client._following import Event, Following
+from ramify.client._lifecycle import AsyncCopies, Copies, Lifecycle, restore, restore_async
 from ramify.client._verbs import TreeVerbs
 from ramify.tree import Keeps
 
@@ -88,6 +89,10 @@ class Client(_Connection):
     (['tickets'], {})
     >>> client.tree("tickets").path("T1")
     array([ 0, -1])
+    >>> file = tempfile.mkdtemp() + "/tickets.tar"
+    >>> size = client.tree("tickets").backup(file)
+    >>> client.restore("again", file).n_points_
+    2
     >>> client.close()
     >>> _ = server.__exit__(None, None, None)
     """
@@ -113,6 +118,11 @@ class Client(_Connection):
     def trees(self) -> Listed[dict[str, Any]]:
         """Figures of all trees; ``about["failed"]`` has those that are there and cannot be used."""
         return self._say(_trees())
+
+    def restore(self, name: str, file: str | os.PathLike[str]) -> RemoteTree:
+        """A new tree of this name, out of a file that :meth:`RemoteTree.backup` wrote."""
+        restore(self, name, file)
+        return self.tree(name)
 
     def close(self) -> None:
         """Let the connections go."""
@@ -143,7 +153,7 @@ class Client(_Connection):
 _sleep: Callable[[float], Any] = time.sleep
 
 
-class RemoteTree(TreeVerbs):
+class RemoteTree(TreeVerbs, Lifecycle, Copies):
     """A tree of a server: made by :meth:`Client.create` and :meth:`Client.tree`.
 
     It has the verbs of every tree (:mod:`ramify.tree`), as :class:`ramify.OHAC` answers them, and
@@ -172,6 +182,8 @@ class RemoteTree(TreeVerbs):
     RemoteDirty(labels=array([0, 1]), node_ids=array([ 0, -3]), sizes=array([2, 1]))
     >>> next(told["inserted"] for kind, told in tree.follow(since=0) if kind == "change")
     [0, 1, 2]
+    >>> tree.snapshot(), tree.backup(tempfile.mkdtemp() + "/tickets.tar") > 0, tree.delete()
+    (2, True, 3)
     >>> _ = server.__exit__(None, None, None)
     """
 
@@ -236,11 +248,15 @@ class AsyncClient(_Connection):
     ...         tree = await client.create("tickets", metric="cosine")
     ...         print((await tree.add([[1.0, 0.0], [0.0, 1.0]], ids=["T1", "T2"])).numbers)
     ...         print(len(await client.trees()), await client.tree("tickets").n_points_)
+    ...         file = tempfile.mkdtemp() + "/tickets.tar"
+    ...         size = await tree.backup(file)
+    ...         print(await (await client.restore("again", file)).n_points_)
     ...         await client.close()
     >>> with running(tempfile.mkdtemp()) as url:
     ...     asyncio.run(main(url))
     [0, 1]
     1 2
+    2
     """
 
     _kind = "AsyncClient"
@@ -257,6 +273,11 @@ class AsyncClient(_Connection):
     async def trees(self) -> Listed[dict[str, Any]]:
         """Figures of all trees, as :meth:`Client.trees`."""
         return await self._say(_trees())
+
+    async def restore(self, name: str, file: str | os.PathLike[str]) -> AsyncRemoteTree:
+        """A new tree of this name, as :meth:`Client.restore`."""
+        await restore_async(self, name, file)
+        return self.tree(name)
 
     async def close(self) -> None:
         """Let the connections go."""
@@ -285,7 +306,7 @@ class AsyncClient(_Connection):
             return found
 
 
-class AsyncRemoteTree(TreeVerbs):
+class AsyncRemoteTree(TreeVerbs, Lifecycle, AsyncCopies):
     """A tree of a server: made by :meth:`AsyncClient.create` and :meth:`AsyncClient.tree`.
 
     It has the verbs of :class:`RemoteTree`, to be awaited.
@@ -301,11 +322,15 @@ class AsyncRemoteTree(TreeVerbs):
     ...         print([one.size for one in await tree.clusters(n_clusters=2)])
     ...         async for kind, told in tree.follow(since=0):
     ...             if kind == "change":
-    ...                 return told["inserted"]
+    ...                 print(told["inserted"])
+    ...                 break
+    ...         size = await tree.backup(tempfile.mkdtemp() + "/tickets.tar")
+    ...         return await tree.snapshot(), await tree.delete()
     >>> with running(tempfile.mkdtemp()) as url:
     ...     asyncio.run(main(url))
     [2, 1]
     [0, 1, 2]
+    (1, 3)
     """
 
     def __init__(self, client: AsyncClient, name: str) -> None:

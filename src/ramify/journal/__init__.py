@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trees that outlive their process: ``ramify.open`` and the folder it keeps."""
 
+from ramify.journal._backup import Backup, backup
 from ramify.journal._errors import (
     BusyError,
+    DamagedBackupError,
     DamagedJournalError,
     DifferentTreeError,
     DiskError,
@@ -11,14 +13,18 @@ from ramify.journal._errors import (
     NotWrittenError,
     WrongEngineError,
 )
+from ramify.journal._info import info
 from ramify.journal._open import open
 from ramify.journal._payloads import Hit
 from ramify.journal._recover import Report
+from ramify.journal._restore import restore
 from ramify.journal._tree import DurableTree
 from ramify.tree import Receipt
 
 __all__ = [
+    "Backup",
     "BusyError",
+    "DamagedBackupError",
     "DamagedJournalError",
     "DifferentTreeError",
     "DiskError",
@@ -30,5 +36,8 @@ __all__ = [
     "Receipt",
     "Report",
     "WrongEngineError",
+    "backup",
+    "info",
     "open",
+    "restore",
 ]

@@ -50,6 +50,16 @@ class DamagedJournalError(JournalError):
     """
 
 
+class DamagedBackupError(JournalError):
+    """A file that is no backup, or not all of one, or not as it was written.
+
+    Examples
+    --------
+    >>> issubclass(DamagedBackupError, JournalError)
+    True
+    """
+
+
 class DifferentTreeError(DamagedJournalError):
     """All operations are there, and they give another tree than the one that was there.
 

@@ -4,6 +4,7 @@
     journal.sqlite        operations, payloads, and what was answered; -wal and -shm beside it
     router.sqlite         there instead where the tree is in shards, each in a folder of its own
     snapshot-000123.ramify  the tree after operation 123, as ``model.save`` writes it
+    about.json            the options that a server began the tree with, if one did
     lock                  held by the process that has the folder open
 
 The lock is the kernel's (``flock``), so it goes with the process that holds it, however
@@ -26,6 +27,7 @@ if not _WINDOWS:
 
 DATABASE = "journal.sqlite"
 ROUTER = "router.sqlite"
+ABOUT = "about.json"
 _SNAPSHOT = re.compile(r"snapshot-(\d{6,})\.ramify")
 
 
@@ -151,6 +153,43 @@ def _take(handle: int) -> None:
         os.lseek(handle, 0, os.SEEK_SET)
     else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def owner_of(folder: Path) -> int | bool | None:
+    """The process that has a folder open, True if it has not signed, or None. Nothing is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> owner_of(folder)
+    >>> lock = FolderLock(folder)
+    >>> owner_of(folder) == os.getpid()
+    True
+    >>> lock.release()
+    """
+    try:
+        handle = os.open(folder / "lock", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        if not _is_taken(handle):
+            return None
+        text = os.read(handle, 32).decode("ascii", "replace").strip()
+        return int(text) if text.isdigit() else True
+    finally:
+        os.close(handle)
+
+
+def _is_taken(handle: int) -> bool:
+    if _WINDOWS:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(handle, fcntl.LOCK_UN)
+    return False
 
 
 _HELD: weakref.WeakSet[FolderLock] = weakref.WeakSet()

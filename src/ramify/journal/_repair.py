@@ -66,7 +66,7 @@ def check(folder: Path) -> Findings:
         for path in folder.iterdir():  # recovery cuts off and clears away: let it do so there
             if path.is_file() and path.name != "lock":
                 shutil.copy2(path, draft / path.name)
-        return _checked(folder, draft)
+        return checked(folder, draft)
     except DamagedJournalError as error:
         raise DamagedJournalError(str(error).replace(str(draft), str(folder))) from None
     finally:
@@ -74,7 +74,8 @@ def check(folder: Path) -> Findings:
         lock.release()
 
 
-def _checked(folder: Path, draft: Path) -> Findings:
+def checked(folder: Path, draft: Path) -> Findings:
+    """What a copy of a folder holds, once every byte of it was read; errors name the folder."""
     recovered = recover(draft, look_at_end(draft))
     store = recovered.store
     try:

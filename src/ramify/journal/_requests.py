@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ramify.histogram import Histogram
 from ramify.journal._records import Operation
 from ramify.tree import Receipt
 
@@ -68,6 +69,10 @@ class Request:
         return frozenset([*ids, *(() if self.key is None else [("key", self.key)])])
 
 
+#: Bounds of the numbers of rows that are counted apart.
+ROWS = (1.0, 10.0, 100.0, 1000.0, 10_000.0, 100_000.0)
+
+
 @dataclass
 class Figures:
     """What can be measured."""
@@ -78,5 +83,7 @@ class Figures:
     refused: int = 0
     commit_seconds: float = 0.0
     commit_times: deque[float] = field(default_factory=lambda: deque(maxlen=512))
+    commit_histogram: Histogram = field(default_factory=Histogram)  #: seconds of commits
+    batch_histogram: Histogram = field(default_factory=lambda: Histogram(ROWS))  #: their rows
     snapshots: int = 0
     compactions: int = 0

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self
 
+from ramify.histogram import Histogram
 from ramify.journal._errors import JournalError
 from ramify.journal._folder import FolderLock, folder_bytes
 from ramify.journal._growing import Growing
@@ -19,6 +20,7 @@ from ramify.journal._payloads import PayloadReader
 from ramify.journal._reading import Reading
 from ramify.journal._records import Operation
 from ramify.journal._recover import Recovered, Report
+from ramify.journal._removing import remove_files
 from ramify.journal._requests import Policy
 from ramify.journal._resolving import Resolver
 from ramify.journal._writer import Writer
@@ -122,6 +124,34 @@ class DurableTree(Growing, Reading):
         """
         self._writer.on_commit = told
 
+    def listen_to_upkeep(self, told: Callable[[dict[str, Any]], None]) -> None:
+        """Have a function called with each snapshot, compaction, and failure of one: for a log.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> seen = []
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.listen_to_upkeep(seen.append)
+        ...     _ = tree.partial_fit([[0.0], [1.0]]).snapshot()
+        >>> seen[0]["snapshot"]
+        1
+        """
+        self._writer.upkeep.tell = told
+
+    def histograms(self) -> dict[str, Histogram]:
+        """Of the commits since the folder was opened: ``seconds``, and ``rows``.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.partial_fit([[0.0], [1.0]]).histograms()["rows"].total
+        2.0
+        """
+        figures = self._writer.figures
+        return {"seconds": figures.commit_histogram, "rows": figures.batch_histogram}
+
     def statistics(self) -> dict[str, Any]:
         """Figures about the journal: operations, commits and their seconds, queue, bytes, ...
 
@@ -164,8 +194,19 @@ class DurableTree(Growing, Reading):
         ...     tree.partial_fit([[0.0], [1.0]]).snapshot()
         1
         """
-        found: int = self._writer.do(self._writer.upkeep.snapshot_now).result()
-        return found
+        return self.submit_snapshot().result()
+
+    def submit_snapshot(self) -> Future[int]:
+        """As :meth:`snapshot`, without waiting: the future has the answer, or the error.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+        ...     tree.submit_snapshot().result()
+        0
+        """
+        return self._writer.do(self._writer.upkeep.snapshot_now)
 
     def compact(self) -> int:
         """Erase from the disk what has left the tree; the bytes of the folder then.
@@ -218,14 +259,33 @@ class DurableTree(Growing, Reading):
                 f"again: nothing that was acknowledged is lost"
             ) from broken
 
-    def _close(self) -> None:
+    def delete(self) -> None:
+        """Close, and remove the folder with all that is in it.
+
+        Calls that wait are answered first. A crash on the way leaves the whole tree, or none.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> tree = ramify.open(tempfile.mkdtemp(), ramify.OHAC())
+        >>> tree.delete()
+        >>> tree.folder.exists()
+        False
+        """
+        self._close(keep=False)
+
+    def _close(self, *, keep: bool = True) -> None:
         with self._closing:
             if self._closed:
+                if not keep:
+                    raise JournalError(f"{self.folder} has been closed")
                 return
             self._closed = True
             try:
                 self._writer.stop()
-                if self._writer.broken is None:
+                if not keep:
+                    remove_files(self.folder)
+                elif self._writer.broken is None:
                     self._finish()
             finally:
                 self._payloads.close()

@@ -56,6 +56,8 @@ class Upkeep:
         self.hashes: list[tuple[int, str]] = []  #: that are not written down yet
         self.note: Callable[[], None] = lambda: None  #: writes down what operations came to
         self.failure: Exception | None = None  #: why a snapshot was not adopted
+        #: Told of what is done without being asked, for a log.
+        self.tell: Callable[[dict[str, Any]], None] = lambda facts: None
         self._owed: float | None = store.fact("owed")  # since when there is something to erase
         self._told: bool = bool(store.fact("told"))  # whether a call said that points are to go
         self._compacting, self._not_before = 0, 0.0
@@ -88,7 +90,7 @@ class Upkeep:
             return
         heavy = max(self._policy.snapshot_bytes, self._snapshot_bytes)
         if self._operations >= self._policy.snapshot_every or self._bytes >= heavy:
-            self._begin_snapshot(lambda new: self._later(lambda: self._adopt(new)))
+            self._begin_snapshot(lambda new: self._later(lambda: self._adopt(new)), self._failed)
             return
         rested = time.perf_counter() - self._hash_time
         cheap = rested * _HASH_SHARE >= self._hash_seconds
@@ -171,7 +173,11 @@ class Upkeep:
         try:
             self.adopt(new, self._policy.keep_snapshots)
         except (sqlite3.Error, OSError) as error:
-            self.failure = error
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        self.failure = error
+        self.tell({"snapshot": None, "failed": str(error)})
 
     def adopt(self, new: Snapshot, keep: int) -> None:
         """A snapshot has been read back: write it down, and drop what it covers."""
@@ -184,6 +190,7 @@ class Upkeep:
         self.snapshot_seq, self._snapshot_bytes = new.seq, new.bytes
         self.failure = None
         self._figures.snapshots += 1
+        self.tell({"snapshot": new.seq, "bytes": new.bytes})
         self._drop(min(found.seq for found in self._store.snapshots()), old)
 
     def _tidy(self) -> None:
@@ -270,3 +277,4 @@ class Upkeep:
         self._store.set_facts(facts if self._owed else {**facts, "told": None})
         self._told = self._told and self._owed is not None
         self._figures.compactions += 1
+        self.tell({"compacted": new.seq})

@@ -272,6 +272,8 @@ class Writer:
         figures.commits += 1
         figures.commit_seconds += seconds
         figures.commit_times.append(seconds)
+        figures.commit_histogram.observe(seconds)
+        figures.batch_histogram.observe(sum(request.rows for request, _ in group))
         size = sum(len(one.operation.body) + 512 for one in stored)
         self.upkeep.committed(self.seq, self.chain, len(stored), size)
 

@@ -4,8 +4,10 @@
 Shards keep journals of their own, and the server reads what journals may hold.
 """
 
+from ramify.journal._backup import clear_drafts, moment_of, require_backup
 from ramify.journal._door import plain_name, plain_node
 from ramify.journal._folder import (
+    ABOUT,
     DATABASE,
     ROUTER,
     FolderLock,
@@ -13,13 +15,16 @@ from ramify.journal._folder import (
     require_shards,
     sync_folder,
 )
+from ramify.journal._info import sizes_of
 from ramify.journal._open import open_here
 from ramify.journal._payloads import check_payloads
 from ramify.journal._records import Beside, Insert, Operation
+from ramify.journal._removing import clear_removed, remove, remove_files
 from ramify.journal._requests import Policy
 from ramify.journal._store import connect
 
 __all__ = [
+    "ABOUT",
     "DATABASE",
     "ROUTER",
     "Beside",
@@ -28,11 +33,18 @@ __all__ = [
     "Operation",
     "Policy",
     "check_payloads",
+    "clear_drafts",
+    "clear_removed",
     "connect",
     "folder_path",
+    "moment_of",
     "open_here",
     "plain_name",
     "plain_node",
+    "remove",
+    "remove_files",
+    "require_backup",
     "require_shards",
+    "sizes_of",
     "sync_folder",
 ]

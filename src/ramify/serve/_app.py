@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
 from ramify.hierarchy import Polished
-from ramify.serve import _answers, _edits, _feed, _labels, _writing
+from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _writing
 from ramify.serve._bodies import JSON, read_json
 from ramify.serve._docs import docs_page
 from ramify.serve._door import VERSION, Door
@@ -75,6 +75,7 @@ def make_app(settings: Settings) -> Any:
     _add_questions(api, trees, settings)
     _labels.add(api, lambda name: _found(trees, name), settings)
     _add_feed(api, trees, settings)
+    _lifecycle.add(api, trees, lambda name: _found(trees, name), settings)
     app.include_router(api)
     if settings.cors:
         app.add_middleware(

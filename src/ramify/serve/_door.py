@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import secrets
 import time
 from collections import OrderedDict
@@ -17,7 +18,9 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from ramify.histogram import Histogram
 from ramify.serve._connections import Connections
+from ramify.serve._proxies import Proxies
 from ramify.serve._settings import Settings
 
 LOG = logging.getLogger("ramify.serve")
@@ -32,8 +35,11 @@ OPEN = ("/healthz", "/readyz", "/", "/live.js", "/live.css", "/favicon.ico")
 _READING_POSTS = ("/assign", "/cluster_of", "/labels", "/nearest", "/payloads")
 
 #: Whose bodies may be large; others say what is to be done, in a few words.
-_OWN_LIMITS = ("/points", "/assign", "/nearest")
+_OWN_LIMITS = ("/points", "/assign", "/nearest", "/backup")
 _LARGEST_ORDER = 1 << 20
+
+#: Reading that needs the token of writers: it may hold what was forgotten and not erased yet.
+_BACKUP = re.compile(rf"{VERSION}/trees/[^/]+/backup")
 
 _MOST_CLIENTS = 10_000
 
@@ -64,7 +70,8 @@ class Door:
         self.connections = Connections(settings)
         self._rates = Rates(settings.rate)
         self.requests: dict[tuple[str, int], int] = {}  #: by method and status, for /metrics
-        self.seconds = 0.0
+        self.seconds: dict[str, Histogram] = {}  #: by method; streams of changes are left out
+        self._proxies = Proxies(settings.trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -104,7 +111,7 @@ class Door:
             if line is not None:
                 line.end()
             seconds = time.perf_counter() - begin
-            self._count(scope["method"], status, seconds)
+            self._count(scope, status, seconds)
             if self._settings.log:
                 self._note(scope, request_id, status, seconds)
 
@@ -129,7 +136,7 @@ class Door:
         return some
 
     def _refusal(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
-        host = (scope.get("client") or ("?", 0))[0]
+        host = self._proxies.client_of(scope)
         wait = self._rates.wait(host)
         if wait > 0:
             return 429, "too many requests", {"retry-after": str(max(1, round(wait)))}
@@ -142,7 +149,7 @@ class Door:
         if path in OPEN or (method == "OPTIONS" and self._settings.cors):
             return None
         asks = method == "POST" and path.endswith(_READING_POSTS)
-        write = method not in ("GET", "HEAD") and not asks
+        write = (method not in ("GET", "HEAD") and not asks) or bool(_BACKUP.fullmatch(path))
         given = _bearer(headers)
         if self._settings.may(given, write=write):
             return None
@@ -168,16 +175,18 @@ class Door:
             return True
         return origin.partition("://")[2] == headers.get(b"host", b"").decode("latin-1")
 
-    def _count(self, method: str, status: int, seconds: float) -> None:
+    def _count(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"]
         known = method if method in ("GET", "POST", "PUT", "DELETE") else "other"
         self.requests[known, status] = self.requests.get((known, status), 0) + 1
-        self.seconds += seconds
+        if not scope["path"].endswith("/changes/stream"):  # which lasts as long as its reader
+            self.seconds.setdefault(known, Histogram()).observe(seconds)
 
     def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
         line = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "request": request_id,
-            "client": (scope.get("client") or ("?", 0))[0],
+            "client": self._proxies.client_of(scope),
             "method": scope["method"],
             "path": _without_ids(scope["path"])[:200],
             "status": status,

@@ -166,6 +166,12 @@ class Feed:
         for follower in self._followers:
             follower.end()
 
+    def let_go(self) -> None:
+        """The same, from another thread: the tree is deleted."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self.close)
+
     async def _tell(self) -> None:
         try:
             while True:

@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib.metadata import version as version_of
+from platform import python_version
 from typing import Any
 
+from ramify.journal import DurableTree
+from ramify.journal.seam import sizes_of
 from ramify.memory import resident
 from ramify.ray._figures import of_shards
 from ramify.serve._trees import Served, Trees
@@ -41,6 +45,8 @@ def metrics(trees: Trees, door: Any) -> str:
     ):
         lines += _head(name, "counter" if name.endswith("_total") else "gauge", about)
         lines += [f'{name}{{tree="{served.name}"}} {value(served)}' for served, _ in found]
+    lines += _of_files(found)
+    lines += _of_commits(found)
     for served, _ in found:
         if hasattr(served.tree, "shard_statistics"):  # in shards: the same names, for each of them
             lines += of_shards(served.tree.shard_statistics(), served.name)
@@ -57,7 +63,67 @@ def metrics(trees: Trees, door: Any) -> str:
     lines += _head("ramify_requests_total", "counter", "requests by method and status")
     for (method, status), count in sorted(door.requests.items()):
         lines.append(f'ramify_requests_total{{method="{method}",status="{status}"}} {count}')
-    return "\n".join(lines) + "\n"
+    lines += _head("ramify_request_seconds", "histogram", "until the end of an answer")
+    for method, seconds in sorted(door.seconds.items()):
+        lines.append(seconds.text("ramify_request_seconds", f'method="{method}"'))
+    lines += _head("ramify_build_info", "gauge", "1, with the versions as labels")
+    lines.append(
+        f'ramify_build_info{{version="{version_of("ramify")}",python="{python_version()}"}} 1'
+    )
+    return "\n".join(in_families(lines)) + "\n"
+
+
+def in_families(lines: Iterable[str]) -> list[str]:
+    """All lines of a name together, behind one head: what is written for shards, too.
+
+    Examples
+    --------
+    >>> a, b = "# TYPE a gauge", "# TYPE b gauge"
+    >>> in_families([a, "a 1", b, "b 2", a, "a{c='1'} 3"])
+    ['# TYPE a gauge', 'a 1', "a{c='1'} 3", '# TYPE b gauge', 'b 2']
+    """
+    heads: dict[str, dict[str, None]] = {}
+    samples: dict[str, list[str]] = {}
+    name = ""
+    for line in "\n".join(lines).splitlines():
+        if line.startswith("#"):
+            name = line.split()[2]
+            heads.setdefault(name, {}).setdefault(line)
+            samples.setdefault(name, [])
+        else:
+            samples[name].append(line)
+    return [line for name, head in heads.items() for line in [*_one_of_each(head), *samples[name]]]
+
+
+def _one_of_each(head: Iterable[str]) -> list[str]:
+    """A name has one line of help, however often it was explained."""
+    return list({line.split()[1]: line for line in reversed(list(head))}.values())[::-1]
+
+
+def _of_files(found: list[tuple[Served, dict[str, Any]]]) -> list[str]:
+    lines = [*_head("ramify_file_bytes", "gauge", "bytes of the folder by kind of file")]
+    for served, _ in found:
+        if isinstance(served.tree, DurableTree):
+            lines += [
+                f'ramify_file_bytes{{tree="{served.name}",kind="{kind}"}} {size}'
+                for kind, size in sizes_of(served.tree.folder).items()
+                if kind != "total"
+            ]
+    return lines
+
+
+def _of_commits(found: list[tuple[Served, dict[str, Any]]]) -> list[str]:
+    lines: list[str] = []
+    for name, about, key in (
+        ("ramify_commit_seconds", "until a commit was on the disk", "seconds"),
+        ("ramify_commit_rows", "rows of a commit", "rows"),
+    ):
+        lines += _head(name, "histogram", about)
+        for served, _ in found:
+            if isinstance(served.tree, DurableTree):
+                told = served.tree.histograms()[key]
+                lines.append(told.text(name, f'tree="{served.name}"'))
+    return lines
 
 
 def _statistics(served: Served) -> dict[str, Any]:

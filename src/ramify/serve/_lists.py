@@ -71,6 +71,12 @@ class Lists:
             following = f"{name or self._keep(what, listed)}-{end}"
         return {"version": listed.version, "total": listed.total, "next": following}, entries
 
+    def forget(self, name: str) -> None:
+        """Forget all lists of a tree, which is no more."""
+        with self._lock:
+            for key in [key for key, kept in self._kept.items() if kept[1].startswith(f"{name} ")]:
+                del self._kept[key]
+
     def _keep(self, what: str, listed: Listed) -> str:
         name = secrets.token_hex(8)
         with self._lock:

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from sklearn.exceptions import NotFittedError
 from starlette.requests import ClientDisconnect
 
-from ramify.journal import BusyError, JournalError, NotWrittenError
+from ramify.journal import BusyError, DamagedBackupError, JournalError, NotWrittenError
 from ramify.serve import _feed, _writing
 from ramify.serve._bodies import BodyError
 from ramify.serve._door import TooLargeError
@@ -92,6 +92,7 @@ def add_mistakes(app: FastAPI) -> None:
         (ForgottenListError, answer(410)),
         (BusyError, answer(429, retry_after="1")),
         (NotWrittenError, answer(507)),
+        (DamagedBackupError, answer(422)),
         (JournalError, answer(503)),
         (TooLargeError, answer(413)),
         (_writing.SlowError, answer(504)),

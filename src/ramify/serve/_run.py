@@ -51,6 +51,7 @@ def configure(settings: Settings) -> Server:
         http=type("Line", (Line,), {"register": app.connections}),
         log_config=None,
         access_log=False,
+        proxy_headers=False,  # uvicorn would believe whoever is on this machine
         timeout_keep_alive=60,  # ours is shorter
         timeout_graceful_shutdown=5,
         backlog=2048,
@@ -96,7 +97,7 @@ def run(settings: Settings, *, announce: Any = None) -> None:
     """
     _allow_many_files()
     server = configure(settings)
-    if settings.log and not LOG.handlers:
+    if not LOG.handlers:  # without `log`, too: then only of what concerns a whole tree
         LOG.addHandler(logging.StreamHandler(sys.stderr))
         LOG.setLevel(logging.INFO)
         LOG.propagate = False

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ramify.serve._proxies import read_networks
+
 #: Names of trees: they are names of folders, and part of addresses.
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -53,6 +55,7 @@ class Settings:
     history: int = 1000  #: versions that new trees remember
     ray: str | None = None  #: address of a Ray cluster: trees are in shards there
     shards: int = 4  #: that such a tree begins with
+    trusted_proxies: tuple[str, ...] = ()  #: addresses whose X-Forwarded-For is believed
     connections: int = 1000  #: at once; strangers make room for others
     log: bool = True
 
@@ -78,6 +81,7 @@ class Settings:
             )
         if self.token is None and self.read_token is not None:
             raise ValueError("a token for readers alone would let anybody write: set a token, too")
+        read_networks(self.trusted_proxies)
         if "*" in self.cors:
             raise ValueError("cors: name the pages that may ask; * would be all of them")
         return self

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections import deque
@@ -13,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 from ramify.checks import whole_number
 from ramify.journal import DurableTree, FolderInUseError, JournalError
 from ramify.journal import open as open_tree
-from ramify.journal.seam import DATABASE
+from ramify.journal import restore as restore_tree
+from ramify.journal.seam import (
+    ABOUT,
+    DATABASE,
+    ROUTER,
+    FolderLock,
+    clear_drafts,
+    clear_removed,
+    remove_files,
+)
 from ramify.serve._arrow import ArrowReaders
 from ramify.serve._door import LOG
 from ramify.serve._lists import Lists
@@ -24,9 +34,6 @@ from ramify.writing import write_whole
 
 if TYPE_CHECKING:
     from ramify.serve._feed import Feed
-
-_ABOUT = "about.json"
-_ROUTER = "router.sqlite"  #: of a tree in shards
 
 #: Between two looks at trees that others had open.
 _AGAIN_SECONDS = 2.0
@@ -64,6 +71,8 @@ class Served:
         self.feed: Feed | None = None  #: those who follow it, once there is one
         self.versions.append(tree.between(lambda: tree.version))
         tree.listen(self._told)
+        if hasattr(tree, "listen_to_upkeep"):
+            tree.listen_to_upkeep(self._note)
 
     @property
     def dimension(self) -> int | None:
@@ -76,6 +85,10 @@ class Served:
         """What has ended its writer, if something has."""
         found = getattr(getattr(self.tree, "_writer", None), "broken", None)
         return None if found is None else f"written down, and not taken: {found!r}"
+
+    def _note(self, facts: dict[str, Any]) -> None:
+        level = logging.ERROR if "failed" in facts else logging.INFO
+        LOG.log(level, json.dumps({"tree": self.name, **facts}))
 
     def _told(self, version: int) -> None:
         if not self.versions or version > self.versions[-1]:
@@ -103,6 +116,8 @@ class Trees:
 
     def open_all(self) -> None:
         """Open what is there; then, until the server ends, what others have let go."""
+        clear_drafts(self._folder)
+        clear_removed(self._folder)
         found = [path for path in sorted(self._folder.iterdir()) if _is_tree(path)]
         self.waiting = len(found)
         for path in found:
@@ -127,7 +142,10 @@ class Trees:
             self._in_use |= {name} if isinstance(error, FolderInUseError) else set()
             return
         seconds = round(time.monotonic() - begin, 3)
-        LOG.info(json.dumps({"tree": name, "opened": served.versions[-1], "seconds": seconds}))
+        told = {"tree": name, "opened": served.versions[-1], "seconds": seconds}
+        if (report := getattr(served.tree, "report", None)) is not None:
+            told |= {"replayed": report.replayed, "notes": list(report.notes)}
+        LOG.info(json.dumps(told))
         self._trees[name] = served
         self._failures.pop(name, None)
         self._in_use.discard(name)
@@ -138,13 +156,13 @@ class Trees:
         return self._failures | broken
 
     def _open(self, path: Path, model: Any, about: dict[str, Any]) -> Served:
-        in_shards = (path / _ROUTER).exists()
+        in_shards = (path / ROUTER).exists()
         if in_shards and self._settings.ray is None:
             raise JournalError("this tree is in shards: serve it with --ray")
         if (path / DATABASE).exists() and self._settings.ray is not None:
             raise JournalError("this tree is not in shards: serve it without --ray")
-        if (path / _ABOUT).exists():
-            about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
+        if (path / ABOUT).exists():
+            about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
         if self._settings.ray is not None:
             history = about.get("history", self._settings.history)
             return Served(path.name, self._open_shards(path, about, history), about, history)
@@ -201,10 +219,61 @@ class Trees:
                     raise FileExistsError(f"there is a tree {name!r}, with other options")
                 return served, False
             path.mkdir(exist_ok=True)
-            write_whole(path / _ABOUT, json.dumps(about))  # without a tree it says nothing
+            write_whole(path / ABOUT, json.dumps(about))  # without a tree it says nothing
             served = self._open(path, model, about)
             self._trees[name] = served
             return served, True
+
+    def delete(self, name: str) -> int:
+        """Let a tree go, and remove its folder; how many points it had.
+
+        Calls that wait for it are answered first; nobody can begin a tree of its name meanwhile.
+        """
+        with self._lock:
+            path = self._folder / check_name(name)
+            served = self._trees.pop(name, None)
+            if served is None:
+                return self._delete_failed(path)
+            self.lists.forget(name)
+            if served.feed is not None:
+                served.feed.let_go()
+            points = served.tree.stream.n_points
+            if self._settings.ray is None:
+                served.tree.delete()
+            else:
+                served.tree.close()
+                remove_files(path)
+            LOG.info(json.dumps({"tree": name, "deleted": points}))
+            return points
+
+    def _delete_failed(self, path: Path) -> int:
+        """Of a tree that cannot be used: unless somebody else does."""
+        if not _is_tree(path):
+            raise NoSuchTreeError(f"there is no tree {path.name!r}")
+        try:
+            lock = FolderLock(path)
+        except FolderInUseError as error:
+            raise TreeFailedError(str(error)) from None
+        try:
+            remove_files(path)
+        finally:
+            lock.release()
+        self._failures.pop(path.name, None)
+        LOG.info(json.dumps({"tree": path.name, "deleted": None}))
+        return 0
+
+    def restore(self, name: str, file: Path) -> Served:
+        """A tree of this name out of a backup."""
+        with self._lock:
+            path = self._folder / check_name(name)
+            if name in self._trees or _is_tree(path):
+                raise FileExistsError(f"there is a tree {name!r}: delete it, or take another name")
+            if self._settings.ray is not None:
+                raise ValueError("a tree out of a backup is not in shards: serve it without --ray")
+            restore_tree(file, path)
+            self._try(path)
+            self._require_sound(name)
+            return self._trees[name]
 
     def let_followers_go(self) -> None:
         """The server ends: nothing more is told."""
@@ -216,14 +285,18 @@ class Trees:
         """Finish what waits, take snapshots, and let the folders go."""
         self.readers.close()
         for served in self.all():
+            begin = time.monotonic()
             try:
                 served.tree.close()
+                seconds = round(time.monotonic() - begin, 3)
+                LOG.info(json.dumps({"tree": served.name, "closed": True, "seconds": seconds}))
             except JournalError as error:  # the others end well
                 LOG.error(json.dumps({"tree": served.name, "failed": str(error)}))
+        LOG.info(json.dumps({"server": "stopped", "trees": len(self._trees)}))
 
 
 def _is_tree(path: Path) -> bool:
-    begun = any((path / name).exists() for name in (DATABASE, _ROUTER))
+    begun = any((path / name).exists() for name in (DATABASE, ROUTER))
     return NAME.fullmatch(path.name) is not None and begun
 
 

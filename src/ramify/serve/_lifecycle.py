@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""_lifecycle.py: trees that are copied, come back, and go: calls for operators."""
+
+# No postponed annotations here: FastAPI reads them.
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from ramify.journal import DurableTree
+from ramify.journal.seam import moment_of
+from ramify.serve import _answers, _writing
+from ramify.serve._settings import Settings
+from ramify.serve._shapes import Name
+from ramify.serve._trees import Served, Trees
+
+TAR = "application/x-tar"
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class Archive(StreamingResponse):
+    """A backup."""
+
+    media_type = TAR
+
+
+def add(api: APIRouter, trees: Trees, find: Callable[[str], Served], settings: Settings) -> None:
+    """Give the addresses to an application."""
+
+    @api.delete("/trees/{name}", summary="Delete a tree and its folder")
+    async def delete(name: Name) -> dict[str, Any]:
+        _require_ready(trees)
+        return {"deleted": name, "points": await run_in_threadpool(trees.delete, name)}
+
+    @api.post("/trees/{name}/snapshot", summary="Write a snapshot now")
+    async def snapshot(name: Name) -> dict[str, Any]:
+        taken = _whole(find(name), "writes its snapshots by itself").submit_snapshot()
+        return {"operation": await _writing.answered(taken, settings)}
+
+    @api.get(
+        "/trees/{name}/backup", summary="The tree's folder as one file", response_class=Archive
+    )
+    def backup(name: Name) -> Response:
+        """A tar of one moment, while others read and write. Needs the token of writers."""
+        tree = _whole(find(name), "has a folder for each shard: back up these, when it is stopped")
+        open_now = ExitStack()
+        moment = open_now.enter_context(moment_of(tree.folder, settings.folder))
+
+        def pieces() -> Iterator[bytes]:
+            with open_now:
+                yield from moment.pieces()
+
+        headers = {
+            "content-length": str(moment.facts.bytes),
+            "content-disposition": f'attachment; filename="{name}.tar"',
+            "x-ramify-operations": str(moment.facts.operations),
+        }
+        return Archive(pieces(), headers=headers)
+
+    @api.put(
+        "/trees/{name}/backup",
+        summary="Begin a tree with a backup",
+        status_code=201,
+        openapi_extra=_BODY,
+    )
+    async def restore(request: Request, name: Name) -> Response:
+        """The tree is there when all of the file was read and its journal was replayed."""
+        _require_ready(trees)
+        async with _writing.body_file(request, settings) as path:
+            served = await run_in_threadpool(trees.restore, name, path)
+        return JSONResponse(await run_in_threadpool(_answers.facts, served), 201)
+
+
+def _require_ready(trees: Trees) -> None:
+    if not trees.ready.is_set():
+        raise HTTPException(503, "trees are still being opened", {"Retry-After": "1"})
+
+
+def _whole(served: Served, what: str) -> DurableTree:
+    if not isinstance(served.tree, DurableTree):
+        raise ValueError(f"a tree in shards {what}")
+    return served.tree

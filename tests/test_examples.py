@@ -36,7 +36,7 @@ PROMISES = {
     ),
     "summaries": (
         ["2,000 questions: 345 summaries", "one by one: 3.3 summaries each", "one is forgotten: 3"],
-        ["summaries.sqlite"],
+        ["questions", "summaries.sqlite"],
     ),
     "topics": (
         ["day 1: 60 texts in topics [0, 1, 2]", "topics [0, 1, 2, 3]", "a new text: [1]"],

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Summaries, straight from the definition: sets of points, compared from scratch."""
 
+import numpy as np
+
 
 def wanted(model, levels, texts):
     """What there are summaries of: bags of texts, by the levels that have them.
@@ -48,3 +50,35 @@ def down_the_tree(distance, tops, parts, points, summaries, k):
         found += nearest
         layer = [part for one in nearest for part in parts(one)]
     return set(found) | set(sorted(seen, key=lambda one: distance(points[one]))[:k])
+
+
+def texts_of(parts):
+    """The texts below, sorted: a summary that says what it is of."""
+    return sorted(
+        text
+        for part in parts
+        for text in ([part.text] if isinstance(part.text, str) else part.text)
+    )
+
+
+class Recorder:
+    """Summarizes by :func:`texts_of`, and knows what it was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, parts, node):
+        found = texts_of(parts)
+        self.asked.append(tuple(found))
+        assert node.size == sum(part.size for part in parts) <= node.level
+        return found
+
+    def news(self):
+        asked, self.asked = self.asked, []
+        return asked
+
+
+def rows(seed, n=60):
+    """Clumps of points, many of them alike."""
+    rng = np.random.default_rng(seed)
+    return np.round(rng.normal(size=(n, 2)) + 6 * rng.normal(size=(5, 2))[rng.integers(5, size=n)])

@@ -218,8 +218,7 @@ class SummaryTree(Retrieving):
         """
         if not self._caller.is_async:
             raise TypeError("summarize is no async function; call update()")
-        while not self._turn.acquire(blocking=False):
-            await asyncio.sleep(0.01)
+        await self._wait_for_turn()
         steps = self._update()
         try:
             while (step := next(steps, None)) is not None:
@@ -228,6 +227,11 @@ class SummaryTree(Retrieving):
         finally:
             steps.close()
             self._turn.release()
+
+    async def _wait_for_turn(self) -> None:
+        """Take the turn without stopping the loop, in which whoever has it may be waiting."""
+        while not self._turn.acquire(blocking=False):
+            await asyncio.sleep(0.01)
 
     def _update(self) -> Generator[tuple[list[Job], Keep], None, Update]:
         """The calls to make, wave by wave: the next ones need the answers of these."""
@@ -292,7 +296,8 @@ class SummaryTree(Retrieving):
         """
         if self._caller.is_async:
             _refuse_a_loop()
-        self._take_out(document)
+        with self._turn:
+            self._take_out(document)
         return self.update()
 
     async def forget_async(self, document: Any) -> Update:
@@ -308,11 +313,15 @@ class SummaryTree(Retrieving):
         >>> asyncio.run(summaries.forget_async("b")).made
         1
         """
-        self._take_out(document)
+        await self._wait_for_turn()
+        try:
+            self._take_out(document)
+        finally:
+            self._turn.release()
         return await self.update_async()
 
     def _take_out(self, document: Any) -> None:
-        with self._turn, self._lock:
+        with self._lock:
             state = self._state
             state.follow()
             names = {one: state.mirror.name(one) for one in state.leaves()}

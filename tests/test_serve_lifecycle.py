@@ -282,7 +282,7 @@ def test_a_tree_in_shards_is_deleted_and_says_how_it_is_backed_up(tmp_path):
     ):
         tree = client.create("a", dimension=2)
         tree.add(np.random.default_rng(0).normal(size=(20, 2)))
-        with pytest.raises(RemoteError, match="each shard"):
+        with pytest.raises(RemoteError, match="copy its whole folder"):
             tree.backup(tmp_path / "x")
         with pytest.raises(RemoteError, match="by itself"):
             tree.snapshot()

@@ -90,6 +90,7 @@ chaos: $(VENV)/.installed $(VENV)/.test ## kill -9, full disks and failing syncs
 	$(BIN)/python -m tests.chaos --kills $(KILLS) --trees 40 --large 50
 	CHAOS=long $(BIN)/python -m pytest tests/test_journal_crash.py
 	$(BIN)/python -m tests.chaos.cluster $(ACTOR_KILLS)
+	$(BIN)/python -m tests.chaos.drill --rows 20000
 
 FUZZ_SECONDS ?= 300
 fuzz: $(VENV)/.installed $(VENV)/.test ## new examples and damaged files, for FUZZ_SECONDS

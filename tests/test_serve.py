@@ -706,6 +706,7 @@ def test_the_log_has_a_line_for_each_request_and_no_secrets(tmp_path):
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)
     lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert lines.pop() == {"server": "stopped", "trees": 0}
     assert lines[-1]["path"] == "/v1/trees"
     assert lines[-1]["status"] == 200
     assert len(lines[-1]["request"]) == 16

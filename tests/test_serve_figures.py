@@ -50,6 +50,8 @@ def read_figures(text):
         assert key not in samples, line
         samples[key] = float(value)
     for name, kind in kinds.items():
+        assert name.endswith("_total") == (kind == "counter"), name
+        assert f"{name}_total" not in kinds, f"OpenMetrics takes {name}_total for {name}"
         if kind == "histogram":
             require_histogram(name, samples)
     return samples
@@ -86,11 +88,11 @@ def test_the_figures_are_what_prometheus_reads(tmp_path):
                 client.create(name, dimension=2).add(np.random.default_rng(0).normal(size=(5, 2)))
         found = ask(address)
         tree = 'tree="a"'
-        assert one(found, "ramify_commit_seconds_count", tree) == 3
+        assert one(found, "ramify_commit_duration_seconds_count", tree) == 3
         assert one(found, "ramify_commit_rows_bucket", tree, 'le="1.0"') == 0
         assert one(found, "ramify_commit_rows_bucket", tree, 'le="10.0"') == 3
         assert one(found, "ramify_commit_rows_sum", tree) == 15
-        assert one(found, "ramify_request_seconds_count", 'method="POST"') == 6
+        assert one(found, "ramify_request_duration_seconds_count", 'method="POST"') == 6
         sizes = [value for (name, _), value in found.items() if name == "ramify_file_bytes"]
         assert sum(sizes) == sum(
             path.stat().st_size for tree in tmp_path.iterdir() for path in tree.iterdir()

@@ -2,8 +2,10 @@
 """Trees that are copied, come back, and go: over HTTP, by clients and on the command line."""
 
 import asyncio
+import errno
 import threading
 import time
+from functools import partial
 
 import httpx
 import numpy as np
@@ -145,6 +147,50 @@ def test_a_backup_and_back_over_http(server, tmp_path):
     assert not (tmp_path / "none.tar").exists()
 
 
+def test_a_full_disk_is_said_to_be_full_when_a_backup_finds_it(server, tmp_path, monkeypatch):
+    client, address, trees = server
+    grow(client.create("tickets"))
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ramify.journal._backup.tempfile.TemporaryDirectory", full)
+        told = httpx.get(f"{address}/v1/trees/tickets/backup")
+    assert told.status_code == 503
+    assert "is it full" in told.json()["error"]
+    assert client.tree("tickets").backup(tmp_path / "t.tar") > 0
+    assert files(trees) == ["tickets"]
+
+
+def test_a_tree_is_not_begun_twice_while_it_is_restored(server, tmp_path):
+    client, _, _ = server
+    tree = grow(client.create("tickets"))
+    tree.backup(tmp_path / "t.tar")
+    told = []
+
+    def ask(work):
+        try:
+            told.append(work().n_points_)
+        except RemoteError as error:
+            told.append(error.status)
+
+    for attempt in range(5):
+        name = f"t{attempt}"
+        both = (
+            partial(client.restore, name, tmp_path / "t.tar"),
+            partial(client.create, name, dimension=3),
+        )
+        askers = [threading.Thread(target=ask, args=(work,)) for work in both]
+        for asker in askers:
+            asker.start()
+        for asker in askers:
+            asker.join()
+        assert client.tree(name).n_points_ in (0, 30)
+    assert set(told) <= {0, 30, 409}
+    assert not client.trees().about["failed"]
+
+
 def test_backups_to_be_awaited(server, tmp_path):
     _, address, _ = server
 
@@ -282,7 +328,7 @@ def test_a_tree_in_shards_is_deleted_and_says_how_it_is_backed_up(tmp_path):
     ):
         tree = client.create("a", dimension=2)
         tree.add(np.random.default_rng(0).normal(size=(20, 2)))
-        with pytest.raises(RemoteError, match="each shard"):
+        with pytest.raises(RemoteError, match="copy its whole folder"):
             tree.backup(tmp_path / "x")
         with pytest.raises(RemoteError, match="by itself"):
             tree.snapshot()

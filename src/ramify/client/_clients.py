@@ -164,7 +164,8 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies):
     >>> import tempfile, ramify
     >>> from ramify.serve import running
     >>> server = running(tempfile.mkdtemp())
-    >>> tree = ramify.Client(server.__enter__()).create("tickets", n_clusters=2, history=9)
+    >>> client = ramify.Client(server.__enter__())
+    >>> tree = client.create("tickets", n_clusters=2, history=9)
     >>> texts = ["no sound", "no picture", "a refund"]
     >>> tree.add([[0.0], [1.0], [9.0]], ids=["a", "b", "c"], payloads=texts)
     Receipt(numbers=[0, 1, 2], version=3, repeated=0, forgotten=0, value=None)
@@ -184,6 +185,7 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies):
     [0, 1, 2]
     >>> tree.snapshot(), tree.backup(tempfile.mkdtemp() + "/tickets.tar") > 0, tree.delete()
     (2, True, 3)
+    >>> client.close()
     >>> _ = server.__exit__(None, None, None)
     """
 

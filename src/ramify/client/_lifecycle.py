@@ -14,6 +14,9 @@ from ramify.writing import whole_file
 
 _AT_ONCE = 1 << 20
 
+#: Seconds until a server that copies or replays is given up.
+_PATIENCE = 3600.0
+
 
 class Lifecycle:
     """Calls that both clients make in the same way."""
@@ -50,7 +53,7 @@ class Copies:
         with (
             whole_file(file) as lent,
             lent.open("wb") as out,
-            self._client._http.stream("GET", call.path) as answer,
+            self._client._http.stream("GET", call.path, timeout=_PATIENCE) as answer,
         ):
             if answer.status_code >= 400:
                 answer.read()
@@ -70,7 +73,7 @@ class AsyncCopies:
         """As :meth:`RemoteTree.backup`."""
         call = address(self, "GET /backup")
         with whole_file(file) as lent, lent.open("wb") as out:
-            async with self._client._http.stream("GET", call.path) as answer:
+            async with self._client._http.stream("GET", call.path, timeout=_PATIENCE) as answer:
                 if answer.status_code >= 400:
                     await answer.aread()
                     read_answer(call, answer)
@@ -86,7 +89,8 @@ def restore(client: Any, name: str, file: str | os.PathLike[str]) -> None:
     """Send a backup, once: a tree that is there is not replaced."""
     call = address(client.tree(name), "PUT /backup")
     with Path(file).open("rb") as source:
-        read_answer(call, client._http.put(call.path, content=source, headers=_TAR))
+        more = {"headers": _TAR, "timeout": _PATIENCE}
+        read_answer(call, client._http.put(call.path, content=source, **more))
 
 
 async def restore_async(client: Any, name: str, file: str | os.PathLike[str]) -> None:
@@ -98,4 +102,5 @@ async def restore_async(client: Any, name: str, file: str | os.PathLike[str]) ->
             while piece := source.read(_AT_ONCE):
                 yield piece
 
-    read_answer(call, await client._http.put(call.path, content=pieces(), headers=_TAR))
+    more = {"headers": _TAR, "timeout": _PATIENCE}
+    read_answer(call, await client._http.put(call.path, content=pieces(), **more))

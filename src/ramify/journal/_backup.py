@@ -25,7 +25,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -128,15 +128,18 @@ def moment_of(folder: Path, room: Path) -> Iterator[Moment]:
     require_plain(folder)
     if not (folder / DATABASE).exists():
         raise JournalError(f"{folder} has no tree in it")
-    with (
-        _still(folder),
-        tempfile.TemporaryDirectory(prefix=DRAFTS, dir=room) as draft,
-        _closed_at_end() as files,
-    ):
+    with ExitStack() as kept:
         try:
+            kept.enter_context(_still(folder))
+            draft = kept.enter_context(tempfile.TemporaryDirectory(prefix=DRAFTS, dir=room))
+            files = kept.enter_context(_closed_at_end())
             facts = _copy(folder, Path(draft) / DATABASE, files)
         except sqlite3.Error as error:
             raise sqlite_error(folder, error) from error
+        except OSError as error:
+            if isinstance(error, JournalError) or (trouble := disk_error(room, error)) is None:
+                raise
+            raise trouble from error
         yield Moment(files, facts)
 
 
@@ -188,8 +191,9 @@ def _with_one_snapshot(
     folder: Path, draft: Path, files: dict[str, BinaryIO]
 ) -> dict[str, Any] | None:
     """Choose the latest snapshot that is whole; None if a writer has replaced it meanwhile."""
-    with suppress(FileNotFoundError):
-        files.setdefault(ABOUT, (folder / ABOUT).open("rb"))
+    if ABOUT not in files:
+        with suppress(FileNotFoundError):
+            files[ABOUT] = (folder / ABOUT).open("rb")
     copy = sqlite3.connect(draft, isolation_level=None)
     try:
         rows = copy.execute("SELECT seq, state, chain, bytes FROM snapshots ORDER BY seq DESC")

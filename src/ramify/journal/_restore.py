@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -78,6 +79,8 @@ def restore_from(source: BinaryIO, called: str, folder: Path) -> Findings:
         sync_folder(folder.parent)
         return findings
     except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # somebody was quicker
+            _require_free(folder)
         if isinstance(error, JournalError) or (trouble := disk_error(folder, error)) is None:
             raise
         raise trouble from error

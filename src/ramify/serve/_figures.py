@@ -63,9 +63,9 @@ def metrics(trees: Trees, door: Any) -> str:
     lines += _head("ramify_requests_total", "counter", "requests by method and status")
     for (method, status), count in sorted(door.requests.items()):
         lines.append(f'ramify_requests_total{{method="{method}",status="{status}"}} {count}')
-    lines += _head("ramify_request_seconds", "histogram", "until the end of an answer")
+    lines += _head("ramify_request_duration_seconds", "histogram", "until the end of an answer")
     for method, seconds in sorted(door.seconds.items()):
-        lines.append(seconds.text("ramify_request_seconds", f'method="{method}"'))
+        lines.append(seconds.text("ramify_request_duration_seconds", f'method="{method}"'))
     lines += _head("ramify_build_info", "gauge", "1, with the versions as labels")
     lines.append(
         f'ramify_build_info{{version="{version_of("ramify")}",python="{python_version()}"}} 1'
@@ -115,7 +115,7 @@ def _of_files(found: list[tuple[Served, dict[str, Any]]]) -> list[str]:
 def _of_commits(found: list[tuple[Served, dict[str, Any]]]) -> list[str]:
     lines: list[str] = []
     for name, about, key in (
-        ("ramify_commit_seconds", "until a commit was on the disk", "seconds"),
+        ("ramify_commit_duration_seconds", "until a commit was on the disk", "seconds"),
         ("ramify_commit_rows", "rows of a commit", "rows"),
     ):
         lines += _head(name, "histogram", about)

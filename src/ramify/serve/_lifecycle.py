@@ -50,7 +50,7 @@ def add(api: APIRouter, trees: Trees, find: Callable[[str], Served], settings: S
     )
     def backup(name: Name) -> Response:
         """A tar of one moment, while others read and write. Needs the token of writers."""
-        tree = _whole(find(name), "has a folder for each shard: back up these, when it is stopped")
+        tree = _whole(find(name), "has no such backup: stop the server, and copy its whole folder")
         open_now = ExitStack()
         moment = open_now.enter_context(moment_of(tree.folder, settings.folder))
 

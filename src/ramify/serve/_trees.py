@@ -264,14 +264,15 @@ class Trees:
 
     def restore(self, name: str, file: Path) -> Served:
         """A tree of this name out of a backup."""
+        path = self._folder / check_name(name)
+        if name in self._trees or _is_tree(path):
+            raise FileExistsError(f"there is a tree {name!r}: delete it, or take another name")
+        if self._settings.ray is not None:
+            raise ValueError("a tree out of a backup is not in shards: serve it without --ray")
+        restore_tree(file, path)  # takes a while, and its name at the very end, if that is free
         with self._lock:
-            path = self._folder / check_name(name)
-            if name in self._trees or _is_tree(path):
-                raise FileExistsError(f"there is a tree {name!r}: delete it, or take another name")
-            if self._settings.ray is not None:
-                raise ValueError("a tree out of a backup is not in shards: serve it without --ray")
-            restore_tree(file, path)
-            self._try(path)
+            if name not in self._trees:
+                self._try(path)
             self._require_sound(name)
             return self._trees[name]
 

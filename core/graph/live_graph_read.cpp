@@ -103,7 +103,8 @@ void LiveGraph::check_lists(const Require& require) const {
   std::vector<Edge> now = edges();
   std::vector<std::uint8_t> is_met(vertices_.size(), 0);
   std::vector<std::pair<Vertex, Entry>> found;  // of those that begin at this level
-  for (Level l = 0; l <= bands_.count(); ++l) {
+  for (std::size_t level = 0; level <= bands_.count(); ++level) {
+    const auto l = static_cast<Level>(level);
     std::erase_if(now, [&](Edge& edge) {
       edge.a = at_level(edge.a, l);
       edge.b = at_level(edge.b, l);

@@ -69,7 +69,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Of an edge between rows: how many nearest neighbours they have in common, of
         ``n_neighbors``; the same as a share of those that either has; the mean share that the
         first 1, 2, ... ``n_neighbors`` of both have in common, which looks at small groups and
-        at large ones and wants longer lists, such as 30 (:doc:`quality`); or 1 minus their
+        at large ones and wants longer lists, such as 30 (:doc:`choosing`); or 1 minus their
         distance where distances are at most 1 (cosine, jaccard, hamming, ...), and
         1 / (1 + distance) for others.
     max_weight : float, default=1.0

@@ -537,6 +537,18 @@ def test_snapshots_are_few_and_operations_behind_them_are_dropped(tmp_path):
     assert least > 40
 
 
+def test_a_snapshot_that_comes_late_does_not_take_the_file_of_its_twin(tmp_path):
+    """One was asked for while the background wrote the same; a later one was there first."""
+    with ramify.open(tmp_path, ramify.OHAC()) as tree:
+        for i in range(2):
+            tree.insert([float(i)])
+            tree.snapshot()
+        upkeep = tree._writer.upkeep
+        late = upkeep._store.snapshots()[1]
+        tree.between(lambda: upkeep.adopt(late, 2))
+        assert len(list(tmp_path.glob("snapshot-*"))) == 2
+
+
 # --- damage -----------------------------------------------------------------------------
 
 

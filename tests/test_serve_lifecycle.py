@@ -160,6 +160,9 @@ def test_a_full_disk_is_said_to_be_full_when_a_backup_finds_it(server, tmp_path,
     assert told.status_code == 503
     assert "is it full" in told.json()["error"]
     assert client.tree("tickets").backup(tmp_path / "t.tar") > 0
+    deadline = time.monotonic() + 60  # the copy goes when all of the answer has been sent
+    while files(trees) != ["tickets"] and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert files(trees) == ["tickets"]
 
 

@@ -182,8 +182,10 @@ class Upkeep:
     def adopt(self, new: Snapshot, keep: int) -> None:
         """A snapshot has been read back: write it down, and drop what it covers."""
         if new.seq < self.snapshot_seq:  # a later one came first
-            (self._folder / snapshot_name(new.seq)).unlink(missing_ok=True)
-            new = self._store.snapshots()[0]
+            known = self._store.snapshots()
+            if all(one.seq != new.seq for one in known):
+                (self._folder / snapshot_name(new.seq)).unlink(missing_ok=True)
+            new = known[0]
         self.note()
         self._tidy()
         old = self._store.add_snapshot(new, keep)

@@ -153,7 +153,7 @@ void NeighbourLists<Real>::sweep(const RowStore<Real>& points, Item item, bool l
   double farthest = 0;
   if (lists_of_others)
     for (Item other = 0; other < row_.size(); ++other)
-      if (row_[other] != kGone) farthest = std::max(farthest, radius(other));
+      if (other != item && row_[other] != kGone) farthest = std::max(farthest, radius(other));
   const auto reach = [&](Item other) {
     return lists_of_others ? std::max(radius(other), radius(item)) : radius(item);
   };

@@ -51,11 +51,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         kind = content.get("kind")
         if kind == "hierarchy":
             return _hierarchy(arrays)
-        if kind in ("graph model", "live graph"):
-            return _graph_model(kind, content, arrays)
-        if kind != "model":
-            raise UnreadableFileError(f"holds no model or hierarchy, but {kind!r}")
-        return _model(content, arrays)
+        return model_of(content, arrays)
     except UnreadableFileError as error:
         raise UnreadableFileError(f"{os.fspath(path)}: {error}") from error.__cause__
 
@@ -105,6 +101,16 @@ def _model(content: dict[str, Any], arrays: dict[str, Any]) -> Any:
             f"it was saved by Ramify {content.get('library')!r}"
         )
     return from_saved(BY_CLASS_NAME[name].estimator, content, arrays)
+
+
+def model_of(content: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    """The model that a file has, as it was read."""
+    kind = content.get("kind")
+    if kind in ("graph model", "live graph"):
+        return _graph_model(kind, content, arrays)
+    if kind != "model":
+        raise UnreadableFileError(f"holds no model or hierarchy, but {kind!r}")
+    return _model(content, arrays)
 
 
 def _graph_model(kind: str, content: dict[str, Any], arrays: dict[str, Any]) -> Any:

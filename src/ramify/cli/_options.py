@@ -43,6 +43,16 @@ Columns = Annotated[
         rich_help_panel=_COLUMNS,
     ),
 ]
+Edges = Annotated[
+    bool,
+    typer.Option(
+        "--edges",
+        help="DATA has no rows but edges: an id, another id, and a weight from 0 to the option "
+        "max_weight, 0 for none; a tree of live-graph-hac. With --columns ID,ID,WEIGHT if there "
+        "are more columns.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
 IdColumn = Annotated[
     str | None,
     typer.Option(

@@ -17,6 +17,7 @@ EXAMPLES = (
     "tail -f events.jsonl | ramify fit - -o live.ramify --field vector --bad-rows bad.csv "
     "--save-every 5m",
     "ramify fit tickets.csv -o tickets.ramify --max-age 90d --time-column opened",
+    "ramify fit scores.csv -o people.ramify --edges --columns left,right,score",
 )
 
 
@@ -105,6 +106,7 @@ def run(
             rich_help_panel="What stays",
         ),
     ] = None,
+    edges: options.Edges = False,
     columns: options.Columns = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
@@ -157,6 +159,9 @@ def run(
     from ramify.cli._outputs import keep_rows
     from ramify.cli._target import only_writer
 
+    if edges:
+        _fit_edges(data, out, algorithm, settings, columns, quiet=quiet, json=json)
+        return
     every = _every.parse(save_every)
     if shuffle and from_line is not None:
         raise WrongCallError("give --shuffle or --from-line, one of the two")
@@ -217,3 +222,32 @@ def run(
                 save_on_interrupt=save_on_interrupt,
                 quiet=quiet,
             ).run(json=json)
+
+
+def _fit_edges(
+    data: str,
+    out: Path,
+    algorithm: Algorithm,
+    settings: list[str] | None,
+    columns: list[str] | None,
+    *,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """A tree of the edges of a table."""
+    from ramify.cli import _edges, _models
+    from ramify.cli._keeping import Keeper
+    from ramify.cli._outputs import keep_rows
+    from ramify.cli._target import only_writer
+
+    if algorithm not in (Algorithm.ohac, Algorithm.live_graph_hac):  # ohac: none was asked for
+        raise WrongCallError(f"--edges: trees of {algorithm} take rows; live-graph-hac takes edges")
+    names = _edges.wanted(columns)
+    model = _models.new_model(Algorithm.live_graph_hac, settings)
+    _models.check_tree_path(out)
+    keep_rows(out, data)
+    with only_writer(out, wait=False, quiet=quiet) as target:
+        pairs = _edges.read_pairs(data, names, model)
+        model.partial_fit(edges=pairs)
+        kept = Keeper(model, target).save()
+    _edges.report(kept.place, model, pairs, quiet=quiet, json=json)

@@ -19,6 +19,7 @@ EXAMPLES = (
     "ramify update tree.ramify more.csv",
     "ramify update monday.ramify tuesday.parquet -o tuesday.ramify --id-column name",
     "ramify update tickets.ramify today.csv --time-column opened --max-age 30d",
+    "ramify update people.ramify today.csv --edges",
 )
 
 
@@ -44,6 +45,7 @@ def run(
     no_max_age: Annotated[
         bool, typer.Option("--no-max-age", help="Points leave by age no more.")
     ] = False,
+    edges: options.Edges = False,
     columns: options.Columns = None,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
@@ -82,6 +84,9 @@ def run(
     from ramify.cli._keeping import Keeper
     from ramify.cli._target import only_writer
 
+    if edges:
+        _update_edges(tree, data, out, columns, quiet=quiet, json=json)
+        return
     if (no_window and window is not None) or (no_max_age and max_age is not None):
         raise WrongCallError("a limit cannot be set and lifted at once")
     if drop_labels and label_column is not None:
@@ -141,11 +146,36 @@ def run(
             ).run(json=json)
 
 
+def _update_edges(
+    tree: Path, data: str, out: Path | None, columns: list[str] | None, *, quiet: bool, json: bool
+) -> None:
+    """More edges for a tree of edges."""
+    from ramify.cli import _edges
+    from ramify.cli._rewriting import rewrite
+
+    names = _edges.wanted(columns)
+    pairs: Any = None
+
+    def join(model: Any) -> bool:
+        nonlocal pairs
+        if not hasattr(model, "edges"):
+            raise ValueError(f"{tree}: trees of {type(model).__name__} take rows, and no edges")
+        pairs = _edges.read_pairs(data, names, model)
+        model.partial_fit(edges=pairs)
+        return True
+
+    target, model = rewrite(tree, out, join, quiet=quiet)
+    _edges.report(target, model, pairs, quiet=quiet, json=json)
+
+
 def _load_online(tree: Path) -> Any:
     from ramify.cli import _models
-    from ramify.estimators.seam import BY_CLASS
+    from ramify.estimators.seam import BY_CLASS, OnlineClusterer
+    from ramify.estimators.stream import Stream
 
     model = _models.load_model(tree)
+    if isinstance(model, OnlineClusterer) and Stream(model).of_edges:
+        raise ValueError(f"{tree} holds a tree of edges, which takes edges: add --edges")
     if not BY_CLASS[type(model)].online:
         raise ValueError(
             f"{tree} holds a tree of offline hac, which takes no more points; "

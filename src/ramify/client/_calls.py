@@ -181,9 +181,17 @@ def pages(
 # --- what calls are made of -------------------------------------------------------------------
 
 
-def adding(call: Call, X: npt.ArrayLike, along: dict[str, Any]) -> Call:
-    """Points for a tree: as .npy if they are rows alone, else as JSON."""
-    rows, call = rows_of(X), call.once(along.pop("key", None))
+def adding(call: Call, X: npt.ArrayLike | None, along: dict[str, Any]) -> Call:
+    """Points for a tree: as .npy if they are rows alone, else as JSON; or edges."""
+    call, edges = call.once(along.pop("key", None)), along.pop("edges", None)
+    if X is None:
+        parts = {name: plain(part) for name, part in given(along).items()}
+        a, b, weights = map(plain, edges if edges is not None else ((), (), ()))
+        parts["edges"] = list(zip(a, b, weights, strict=True))
+        return with_body(call, json.dumps(parts).encode(), "application/json")
+    if edges is not None:
+        raise TypeError("a call takes rows, or edges=(i, j, weight), and not both at once")
+    rows = rows_of(X)
     columns = {_FIELDS.get(name, name): plain(part) for name, part in given(along).items()}
     if columns:
         body = json.dumps({"vectors": rows.tolist(), **columns}).encode()

@@ -60,8 +60,9 @@ class Cut(TypedDict, total=False):
 
 
 class Along(TypedDict, total=False):
-    """What comes along with rows."""
+    """What comes along with rows, or instead of them."""
 
+    edges: Any
     ids: Any
     sample_weight: npt.ArrayLike | None
     payloads: Any

@@ -225,15 +225,15 @@ class TreeVerbs:
 
     # --- what changes it ----------------------------------------------------------------------
 
-    def _adding(self, X: npt.ArrayLike, **along: Unpack[Along]) -> Call:
+    def _adding(self, X: npt.ArrayLike | None, **along: Unpack[Along]) -> Call:
         return adding(address(self, "POST /points"), X, dict(along))
 
     @verb
-    def add(self, X: npt.ArrayLike, **along: Unpack[Along]) -> Dialogue[Receipt]:
+    def add(self, X: npt.ArrayLike | None = None, **along: Unpack[Along]) -> Dialogue[Receipt]:
         return answers.receipt_of((yield self._adding(X, **along)))
 
     @verb
-    def partial_fit(self, X: npt.ArrayLike, **along: Unpack[Along]) -> Dialogue[Any]:
+    def partial_fit(self, X: npt.ArrayLike | None = None, **along: Unpack[Along]) -> Dialogue[Any]:
         yield self._adding(X, **along)
         return self
 

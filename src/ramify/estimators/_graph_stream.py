@@ -38,11 +38,13 @@ class GraphStream:
     def __init__(self, max_weight: float) -> None:
         self.max_weight = max_weight
         self.next_number = 0
+        self.version = 0  #: number of changes
         self._vertex: dict[Id, int] = {}
         self._name: dict[int, Id] = {}
         self._number: dict[Id, int] = {}
         self._core = _core.LiveGraph(int(whole_weights([max_weight], max_weight)[0]))
         self._tree: Hierarchy | None = None
+        self._by_number: tuple[int, dict[int, Id]] | None = None
         self._under_way: _Change | None = None
 
     def __len__(self) -> int:
@@ -120,11 +122,20 @@ class GraphStream:
             numbers = range(change.next_number, change.next_number + len(change.came))
             self._number.update(zip(change.came, numbers, strict=True))
             self.next_number = change.next_number + len(change.came)
+            self.version += 1
         self._under_way = None
 
     def numbers(self) -> npt.NDArray[np.int64]:
         """Arrival numbers of the points that are there, ascending."""
-        return np.sort(np.fromiter(self._number.values(), np.int64, len(self._number)))
+        return np.sort(np.array(list(self._number.values()), np.int64))
+
+    def by_number(self) -> dict[int, Id]:
+        """Ids of the points that are there, by arrival number. O(n) after a change."""
+        version, known = self.version, self._by_number
+        if known is None or known[0] != version:
+            known = version, {number: one for one, number in list(self._number.items())}
+            self._by_number = known
+        return known[1]
 
     def hierarchy(self) -> Hierarchy:
         """The tree as it is now."""
@@ -169,12 +180,15 @@ class GraphStream:
         place = np.zeros(max(self._vertex.values(), default=0) + 1, np.uint32)
         for i, one in enumerate(names):
             place[self._vertex[one]] = i
+        ends = np.sort([place[a], place[b]], axis=0)
+        order = np.lexsort(ends[::-1])  # the same whatever the core calls its vertices
         arrays: dict[str, Array] = {
             "numbers": self.numbers(),
-            "ends": np.column_stack([place[a], place[b]]).astype(np.uint32),
-            "weights": weight,
+            "ends": np.ascontiguousarray(ends.T[order], np.uint32),
+            "weights": weight[order],
         }
         content: dict[str, Any] = {"points": len(names), "next": self.next_number, "ids": None}
+        content["version"] = self.version
         if names:
             content["ids"] = kind_of(as_array(names))
             arrays |= pack(as_array(names))
@@ -188,7 +202,7 @@ class GraphStream:
         graph = cls(max_weight)
         names = Ids().read(unpack(arrays) or [], content["points"])
         numbers, ends, weights = (arrays[one] for one in ("numbers", "ends", "weights"))
-        n = len(names)
+        n, version = len(names), content.get("version", content["next"])
         most = int(whole_weights([max_weight], max_weight)[0])
         possible = (
             numbers.dtype == np.int64
@@ -201,7 +215,8 @@ class GraphStream:
             and (ends[:, 0] != ends[:, 1]).all()
             and ((weights >= 1) & (weights <= most)).all()
             and len(np.unique(np.sort(ends, axis=1), axis=0)) == len(ends)
-            and type(content["next"]) is int
+            and type(content["next"]) is type(version) is int
+            and version >= 0
             and (n == 0 or 0 <= numbers[0] <= numbers[-1] < content["next"] <= MOST_POINTS)
         )
         if not possible:
@@ -212,7 +227,7 @@ class GraphStream:
         graph._vertex = dict(zip(names, vertices.tolist(), strict=True))
         graph._name = {vertex: one for one, vertex in graph._vertex.items()}
         graph._number = dict(zip(names, numbers.tolist(), strict=True))
-        graph.next_number = content["next"]
+        graph.next_number, graph.version = content["next"], version
         return graph
 
 

@@ -15,20 +15,28 @@ from sklearn.exceptions import NotFittedError
 from ramify import archive
 from ramify.errors import BrokenTreeError, UnreadableFileError
 from ramify.estimators import _edges
-from ramify.estimators._changing import ChangingClusterer
-from ramify.estimators._frozen import FrozenReader
-from ramify.estimators._graph_stream import GraphStream
+from ramify.estimators._edge_reads import EdgeReads
+from ramify.estimators._graph_stream import GraphStream, Weights
 from ramify.estimators._guard import alone
 from ramify.estimators._live import Live
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy import FloatArray, Hierarchy
 from ramify.ids import Id
 
 
-class OfEdges(ChangingClusterer):
+class OfEdgesError(ValueError, AttributeError):
+    """A tree of edges was asked what only one of rows can answer.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> hasattr(ramify.LiveGraphHAC().fit(edges=([0], [1], [1.0])), "n_features_in_")
+    False
+    """
+
+
+class OfEdges(EdgeReads):
     """A tree of rows, or of edges: what comes first says which."""
 
-    _graph: GraphStream | None = None
-    _labels: tuple[Any, IntArray] | None = None
     max_weight: float
     window: int | None
     max_age: Any
@@ -37,6 +45,27 @@ class OfEdges(ChangingClusterer):
     @alone
     def _take_edges(self, edges: Any, ids: Any, *, anew: bool) -> None:
         """Edges get new weights; points that are not there yet come with them."""
+        graph = self._open_graph(anew=anew)
+        graph.change([], *read_news(graph, edges, ids))
+        if self._graph is not graph and self._graph is not None:
+            graph.version += self._graph.version
+        self._graph, self._live = graph, None
+
+    @alone
+    def _read_edges(self, edges: Any, ids: Any) -> tuple[list[Any], Weights]:
+        """What a call with edges would change: points that come, and whole weights of pairs.
+
+        Of ``ids`` those are left out that are there.
+        """
+        graph = self._open_graph(anew=False)
+        if ids is not None:
+            ids = [one for one in graph.read_ids(ids, "ids") if one not in graph]
+        if ids == [] and edges is None:
+            return [], {}
+        return read_news(graph, edges, ids)
+
+    def _open_graph(self, *, anew: bool) -> GraphStream:
+        """The graph that edges go into, perhaps a new one."""
         self._check_parameters()
         self._require_no_limits()
         if not anew and self._live is not None:
@@ -53,17 +82,16 @@ class OfEdges(ChangingClusterer):
                 f"max_weight was {graph.max_weight:g} when the first points came and is now "
                 f"{self.max_weight:g}; set it back, or begin a new graph with fit"
             )
-        _insert(graph, edges, ids)
-        self._graph, self._live = graph, None
+        return graph
 
     def _require_no_limits(self) -> None:
         """Refuse options that a graph of edges does not follow."""
-        for name in ("window", "max_age", "history"):
+        for name in ("window", "max_age"):
             value = getattr(self, name)
             if value:
                 raise ValueError(
                     f"{name}={value!r} is for trees of rows; take points out of a graph of edges "
-                    f"with forget(ids), and compare snapshots of hierarchy()"
+                    f"with forget(ids)"
                 )
 
     def _require_rows(self) -> None:
@@ -76,10 +104,10 @@ class OfEdges(ChangingClusterer):
 
     def _fitted(self) -> Live:
         if self._graph is not None and self._live is None:
-            raise AttributeError(
+            raise OfEdgesError(
                 f"a {type(self).__name__} of edges answers this by its snapshot: hierarchy() has "
-                f"cut, labels, paths and clusters; what looks at rows needs a tree of rows, which "
-                f"fit(X) begins"
+                f"cuts, clusters and paths; what looks at rows, remembers versions or edits the "
+                f"tree is for trees of rows, which fit(X) begins"
             )
         return super()._fitted()
 
@@ -165,55 +193,6 @@ class OfEdges(ChangingClusterer):
     @alone
     def _hierarchy_of_graph(self) -> Hierarchy:
         return self._fitted_graph().hierarchy()
-
-    @property
-    def labels_(self) -> IntArray:
-        """Cluster of every point that is there, from 0 in order of first points. Read-only."""
-        if self._graph is None:
-            return super().labels_
-        found: IntArray = FrozenReader.labels_.fget(self)  # type: ignore[attr-defined]
-        return found
-
-    def cut(self, **how: Any) -> IntArray:
-        """Cluster of every point in a cut; see :meth:`Hierarchy.cut`.
-
-        Parameters
-        ----------
-        **how : n_clusters, height, max_size, by
-            As of other live trees; of a graph as :meth:`Hierarchy.cut` has them.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.LiveGraphHAC().fit(edges=([1, 2], [2, 3], [0.9, 0.1])).cut(n_clusters=2)
-        array([0, 0, 1])
-        """
-        if self._graph is None:
-            return super().cut(**how)
-        return self.hierarchy().cut(**how)
-
-    @property
-    def n_leaves_(self) -> int:
-        """Number of points."""
-        return len(self) if self._graph is not None else super().n_leaves_
-
-    @property
-    def n_points_(self) -> int:
-        """Number of points that are there."""
-        return len(self) if self._graph is not None else super().n_points_
-
-    @property
-    def ids_(self) -> Any:
-        """Ids of the points that are there, in order of arrival; if they have any."""
-        return super().ids_ if self._graph is None else self.hierarchy().names
-
-    @property
-    def point_numbers_(self) -> IntArray:
-        """Arrival numbers of the points that are there, in order: those of ``labels_``."""
-        if self._graph is None:
-            return super().point_numbers_
-        numbers: IntArray = self.hierarchy().point_numbers
-        return numbers
 
     def number_of(self, id: Id) -> int:
         """Arrival number of the point with this id, which it has for ever.
@@ -304,8 +283,8 @@ class OfEdges(ChangingClusterer):
             self._graph = GraphStream.restored(*saved)
 
 
-def _insert(graph: GraphStream, edges: Any, ids: Any) -> None:
-    """Let a graph learn new weights, and the points that come with them."""
+def read_news(graph: GraphStream, edges: Any, ids: Any) -> tuple[list[Any], Weights]:
+    """Points that come into a graph with a call, in order, and the weights that it brings."""
     if edges is None and ids is None:
         raise TypeError("expected rows, or edges=(i, j, weight), or ids= of points that come alone")
     first = [] if ids is None else graph.read_ids(ids, "ids")
@@ -316,7 +295,7 @@ def _insert(graph: GraphStream, edges: Any, ids: Any) -> None:
     if first and named and type(first[0]) is not type(named[0]):
         raise TypeError("ids and the ends of edges: use one type, all strings or all integers")
     came = dict.fromkeys([*first, *(one for one in named if one not in graph)])
-    graph.change([], list(came), weights)
+    return list(came), weights
 
 
 def from_saved(kind: Any, content: dict[str, Any], arrays: dict[str, archive.Array]) -> Any:

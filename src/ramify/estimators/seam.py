@@ -12,7 +12,9 @@ from ramify.estimators._changes import net_changes, touched
 from ramify.estimators._changing import ChangingClusterer, Forgetting
 from ramify.estimators._cut import Cut, Joined, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
+from ramify.estimators._edges import read_triple, unit_of
 from ramify.estimators._edits import Edits
+from ramify.estimators._graph_stream import plain_list
 from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._online import OnlineClusterer
@@ -63,16 +65,19 @@ __all__ = [
     "net_changes",
     "no_tree",
     "parameters_of",
+    "plain_list",
     "plain_settings",
     "possible",
     "read_cut",
     "read_times",
+    "read_triple",
     "read_weights",
     "replay",
     "skipped_rows",
     "step_of",
     "touched",
     "unchanged_labels",
+    "unit_of",
     "wanted_number",
     "weighed",
 ]

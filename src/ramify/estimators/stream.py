@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ramify.checks import is_whole
+from ramify.estimators._graph_points import GraphPoints
 from ramify.estimators._live import Live
 from ramify.estimators._settings import Options, Settings
 from ramify.hierarchy import FloatArray, IntArray, Points
@@ -44,9 +45,22 @@ class Stream:
         self._model = model
 
     @property
-    def _tree(self) -> Live | None:
+    def _rows(self) -> Live | None:
+        """The tree, if it is one of rows."""
         found: Live | None = self._model._live
         return found
+
+    @property
+    def _tree(self) -> Live | None:
+        graph = getattr(self._model, "_graph", None)
+        of_graph: Any = None if graph is None else GraphPoints(graph)
+        found: Live | None = of_graph or self._rows
+        return found
+
+    @property
+    def of_edges(self) -> bool:
+        """Whether the points came with edges, and have no rows."""
+        return getattr(self._model, "_graph", None) is not None
 
     @property
     def _begun_tree(self) -> Live:
@@ -64,7 +78,7 @@ class Stream:
 
     @property
     def _settings(self) -> Settings:
-        tree = self._tree
+        tree = self._rows
         found: Settings = self._model._settings() if tree is None else tree.settings
         return found
 
@@ -81,7 +95,7 @@ class Stream:
     @property
     def width(self) -> int | None:
         """Numbers in a row; None before the first."""
-        return None if self._tree is None else self._tree.settings.width
+        return None if self._rows is None else self._rows.settings.width
 
     @property
     def dtype(self) -> RealType:
@@ -90,7 +104,9 @@ class Stream:
 
     def expected(self) -> Expected:
         """What the next rows must be like."""
-        tree, model = self._tree, self._model
+        tree, model = self._rows, self._model
+        if self.of_edges:
+            model._require_rows()
         if tree is not None:
             found: Expected = model._expected(tree)
             return found
@@ -137,7 +153,7 @@ class Stream:
 
     def all_points(self) -> Points | None:
         """The points of the latest snapshot, and the places of their leaves."""
-        return None if self._tree is None else self._tree.all_points()
+        return None if self._rows is None else self._rows.all_points()
 
     def compared_rows(self) -> Rows:
         """A copy of the rows as the tree compares them."""
@@ -227,9 +243,9 @@ class Stream:
     @property
     def quick(self) -> bool:
         """Whether a question takes microseconds now: the tree is the core's, and nobody writes."""
-        if self._tree is None or self._model.min_size is not None:
+        if self._rows is None or self._model.min_size is not None:
             return False
-        return self._tree.shared and not self._tree.busy
+        return self._rows.shared and not self._rows.busy
 
     def nearest(self, rows: Rows, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Numbers and distances of the k stored points nearest to each checked row."""
@@ -237,25 +253,31 @@ class Stream:
 
     def path(self, number: int) -> tuple[IntArray, str]:
         """Node ids from the root to a point, and the turns on the way, of one moment."""
+        if self.of_edges:
+            return self._model.path(number), self._model.path_code(number)
         return self._begun_tree.path(number)
 
     def depth(self, number: int) -> int:
         """Number of merges above a point."""
+        if self.of_edges:
+            return len(self.path(number)[1])
         return self._begun_tree.depth(number)
 
     def lca(self, one: int, other: int) -> int:
         """Node id of the lowest common ancestor of two points."""
+        if self.of_edges:
+            return int(self._model.lca(one, other))
         return self._begun_tree.lca(one, other)
 
     @property
     def node_names(self) -> dict[int, str]:
         """What people call nodes, by their ids."""
-        return {} if self._tree is None else self._model._found_names().homes
+        return {} if self._rows is None else self._model._found_names().homes
 
     @property
     def names_in_cuts(self) -> dict[int, str]:
         """What clusters of any cut are called, by the ids of their nodes."""
-        return {} if self._tree is None else self._model._found_names().shown
+        return {} if self._rows is None else self._model._found_names().shown
 
     @property
     def n_touched(self) -> int:

@@ -27,6 +27,7 @@ from ramify.journal._door import (
     plain_value,
 )
 from ramify.journal._edits import Editing
+from ramify.journal._joining import joining
 from ramify.journal._payloads import check_payloads
 from ramify.journal._records import Operation
 from ramify.journal._requests import Adding, Forgetting, Policy, Request
@@ -43,9 +44,10 @@ class Growing(Editing):
 
     def partial_fit(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | None = None,
         y: object = None,
         *,
+        edges: Any = None,
         ids: Sequence[Id] | None = None,
         sample_weight: npt.ArrayLike | None = None,
         times: npt.ArrayLike | None = None,
@@ -53,7 +55,7 @@ class Growing(Editing):
         key: str | None = None,
         marks: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Insert rows; when this returns, they are on the disk. As :meth:`add`.
+        """Insert rows or edges; when this returns, they are on the disk. As :meth:`add`.
 
         Examples
         --------
@@ -64,6 +66,7 @@ class Growing(Editing):
         """
         self.add(
             X,
+            edges=edges,
             ids=ids,
             sample_weight=sample_weight,
             times=times,
@@ -75,8 +78,9 @@ class Growing(Editing):
 
     def add(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | None = None,
         *,
+        edges: Any = None,
         ids: Sequence[Id] | None = None,
         sample_weight: npt.ArrayLike | None = None,
         times: npt.ArrayLike | None = None,
@@ -94,6 +98,10 @@ class Growing(Editing):
         ----------
         X : array-like of shape (n, d)
             As in the estimator's ``partial_fit``.
+        edges : tuple of three sequences (i, j, weight), optional
+            Instead of rows, of a tree of edges (:class:`LiveGraphHAC`): as in its ``partial_fit``.
+            Points of ``ids`` that are there already are left out, and the numbers of the answer are
+            those of ``ids``, and then of the other points that came.
         ids : sequence of str or of int, optional
         sample_weight, times : array-like of shape (n,), optional
             As in the estimator's ``partial_fit``.
@@ -126,6 +134,7 @@ class Growing(Editing):
         """
         return self.submit_add(
             X,
+            edges=edges,
             ids=ids,
             sample_weight=sample_weight,
             times=times,
@@ -137,8 +146,9 @@ class Growing(Editing):
 
     def submit_add(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | None = None,
         *,
+        edges: Any = None,
         ids: Sequence[Id] | None = None,
         sample_weight: npt.ArrayLike | None = None,
         times: npt.ArrayLike | None = None,
@@ -152,7 +162,7 @@ class Growing(Editing):
 
         Parameters
         ----------
-        X, ids, sample_weight, times, payloads, key, marks, replace
+        X, edges, ids, sample_weight, times, payloads, key, marks, replace
             As in :meth:`add`.
         block : bool, default=True
             Wait while the queue is full; otherwise ``BusyError`` is raised.
@@ -165,6 +175,15 @@ class Growing(Editing):
         ...     [one.result().numbers for one in waiting]
         [[0], [1], [2]]
         """
+        if X is None:
+            if replace or sample_weight is not None or times is not None:
+                raise TypeError("edges take no sample_weight, no times and no replace")
+            most = self._policy.payload_bytes
+            news = joining(edges, ids, payloads, plain_marks(marks), most)
+            request = Request(news, plain_key(key), max(len(news.ends) // 2, 1))
+            return self._writer.submit(request, block=block)
+        if edges is not None:
+            raise TypeError("a call takes rows, or edges=(i, j, weight), and not both at once")
         count = _row_count(X)
         given = check_payloads(payloads, count, self._policy.payload_bytes)
         named = None if ids is None else plain_ids(Ids().read(ids, count))

@@ -18,11 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import archive, lean, saving
-from ramify.estimators.seam import OnlineClusterer, read_times, read_weights, skipped_rows
+from ramify.estimators.seam import (
+    OnlineClusterer,
+    read_times,
+    read_weights,
+    skipped_rows,
+    unit_of,
+)
 from ramify.estimators.stream import Stream
 from ramify.frames import open_arrow
 from ramify.ids import Ids
-from ramify.journal._records import Beside, Insert, Operation
+from ramify.journal._records import Beside, Edges, Insert, Operation
 from ramify.points import Expected, Rows, feature_names, read_batch
 from ramify.sparse import SparseRows
 
@@ -44,11 +50,6 @@ def require_online(model: object) -> Any:
         raise TypeError(
             f"{type(model).__name__} cannot be opened in a folder: expected one of Ramify's online "
             f"estimators, such as ramify.OHAC()"
-        )
-    if getattr(model, "_graph", None) is not None:
-        raise TypeError(
-            f"a {type(model).__name__} of edges cannot be opened in a folder, which keeps rows; "
-            f"write it with save, after each change that must last"
         )
     model._check_parameters()
     return model
@@ -106,6 +107,20 @@ def check_along(
     )
 
 
+def check_edges(model: Any, edges: Any, ids: Any) -> Edges:
+    """Edges as they will be written down, and the points that come with them."""
+    if not hasattr(model, "_read_edges"):
+        raise TypeError(
+            f"{type(model).__name__} takes rows, and no edges; LiveGraphHAC() takes edges"
+        )
+    came, weights = model._read_edges(edges, ids)
+    named = list(dict.fromkeys(end for pair in weights for end in pair))
+    place = {one: i for i, one in enumerate(named)}
+    ends = [(place[i], place[j]) for i, j in weights]
+    values = np.array(list(weights.values()), np.float64) * unit_of(model.max_weight)
+    return Edges(came, named, np.array(ends, np.uint32).reshape(-1, 2), values)
+
+
 # --- operations -----------------------------------------------------------------------------
 
 
@@ -129,7 +144,7 @@ def apply(model: Any, operation: Operation) -> Answer:
     before = stream.n_points
     answer = _APPLY[operation.kind](model, operation)
     came = 0
-    if operation.kind in ("insert", "beside"):
+    if operation.kind in ("insert", "edges", "beside"):
         came = sum(number >= 0 for number in answer.numbers)
     return answer._replace(left=before + came - stream.n_points)
 
@@ -154,6 +169,15 @@ def _insert(model: Any, operation: Operation) -> Answer:
     if skipped is not None:
         numbers = np.where(skipped, -1, before + np.cumsum(~skipped) - 1)
     return Answer(numbers.tolist(), gone_numbers=gone)
+
+
+def _edges(model: Any, operation: Operation) -> Answer:
+    found = Edges.read(operation)
+    before = Stream(model).next_number
+    named = np.array(found.named, dtype=object)
+    a, b = (named[found.ends[:, side]].tolist() for side in (0, 1))
+    model.partial_fit(edges=(a, b, found.weights), ids=found.ids or None)
+    return Answer(list(range(before, before + len(found.ids))))
 
 
 def _forget(model: Any, operation: Operation) -> Answer:
@@ -211,6 +235,7 @@ def _keep(model: Any, operation: Operation) -> Answer:
 
 _APPLY: Mapping[str, Callable[[Any, Operation], Answer]] = {
     "insert": _insert,
+    "edges": _edges,
     "beside": _beside,
     "keep": _keep,
     "forget": _forget,
@@ -279,7 +304,7 @@ def write_saved(path: Path, found: Saved) -> None:
 
 def from_file(found: Saved) -> Any:
     """The model that a file holds."""
-    return saving._model(*found)
+    return saving.model_of(*found)
 
 
 def state_digest(found: Saved) -> str:

@@ -7,6 +7,7 @@ arrays. Each has a digest of itself and of the digest before it, so that what is
 lost or exchanged is noticed, and is noticed where it is.
 
     insert    rows with ids, weights, times, payloads; points that make way for them
+    edges     new weights of edges between points, by id, and points that come with them
     beside    rows with numbers and neighbours from outside: the tree is one of several
     keep      points that go to another tree; what is left keeps its shape
     forget    points
@@ -34,7 +35,7 @@ import numpy.typing as npt
 
 from ramify.points import Rows
 
-KINDS = ("insert", "beside", "keep", "forget", "settings", "call", "mark", "name")
+KINDS = ("insert", "edges", "beside", "keep", "forget", "settings", "call", "mark", "name")
 
 #: The digest before the first operation.
 NO_CHAIN = bytes(16)
@@ -207,3 +208,43 @@ class Beside:
         weights = np.frombuffer(body, "<f8", n, ends[2]).astype(np.float64) if weighted else None
         more = head.get("ids"), weights, head.get("payloads")
         return Beside(own, numbers.astype(np.int64), nearest.astype(np.int64), *more)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """New weights of edges, checked, and the points that come with them, in order."""
+
+    ids: list[Any]  #: of points that come
+    named: list[Any]  #: ids that edges speak of
+    ends: npt.NDArray[np.uint32]  #: (m, 2): places in ``named``
+    weights: npt.NDArray[np.float64]
+    payloads: list[Any] | None = None  #: of the points that come
+    repeats: list[list[int]] | None = None  #: place, number, version of ids that were there
+    asked: str | None = None  #: digest of the whole request, if it has a key
+
+    def operation(self, key: str | None, marks: Mapping[str, Any] | None) -> Operation:
+        """As it is stored."""
+        head: dict[str, Any] = {"n": len(self.ids), "edges": len(self.weights), "ids": self.ids}
+        more = {
+            "named": self.named or None,
+            "payloads": self.payloads,
+            "repeats": self.repeats,
+            "asked": self.asked,
+            "key": key,
+            "marks": dict(marks) if marks else None,
+        }
+        head |= {name: value for name, value in more.items() if value is not None}
+        body = self.ends.astype("<u4").tobytes() + self.weights.astype("<f8").tobytes()
+        return Operation("edges", head, body)
+
+    @staticmethod
+    def read(operation: Operation) -> Edges:
+        """The inverse of :meth:`operation`. ValueError if the body has not the bytes."""
+        head, body = operation.head, operation.body
+        m = head["edges"]
+        if len(body) != 16 * m:
+            raise ValueError(f"{len(body)} bytes instead of {16 * m}")
+        ends = np.frombuffer(body, "<u4", 2 * m).reshape(m, 2).astype(np.uint32)
+        weights = np.frombuffer(body, "<f8", m, 8 * m).astype(np.float64)
+        more = {name: head.get(name) for name in ("payloads", "repeats")}
+        return Edges(head["ids"], head.get("named", []), ends, weights, **more)

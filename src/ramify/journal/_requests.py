@@ -42,6 +42,20 @@ class Adding(NamedTuple):
     replaces: bool  #: points with these ids make way
 
 
+class Joining(NamedTuple):
+    """Edges of a graph, and points that come, as the door has let them in."""
+
+    edges: tuple[list[Any], list[Any], Any] | None
+    ids: list[Any] | None
+    payloads: list[Any] | None
+    marks: Mapping[str, str] | None
+
+    @property
+    def ends(self) -> list[Any]:
+        """Ids that edges speak of."""
+        return [] if self.edges is None else [*self.edges[0], *self.edges[1]]
+
+
 class Forgetting(NamedTuple):
     """Points to forget, all of which must be there."""
 
@@ -52,7 +66,7 @@ class Forgetting(NamedTuple):
 class Request:
     """A call that waits: what is asked for. What it comes to is found out when its turn comes."""
 
-    asked: Adding | Forgetting | Operation
+    asked: Adding | Joining | Forgetting | Operation
     key: str | None = None  #: the caller's name for it
     rows: int = 1
     alone: bool = False  #: nothing may be committed together with it
@@ -64,6 +78,8 @@ class Request:
         ids: Any = ()
         if isinstance(self.asked, Adding):
             ids = self.asked.ids or ()
+        elif isinstance(self.asked, Joining):
+            ids = [*self.asked.ends, *(self.asked.ids or ())]
         elif isinstance(self.asked, Forgetting):
             ids = self.asked.points
         return frozenset([*ids, *(() if self.key is None else [("key", self.key)])])

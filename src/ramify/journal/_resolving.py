@@ -7,14 +7,17 @@ points are there and what was answered under a key is then settled for the opera
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 
+from ramify.estimators.seam import plain_list
 from ramify.journal import _model
 from ramify.journal._answers import read_receipt
 from ramify.journal._records import Insert, Operation
-from ramify.journal._requests import Adding, Forgetting, Request
+from ramify.journal._requests import Adding, Forgetting, Joining, Request
 from ramify.journal._store import Store
 from ramify.points import Rows
 from ramify.tree import Receipt
@@ -32,6 +35,8 @@ class Resolver:
         asked, key = request.asked, request.key
         if isinstance(asked, Adding):
             return self._insert(asked, key)
+        if isinstance(asked, Joining):
+            return self._join(asked, key)
         if isinstance(asked, Forgetting):
             return self._forget(asked.points, key)
         return self._once(asked, key)
@@ -62,6 +67,30 @@ class Resolver:
         if not taken:
             return whole.operation(key, marks)
         return self._rest(whole, taken, key, marks)
+
+    def _join(self, asked: Joining, key: str | None) -> Operation | Receipt:
+        """Edges, and points that come with them; points that are there already are left out."""
+        listed, marks = asked.ids or [], asked.marks
+        read = _model.check_edges(self._model, asked.edges, asked.ids)
+        fresh = set(read.ids)
+        repeats = [
+            [at, self._model.number_of(one), _model.version(self._model)]
+            for at, one in enumerate(listed)
+            if one not in fresh
+        ]
+        payloads = None
+        if asked.payloads is not None:
+            known = dict(zip(listed, asked.payloads, strict=True))
+            payloads = [known.get(one) for one in read.ids]
+        whole = replace(read, payloads=payloads, repeats=repeats or None)
+        if key is not None:
+            digest = _digest_of(asked)
+            if (found := self._answered(key, digest)) is not None:
+                return found
+            whole = replace(whole, asked=digest)
+        if not whole.ids and len(whole.weights) == 0:  # all that was asked for is there
+            return Receipt([number for _, number, _ in repeats], _model.version(self._model))
+        return whole.operation(key, marks)
 
     def _rest(
         self,
@@ -116,6 +145,13 @@ class Resolver:
         if known[0] != asked:
             raise ValueError(f"the key {key!r} was used for another request; give each its own")
         return read_receipt(known[1])
+
+
+def _digest_of(asked: Joining) -> str:
+    """Of what was asked for, whatever was there when it came."""
+    edges = None if asked.edges is None else [plain_list(one, "edges") for one in asked.edges]
+    text = json.dumps([edges, asked.ids, asked.payloads, dict(asked.marks or {})], sort_keys=True)
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _part(whole: Insert, fresh: list[int], repeats: list[list[int]]) -> Insert:

@@ -148,8 +148,9 @@ class ServedTree:
 
     def submit_add(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | None = None,
         *,
+        edges: Any = None,
         ids: Sequence[Id] | None = None,
         payloads: Sequence[Any] | None = None,
         sample_weight: npt.ArrayLike | None = None,
@@ -158,6 +159,11 @@ class ServedTree:
         block: bool = True,
     ) -> Future[Receipt]:
         """Insert rows, but for those whose ids are known; the future has the answer."""
+        if X is None or edges is not None:
+            raise ValueError(
+                "a tree in shards takes rows: an edge may have its ends in two shards. Edges go "
+                "into a tree of LiveGraphHAC in a folder, or of a server without --ray"
+            )
         if times is not None:
             raise ValueError("a sharded tree has no times")
         count = len(X)  # type: ignore[arg-type]

@@ -52,7 +52,9 @@ def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Li
     order = np.argsort(-np.asarray(found.sizes), kind="stable")
     nodes, sizes = np.asarray(found.node_ids)[order], np.asarray(found.sizes)[order]
     heights, firsts = np.asarray(found.heights)[order], np.asarray(found.first_points)[order]
-    means = None if representatives == 0 else np.asarray(found.means)[order]
+    means = None
+    if representatives > 0 and found.means is not None:
+        means = np.asarray(found.means)[order]
 
     def show(begin: int, end: int) -> list[dict[str, Any]]:
         some = slice(begin, end)
@@ -119,6 +121,8 @@ def _examples(
 ) -> list[list[int]]:
     """The points nearest to each cluster's mean that are in it. The tree may grow meanwhile."""
     stream = tree.stream
+    if means is None:  # of a tree of edges: there are no rows to be near to
+        return [[one] if count > 0 and stream.has(one) else [] for one in firsts.tolist()]
     most = min(2 * count, len(stream))
     if most == 0 or len(wanted) == 0:
         return [[] for _ in wanted]

@@ -49,6 +49,57 @@ class Rows:
         return found | {"sample_weight": self.weights, "times": self.times}
 
 
+@dataclass
+class Joined:
+    """Edges of a body, and points that come."""
+
+    edges: tuple[list[Any], list[Any], list[Any]]
+    ids: list[Any] | None = None
+    payloads: list[Any] | None = None
+
+    def along(self) -> dict[str, Any]:
+        """All of it, as a tree takes it."""
+        return {"edges": self.edges, "ids": self.ids, "payloads": self.payloads}
+
+
+def of_edges(found: dict[str, Any]) -> Joined:
+    """{"edges": [[i, j, weight], ...], "ids": [...], "payloads": [...]}.
+
+    Examples
+    --------
+    >>> of_edges({"edges": [["a", "b", 0.5]]}).edges
+    (['a'], ['b'], [0.5])
+    """
+    names = {"edges", "ids", "payloads"}
+    if strange := set(found) - names:
+        raise BodyError(f"unknown fields: {', '.join(sorted(strange))}; known: {sorted(names)}")
+    for name in ("ids", "payloads"):
+        if found.get(name) is not None and not isinstance(found[name], list):
+            raise BodyError(f"{name}: expected a list")
+    edges = found["edges"]
+    if not isinstance(edges, list):
+        raise BodyError("edges: expected a list of [id, id, weight]")
+    for at, edge in enumerate(edges):
+        if not isinstance(edge, list) or len(edge) != 3:
+            raise BodyError(f"edge {at}: expected [id, id, weight]")
+        if not {type(end) for end in edge[:2]} <= {str, int} or type(edge[2]) not in (int, float):
+            raise BodyError(f"edge {at}: expected two ids, of text or whole numbers, and a weight")
+    a, b, weights = (list(column) for column in zip(*edges, strict=True)) if edges else ([], [], [])
+    return Joined((a, b, weights), found.get("ids"), found.get("payloads"))
+
+
+def read_news(body: bytes) -> Rows | Joined:
+    """As :func:`read_json`; or of a tree of edges {"edges": [[i, j, weight], ...]}.
+
+    Examples
+    --------
+    >>> read_news(b'{"edges": [["a", "b", 0.5]]}').edges
+    (['a'], ['b'], [0.5])
+    """
+    found = parse(body)
+    return of_edges(found) if isinstance(found, dict) and "edges" in found else of_json(found)
+
+
 def read_json(body: bytes) -> Rows:
     """{"points": [{"id", "vector", "payload"}]}, {"vectors": [...], "ids": [...]}, or one point.
 
@@ -57,7 +108,11 @@ def read_json(body: bytes) -> Rows:
     >>> read_json(b'{"points": [{"id": "a", "vector": [1, 2]}]}').ids
     ['a']
     """
-    found = parse(body)
+    return of_json(parse(body))
+
+
+def of_json(found: Any) -> Rows:
+    """Rows of a body that has been taken apart."""
     if isinstance(found, dict) and "vectors" in found:
         names = {"vectors", "ids", "payloads", "weights", "times"}
         if strange := set(found) - names:

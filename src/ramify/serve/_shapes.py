@@ -109,6 +109,8 @@ class NewTree(BaseModel):
     duplicates: Literal["keep", "count"] | None = None
     max_leaves: Annotated[int, Field(ge=2, le=BIGGEST)] | None = None
     history: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    weight: Literal["snn", "jaccard", "similarity"] | None = None
+    max_weight: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
 
 _POINT = {
@@ -122,15 +124,38 @@ _POINT = {
         "time": {},
     },
 }
+_EDGE = {
+    "type": "array",
+    "minItems": 3,
+    "maxItems": 3,
+    "items": {"anyOf": [{"type": "string"}, {"type": "number"}]},
+    "description": "Of a tree of edges: two ids and a weight; 0 takes the edge away",
+}
+_EDGES = {
+    "type": "object",
+    "required": ["edges"],
+    "properties": {
+        "edges": {"type": "array", "items": _EDGE},
+        "ids": {"type": "array", "items": _POINT["properties"]["id"]},  # type: ignore[index]
+        "payloads": {"type": "array"},
+    },
+}
 POINTS = {
     "requestBody": {
         "required": True,
         "content": {
             JSON: {
                 "schema": {
-                    "type": "object",
-                    "required": ["points"],
-                    "properties": {"points": {"type": "array", "items": _POINT, "minItems": 1}},
+                    "anyOf": [
+                        {
+                            "type": "object",
+                            "required": ["points"],
+                            "properties": {
+                                "points": {"type": "array", "items": _POINT, "minItems": 1}
+                            },
+                        },
+                        _EDGES,
+                    ]
                 }
             },
             **{kind: {"schema": {"type": "string", "format": "binary"}} for kind in KINDS[1:]},

@@ -42,6 +42,7 @@ _AGAIN_SECONDS = 2.0
 OPTIONS = (
     *("metric", "linkage", "zero_rows", "n_neighbors", "n_clusters", "distance_threshold"),
     *("min_size", "window", "max_age", "duplicates", "max_leaves", "history"),
+    *("weight", "max_weight"),
 )
 
 

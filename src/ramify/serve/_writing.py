@@ -19,7 +19,16 @@ from starlette.requests import Request
 
 from ramify.journal import BusyError, NotWrittenError, Receipt
 from ramify.serve._arrow import ArrowReaders
-from ramify.serve._bodies import ARROW, JSON, KINDS, READERS, BodyError, Rows, read_json
+from ramify.serve._bodies import (
+    ARROW,
+    JSON,
+    KINDS,
+    READERS,
+    BodyError,
+    Joined,
+    Rows,
+    read_news,
+)
 from ramify.serve._door import TooLargeError
 from ramify.serve._settings import Settings
 from ramify.serve._trees import Served
@@ -106,15 +115,22 @@ def _keep(file: Any, piece: bytes) -> None:
 
 
 async def insert(
-    served: Served, rows: Rows, settings: Settings, key: str | None, *, patient: bool = False
+    served: Served,
+    rows: Rows | Joined,
+    settings: Settings,
+    key: str | None,
+    *,
+    patient: bool = False,
 ) -> Receipt:
-    """Put rows into a tree; answered when they are on the disk."""
-    width = served.dimension
-    if width is not None and len(rows) and len(rows.vectors[0]) != width:
+    """Put rows or edges into a tree; answered when they are on the disk."""
+    width, vectors = served.dimension, None
+    if isinstance(rows, Rows):
+        vectors = rows.vectors
+    if isinstance(rows, Rows) and width is not None and len(rows) and len(rows.vectors[0]) != width:
         raise BodyError(f"expected vectors of {width} numbers, got {len(rows.vectors[0])}")
     while True:
         try:
-            future = served.tree.submit_add(rows.vectors, **rows.along(), key=key, block=False)
+            future = served.tree.submit_add(vectors, **rows.along(), key=key, block=False)
             break
         except BusyError:
             if not patient:
@@ -142,7 +158,7 @@ async def insert_body(
     key = request.headers.get("idempotency-key")
     kind = kind_of(request)
     if kind == JSON:
-        rows = await run_if_large(request, read_json, await whole_body(request, settings))
+        rows = await run_if_large(request, read_news, await whole_body(request, settings))
         told = await insert(served, rows, settings, key)
         return {"numbers": told.numbers, "version": told.version, "repeated": told.repeated}
     async with body_file(request, settings) as path:

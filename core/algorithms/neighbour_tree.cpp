@@ -77,7 +77,7 @@ void NeighbourTree<Real>::start(const RowStore<Real>& points, std::span<const Ro
                                 const Pulse& pulse, Helpers& helpers) {
   auto made = std::make_unique<State>(dim_, rule_);
   made->lists.begin(points, rows, pulse, helpers);
-  made->update({}, points, rows);
+  made->update({}, points, rows, pulse);
   state_ = std::move(made);
   is_new_ = true;
 }
@@ -110,7 +110,7 @@ void NeighbourTree<Real>::go_on(const RowStore<Real>& points, const Plan& plan,
 /// The graph learns what the lists have.
 template <class Real>
 void NeighbourTree<Real>::State::update(std::span<const Vertex> gone, const RowStore<Real>& points,
-                                        std::span<const RowSlot> rows) {
+                                        std::span<const RowSlot> rows, const Pulse& pulse) {
   std::vector<Vertex> came;
   came.reserve(rows.size());
   for (const RowSlot row : rows) {
@@ -126,7 +126,7 @@ void NeighbourTree<Real>::State::update(std::span<const Vertex> gone, const RowS
     edge.a = vertex[edge.a];
     edge.b = vertex[edge.b];
   }
-  graph.update(gone, came, edges);
+  graph.update(gone, came, edges, pulse);
 }
 
 // --- the tree ---------------------------------------------------------------------------

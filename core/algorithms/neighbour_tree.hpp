@@ -63,7 +63,7 @@ class NeighbourTree final : public Algorithm<Real> {
 
     State(std::size_t dim, const NeighbourRule& rule) : lists(dim, rule), graph(rule.most()) {}
     void update(std::span<const Vertex> gone, const RowStore<Real>& points,
-                std::span<const RowSlot> rows);
+                std::span<const RowSlot> rows, const Pulse& pulse = {});
   };
   /// A cluster that is to be joined with others at 0.
   struct End {

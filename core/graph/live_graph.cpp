@@ -18,11 +18,14 @@ Vertex LiveGraph::announce(std::uint64_t key, std::uint64_t number) {
 }
 
 void LiveGraph::update(std::span<const Vertex> gone, std::span<const Vertex> came,
-                       std::span<const Edge> edges) {
+                       std::span<const Edge> edges, const Pulse& pulse) {
   written_.clear();
   released_.clear();
   Change change = begin(gone, came, edges);
-  for (Level l = 0; l < bands_.count() && !change.empty(); ++l) change = step(l, change);
+  for (Level l = 0; l < bands_.count() && !change.empty(); ++l) {
+    pulse.check();
+    change = step(l, change, pulse);
+  }
   settle_ends(change);
   finish();
 }
@@ -55,7 +58,7 @@ LiveGraph::Change LiveGraph::begin(std::span<const Vertex> gone, std::span<const
 }
 
 /// The merges of a band, where something has changed, and what changes above it.
-LiveGraph::Change LiveGraph::step(Level l, const Change& change) {
+LiveGraph::Change LiveGraph::step(Level l, const Change& change, const Pulse& pulse) {
   for (const Vertex v : change.gone) marks_[v] = kGone;
   for (const Vertex v : change.came) marks_[v] = kCame;
   apply(l, change);
@@ -75,7 +78,7 @@ LiveGraph::Change LiveGraph::step(Level l, const Change& change) {
       stay_single(l, dirty_[components_[c]], out);
       continue;
     }
-    for (Group& group : groups_of(l, c)) {
+    for (Group& group : groups_of(l, c, pulse)) {
       if (group.members.size() == 1)
         stay_single(l, group.members.front(), out);
       else

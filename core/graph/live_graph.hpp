@@ -32,6 +32,7 @@
 #include "graph/bands.hpp"
 #include "graph/graph.hpp"
 #include "graph/graph_hac.hpp"
+#include "pulse.hpp"
 
 namespace ramify {
 
@@ -46,8 +47,9 @@ class LiveGraph {
 
   /// What changes at once: points that go (and their edges with them), points that were announced,
   /// and edges with their new weights, 0 for none. No pair is named twice, and no point that goes.
+  /// Throws Stopped if the pulse says so; the object is good for nothing then.
   void update(std::span<const Vertex> gone, std::span<const Vertex> came,
-              std::span<const Edge> edges);
+              std::span<const Edge> edges, const Pulse& pulse = {});
 
   std::size_t size() const { return points_; }
   bool is_announced(Vertex v) const { return v < marks_.size() && marks_[v] == kCame; }
@@ -161,7 +163,7 @@ class LiveGraph {
   // live_graph.cpp: an update
   Change begin(std::span<const Vertex> gone, std::span<const Vertex> came,
                std::span<const Edge> edges);
-  Change step(Level l, const Change& change);
+  Change step(Level l, const Change& change, const Pulse& pulse);
   void finish();
 
   // live_graph_step.cpp: its parts
@@ -173,7 +175,7 @@ class LiveGraph {
     std::vector<Vertex> members;
     std::vector<Merge> merges;
   };
-  std::vector<Group> groups_of(Level l, std::size_t component);
+  std::vector<Group> groups_of(Level l, std::size_t component, const Pulse& pulse);
   void stay_single(Level l, Vertex v, Change& out);
   void make_group(Level l, Group group, Change& out);
   void list_groups(Level l, const Change& out);

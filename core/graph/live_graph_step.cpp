@@ -11,6 +11,11 @@
 #include "graph/live_graph.hpp"
 
 namespace ramify {
+namespace {
+
+constexpr std::size_t kMergesAtOnce = 256;  // between two looks at the pulse
+
+}  // namespace
 
 /// Lists that were made at this level learn what has changed. Seeds are from where to look for
 /// components that are not what they were; what changes by an edge too light for this band, and
@@ -113,7 +118,8 @@ bool LiveGraph::is_one_component(Level l, Vertex a, Vertex b) {
 }
 
 /// What a component's vertices merge to in this band, by themselves.
-std::vector<LiveGraph::Group> LiveGraph::groups_of(Level l, std::size_t component) {
+std::vector<LiveGraph::Group> LiveGraph::groups_of(Level l, std::size_t component,
+                                                   const Pulse& pulse) {
   const std::size_t first = components_[component], k = components_[component + 1] - first;
   std::vector<std::uint32_t> order(k), ranks(k), counts(k);
   for (std::uint32_t i = 0; i < k; ++i) {
@@ -149,6 +155,7 @@ std::vector<LiveGraph::Group> LiveGraph::groups_of(Level l, std::size_t componen
         merges.push_back({node[a], node[b], kNoNode, mean});
         counts[both] = counts[a] + counts[b];
         node[both] = static_cast<std::uint32_t>(k + merges.size() - 1);
+        if (merges.size() % kMergesAtOnce == 0) pulse.check();
       },
       [&](Vertex v) { done.push_back(node[v]); });
 

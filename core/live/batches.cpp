@@ -8,7 +8,8 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kStep = 256;  // rows that come at once into a large tree
+constexpr std::size_t kStep = 256;    // rows that come at once into a large tree
+constexpr std::size_t kFirst = 2048;  // and into a small one
 
 }  // namespace
 
@@ -28,7 +29,9 @@ std::size_t Live<Real>::rebuild_with(const Batch<Real>& batch, const Pulse& puls
   return count;
 }
 
-/// A batch that has many rows for the tree at once, any other a few rows at a time.
+/// A few rows at a time; and of a batch that has many for the tree three times as many as there
+/// are, so that it can be stopped on the way, and takes a third longer for that at most. The tree
+/// follows from the rows that are there, and not from how they came.
 template <class Real>
 std::size_t Live<Real>::change_in_steps(const Batch<Real>& batch, const Pulse& pulse,
                                         Helpers& helpers) {
@@ -38,7 +41,8 @@ std::size_t Live<Real>::change_in_steps(const Batch<Real>& batch, const Pulse& p
     pulse.rest();
     close_holes_if_many();
     const std::size_t rest = batch.count - done;
-    const std::size_t end = done + (4 * rest > size() ? rest : std::min(rest, kStep));
+    const std::size_t most = 4 * rest > size() ? std::max(kFirst, 3 * size()) : kStep;
+    const std::size_t end = done + std::min(rest, most);
     const std::size_t first = left;
     while (left < batch.leaving.size() && batch.before[left] < end) ++left;
     Batch<Real> step(batch.rows + done * tree_.dim(), end - done);

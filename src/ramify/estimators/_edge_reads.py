@@ -64,8 +64,7 @@ class EdgeReads(ChangingClusterer):
         Parameters
         ----------
         **how : n_clusters, height, max_size, min_size, small, by, texts
-            As of other live trees. A graph tells them of its snapshot, without means; ids of
-            nodes are places in it.
+            As of other live trees. A graph tells them of its snapshot, without means.
 
         Examples
         --------
@@ -116,7 +115,7 @@ class EdgeReads(ChangingClusterer):
         --------
         >>> import ramify
         >>> ramify.LiveGraphHAC().fit(edges=(["a"], ["b"], [0.5])).path("b")
-        array([ 0, -2])
+        array([ 1, -2])
         """
         if self._graph is None:
             return super().path(point)
@@ -157,7 +156,7 @@ class EdgeReads(ChangingClusterer):
         --------
         >>> import ramify
         >>> ramify.LiveGraphHAC().fit(edges=(["a"], ["b"], [0.5])).lca("a", "b")
-        0
+        1
         """
         if self._graph is None:
             return super().lca(i, j)

@@ -16,7 +16,7 @@ from ramify import _core
 from ramify.archive import Array
 from ramify.estimators._edges import MOST_POINTS, read_triple, unit_of, whole_weights
 from ramify.estimators._keys import keys_of_ids
-from ramify.hierarchy import FloatArray, Hierarchy
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy.seam import canonical
 from ramify.ids import Id, Ids, as_array, kind_of, pack, unpack
 
@@ -145,7 +145,8 @@ class GraphStream:
             heights = 1.0 - means * (unit_of(self.max_weight) / self.max_weight)
             rows, sorted_heights = canonical(children, heights)
             numbers = np.array([self._number[one] for one in names], np.int64)
-            self._tree = Hierarchy(rows, sorted_heights, None, as_array(names), numbers)
+            ids = _node_ids(rows, numbers)
+            self._tree = Hierarchy(rows, sorted_heights, ids, as_array(names), numbers)
         return self._tree
 
     def edges(self) -> tuple[Array, Array, FloatArray]:
@@ -229,6 +230,24 @@ class GraphStream:
         graph._number = dict(zip(names, numbers.tolist(), strict=True))
         graph.next_number, graph.version = content["next"], version
         return graph
+
+
+def _node_ids(children: IntArray, numbers: IntArray) -> IntArray:
+    """An id of each merge that stays while its two halves begin with the same points.
+
+    The points of every node have an earliest one, and a merge is where the later of two such is
+    earliest no longer: its number is the merge's id, as in trees of rows. O(n log depth).
+
+    Examples
+    --------
+    >>> _node_ids(np.array([[1, 2], [0, 3]]), np.array([4, 7, 9]))
+    array([9, 7])
+    """
+    first = np.concatenate([np.arange(len(numbers)), children[:, 0]])
+    while not np.array_equal(first[first], first):
+        first = first[first]
+    found: IntArray = numbers[first[children[:, 1]]]
+    return found
 
 
 def plain_list(values: object, what: str) -> list[Any]:

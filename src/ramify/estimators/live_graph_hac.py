@@ -277,7 +277,8 @@ class LiveGraphHAC(OfEdges):
         times : array-like of shape (n,), optional
             When each row happened, as numbers or as dates; needed with ``max_age``.
         progress : bool or callable
-            As of :meth:`OHAC.fit`, of rows. A first batch is taken as a whole or not at all.
+            As of :meth:`OHAC.fit`, of rows. Those that are in when it stops the batch stay, and the
+            tree is theirs.
 
         Returns
         -------

@@ -15,7 +15,7 @@ from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeAlias, Typ
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import whole_number, yes_or_no
+from ramify.checks import whole_number
 from ramify.errors import NoLabelsError
 from ramify.estimators._cut import Cut, read_cut
 from ramify.estimators._groups import GroupReader
@@ -23,7 +23,14 @@ from ramify.estimators._guard import live
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.estimators._sticky import cut_like, wanted_number
-from ramify.estimators._sureness import Assignment, near_others, read_alpha, sureness
+from ramify.estimators._sureness import (
+    Assignment,
+    KnownLive,
+    Levels,
+    judge,
+    near_others,
+    read_sure,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, place_in
 from ramify.jobs import thread_count
@@ -239,7 +246,7 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
-        confidence: bool = False,
+        confidence: Levels = False,
         new: float | None = None,
         n_jobs: int | None = None,
     ) -> Assignment:
@@ -254,10 +261,12 @@ class TreeReader(GroupReader):
         X : array-like of shape (m, d)
         n_clusters, height, max_size, min_size, by : optional
             The cut, as in :meth:`cut`; none for the model's own.
-        confidence : bool, default=False
+        confidence : bool or sequence of int, default=False
             Also say how sure each cluster is: of the stored points of whose ten nearest as many
             are in one cluster, the share that are in that cluster themselves. NaN in a tree of
-            one point.
+            one point. With numbers of clusters, ascending, such as ``(8, 40, 200)``: a column for
+            each of these cuts, which are levels of the row's path; it never rises from one to the
+            next.
         new : float, optional
             Also say which rows are something new, with this share of false alarms: rows that are
             farther from the nearest point of their cluster than all but this share of the cluster's
@@ -287,13 +296,10 @@ class TreeReader(GroupReader):
         """
         tree = self._fitted()
         cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
-        sure, alpha = yes_or_no("confidence", confidence), None if new is None else read_alpha(new)
+        sure, alpha = read_sure(confidence, new, lambda k: self._cut(tree, k, None, None, None, by))
         rows, threads = self._read_more(X, tree), thread_count(n_jobs, none=1)
         found = Assignment(*tree.assign(rows, cut, threads, codes=True))
-        if sure or alpha is not None:
-            how_sure, found.new = sureness(tree, rows, cut, threads, alpha)
-            found.confidence = how_sure if sure else None
-        return found
+        return judge(found, KnownLive(tree), rows, cut, sure, alpha, threads)
 
     # --- clusters -----------------------------------------------------------------
 

@@ -123,8 +123,8 @@ def _function(said: str, module: str, name: str) -> _Embed:
         found = getattr(import_module(module), name, None)
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"{said}: there is no module {error.name!r} here; expected a file of this folder, or an "
-            f"installed package"
+            f"{said}: there is no module {error.name!r} here; expected a file of this folder, or "
+            f"an installed package"
         ) from None
     finally:
         sys.path.remove(os.getcwd())

@@ -94,9 +94,9 @@ def embedder(name: str | os.PathLike[str]) -> Embedder:
     """
     said = os.fspath(name)
     module, colon, function = said.partition(":")
-    if colon and not Path(said).exists():
-        if module.replace(".", "").isidentifier() and function.isidentifier():
-            return Embedder(said, _function(said, module, function))
+    names = module.replace(".", "").isidentifier() and function.isidentifier()
+    if colon and names and not Path(said).exists():
+        return Embedder(said, _function(said, module, function))
     known = {"sentence_transformers": _transformer, "fastembed": _fast}
     here = {one: load for one, load in known.items() if find_spec(one) is not None}
     if not here:

@@ -93,6 +93,15 @@ def ranked_neighbours(lists: Annotated[NDArray[numpy.uint32], dict(shape=(None, 
     The same as one share from 0 to 1, where what comes early in the lists counts more.
     """
 
+@overload
+def nearest_rows(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, unit: bool, threads: int, report: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]: ...
+
+@overload
+def nearest_rows(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, unit: bool, threads: int, report: object | None = None) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+    """
+    The k nearest others of each row, squared distances, and a key of each row: as a live tree of these rows has them. Of rows equally far the smaller key, then the earlier row. 2^32 - 1 is no row.
+    """
+
 def bit_neighbours(rows: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)], columns: int, metric: str, k: int, first: int, last: int, ranks: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
     """
     The k nearest others of rows first to last, of rows of bits in words of 64, and how far they are; of equal distances the smaller rank. 2^32 - 1 is no point.

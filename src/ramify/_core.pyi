@@ -78,6 +78,11 @@ def best_frontier(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2)
     Of all cuts into so many clusters the best: gains of what is undone, prizes of clusters.
     """
 
+def best_by_modularity(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], resolution: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], float]:
+    """
+    Of all cuts the best by modularity on a graph of the leaves: its nodes, and how good it is.
+    """
+
 def graph_hac(n: int, a: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], linkage: str, ranks: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], report: object | None = None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     HAC of a graph: children, and what was between them in the weights' unit. A pair's largest weight counts; `ranks` break ties.

@@ -516,7 +516,7 @@ def test_cut_writes_the_labels_of_a_cut(words, options, tree):
 
 def test_cut_by_modularity_is_that_of_the_model(tree):
     model = ramify.load(tree)
-    for words, resolution in ((), 1.0), (("--resolution", "3"), 3.0):
+    for words, resolution in ((), None), (("--resolution", "3"), 3.0):
         found = rows_of(done("cut", tree, "--by", "modularity", *words).out)
         wanted = model.cut(by="modularity", resolution=resolution)
         assert [int(row["label"]) for row in found] == wanted.tolist()

@@ -330,7 +330,7 @@ class TreeEditor(TreeTracker):
         like: Like | None = None,
         stickiness: float = STICKINESS,
         by: WayOfLive = "height",
-        resolution: float = 1.0,
+        resolution: float | None = None,
     ) -> IntArray:
         """Label every point with its cluster; pairs that must be apart are. O(n).
 
@@ -352,8 +352,8 @@ class TreeEditor(TreeTracker):
             that keeps near neighbours together best, which says itself how many clusters there are.
             As in :meth:`Hierarchy.cut`, on the rows as the model stores them. Not if points must
             be apart.
-        resolution : float, default=1.0
-            By modularity: the larger, the more clusters.
+        resolution : float, optional
+            By modularity: the larger, the more clusters. By default the steadiest.
 
         Returns
         -------

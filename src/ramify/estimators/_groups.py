@@ -16,11 +16,12 @@ from ramify.hierarchy import (
     Ground,
     Hierarchy,
     IntArray,
+    Layers,
     Levels,
     Points,
     SuggestedCut,
 )
-from ramify.hierarchy.seam import By, MetricName, Texts, texts_for
+from ramify.hierarchy.seam import LEAST, MOST, By, MetricName, Texts, texts_for
 from ramify.ids import as_array
 
 
@@ -43,7 +44,7 @@ class GroupReader:
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
         by: By = "height",
-        resolution: float = 1.0,
+        resolution: float | None = None,
         texts: Texts | None = None,
     ) -> Clusters:
         """The clusters of a cut of the tree as it is now, as cluster objects with an id.
@@ -139,6 +140,42 @@ class GroupReader:
             for count, level in zip(n_clusters, levels, strict=True):
                 level._stable = _stable_ids(live, Cut("n_clusters", count, min_size), moment, level)
         return Levels(levels)
+
+    @live
+    def layers(
+        self, *, most: int = MOST, min_size: int = LEAST, texts: Texts | None = None
+    ) -> Layers:
+        """The few levels at which clusters last, whatever least size one asks for. O(n d).
+
+        As :meth:`Hierarchy.layers`, of the tree as it is now.
+
+        Parameters
+        ----------
+        most, min_size : optional
+            As in :meth:`Hierarchy.layers`.
+        texts : optional
+            As in :meth:`clusters`.
+
+        Returns
+        -------
+        Layers
+
+        Examples
+        --------
+        >>> import ramify
+        >>> X = [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0], [50.0], [51.0], [52.0]]
+        >>> layers = ramify.OHAC().fit(X).layers()
+        >>> layers, [cluster.size for cluster in layers[0]]
+        (<Layers: 3 clusters>, [3, 3, 3])
+        """
+        live = self._fitted()
+        words = None if texts is None else _texts(live, texts)
+        tree, points, rows, *_ = moment = moment_of(live)
+        found = tree.layers(rows, most=most, min_size=min_size, metric=self._rows_by)
+        levels = [_named(_of_points(level, points, words), live) for level in found]
+        for size, level in zip(found.min_sizes.tolist(), levels, strict=True):
+            level._stable = _stable_ids(live, Cut("min_size", size), moment, level)
+        return Layers(levels, found.min_sizes, found.persistence)
 
     @live
     def suggest_cuts(

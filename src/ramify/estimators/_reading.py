@@ -243,7 +243,7 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
-        resolution: float = 1.0,
+        resolution: float | None = None,
         confidence: Levels = False,
         new: float | None = None,
         n_jobs: int | None = None,
@@ -312,7 +312,7 @@ class TreeReader(GroupReader):
         like: Like | None = None,
         stickiness: float = STICKINESS,
         by: WayOfLive = "height",
-        resolution: float = 1.0,
+        resolution: float | None = None,
     ) -> IntArray:
         """Label every point so far with its cluster, in any cut of the tree as it is now.
 
@@ -334,8 +334,8 @@ class TreeReader(GroupReader):
             that keeps near neighbours together best, which says itself how many clusters there are.
             As in :meth:`Hierarchy.cut`, on the rows as the model stores them; by modularity the
             search for all neighbours, once after a change, is what it costs.
-        resolution : float, default=1.0
-            By modularity: the larger, the more clusters.
+        resolution : float, optional
+            By modularity: the larger, the more clusters. By default the steadiest.
 
         Returns
         -------
@@ -368,7 +368,7 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
-        resolution: float = 1.0,
+        resolution: float | None = None,
     ) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points, without labelling all.
 
@@ -489,7 +489,7 @@ class TreeReader(GroupReader):
         max_size: object,
         min_size: object = None,
         by: object = "height",
-        resolution: object = 1.0,
+        resolution: object = None,
     ) -> Cut:
         """The cut that a call asks for, or the model's own."""
         asked = {

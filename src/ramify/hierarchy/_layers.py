@@ -171,7 +171,7 @@ def layers_of(tree: Tree, most: object, min_size: object) -> list[Layer]:
     >>> import ramify
     >>> tree = ramify.HAC().fit([[0.0], [1.0], [9.0], [10.0]]).hierarchy()
     >>> layers_of(tree, 6, 2)
-    [Layer(min_size=2, n_clusters=2, persistence=1.0)]
+    [Layer(min_size=2, n_clusters=2, persistence=2.0)]
     """
     least = whole_number("min_size", min_size)
     few = whole_number("most", most)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ramify.journal.seam import plain_name, plain_node
-from ramify.serve._trees import Served
+from ramify.serve._served import Served
 
 _BIGGEST = 2**53  # beyond, JSON's readers differ
 

@@ -28,7 +28,7 @@ from starlette.responses import Response
 from ramify.errors import HistoryError
 from ramify.serve import _answers
 from ramify.serve._door import LOG
-from ramify.serve._trees import Served
+from ramify.serve._served import Served
 
 #: What waits for a follower, at most, before it is dropped.
 _MOST_FRAMES, _MOST_BYTES = 256, 8 << 20

@@ -55,8 +55,8 @@ def replaced(X):
 def moved(X):
     model = forgotten(X)
     one, other = (cluster.node_id for cluster in model.clusters(n_clusters=6)[:2])
-    model.move(one, under=other)
-    model.must_link(*model.point_numbers_[[0, -1]].tolist())
+    model.edit.move(one, under=other)
+    model.edit.must_link(*model.point_numbers_[[0, -1]].tolist())
     return model
 
 
@@ -164,11 +164,11 @@ def test_questions_about_points_take_and_give_arrival_numbers(name):
         assert tree.point_numbers[place] == leaf <= point
         assert leaf in there
         assert model.path_code(point) == tree.path_code(place)
-        assert model.depth(point) == tree.depths()[place] == len(model.path(point)) - 1
+        assert tree.depths()[place] == len(model.path(point)) - 1
         above = int(model.path(point)[-2])
         assert leaf in model.leaves(above)
         assert set(model.leaves(above).tolist()) <= there
-        shown = model.representatives(above)
+        shown = model.hierarchy().representatives(model.hierarchy().node_of(above), model.points())
         assert set(shown.tolist()) <= set(model.leaves(above).tolist())
 
 
@@ -213,7 +213,7 @@ def test_places_are_refused_where_numbers_are_meant():
     X = stream(np.random.default_rng(0))
     model = forgotten(X)
     tree, gone = model.hierarchy(), next(i for i in range(N) if i not in model.point_numbers_)
-    for ask in (model.path, model.path_code, model.depth, lambda i: model.nearest(points=i)):
+    for ask in (model.path, model.path_code, lambda i: model.nearest(points=i)):
         with pytest.raises(LookupError):
             ask(gone)
     for ask in (model.leaf_of, model.forget):
@@ -238,8 +238,8 @@ def test_places_are_refused_where_numbers_are_meant():
 def test_points_that_must_be_apart_are_given_to_cut_by_number():
     model = forgotten(stream(np.random.default_rng(0)))
     one, other = model.nearest(points=model.point_numbers_[:1])[0][0], model.point_numbers_[0]
-    model.cannot_link(int(one), int(other))
-    labels = model.hierarchy().cut(n_clusters=30, apart=model.edits().apart)
+    model.edit.cannot_link(int(one), int(other))
+    labels = model.hierarchy().cut(n_clusters=30, apart=model.edit.list().apart)
     assert labels.tolist() == model.cut(n_clusters=30).tolist()
     places = [model.hierarchy().place_of(int(i)) for i in (one, other)]
     assert labels[places[0]] != labels[places[1]]
@@ -251,7 +251,7 @@ def test_a_forgotten_point_is_not_named():
     model = OHAC(duplicates="count", n_clusters=2, history=9).fit(rows, ids=ids)
     old, version = model.hierarchy(), model.version
     leaf = int(model.path("first")[-1])
-    model.rename(leaf, "zeros")
+    model.edit.rename(leaf, "zeros")
     model.forget("first")
     assert model.nearest([[0.1]])[0].tolist() == model.assign([[0.1]]).points.tolist() == [1]
     assert [model.leaf_of(one) for one in ("repeat", "last")] == [1, 1]
@@ -265,8 +265,8 @@ def test_a_forgotten_point_is_not_named():
     assert model.path("repeat")[-1] == leaf == model.hierarchy().leaf_numbers[0] - 1
     assert model.clusters()[0].name == "zeros"
     assert model.hierarchy() == old
-    model.move(leaf, under=model.clusters()[1])
-    changes = model.changes(since=version)
+    model.edit.move(leaf, under=model.clusters()[1])
+    changes = model.past.changes(since=version)
     assert changes.leaf_points.tolist() == [1]
     assert changes.leaf_ids.tolist() == ["repeat"]
     now = changes.apply(old)
@@ -407,7 +407,9 @@ def test_a_server_shows_the_payloads_of_the_points_that_it_names(tmp_path):
         assert tree.path("T33")[-1] == -1 - 33
         right([tree.point("T33")])
         right([hit._asdict() for hit in tree.search("text33")])
-        assert tree.changes(since=0).inserted.tolist() == [i for i in range(N) if i >= 60 or i % 2]
+        assert tree.past.changes(since=0).inserted.tolist() == [
+            i for i in range(N) if i >= 60 or i % 2
+        ]
         whole = tree.export()
         assert whole["ids"] == [f"T{i}" for i in whole["points"]]
 
@@ -473,8 +475,8 @@ def test_names_of_lost_nodes_are_not_kept_for_ever(monkeypatch):
     model = OHAC(window=8)
     for i, row in enumerate(stream(np.random.default_rng(0))):
         number = model.insert(row)
-        model.rename(-1 - number, f"name{i}")
-    said = model.edits()
+        model.edit.rename(-1 - number, f"name{i}")
+    said = model.edit.list()
     assert said.lost_names == {-1 - i: f"name{i}" for i in range(N - 11, N - 8)}
     assert len(said.names) == 8
 
@@ -492,9 +494,9 @@ def test_a_leaf_that_was_merged_and_left_can_be_loaded(tmp_path):
 def test_a_snapshot_says_why_it_does_not_know_a_repeat():
     """Pairs of a model may name any point, and a snapshot knows the first of each leaf."""
     model = ramify.OHAC(duplicates="count").fit([[0.0], [0.0], [9.0]])
-    model.cannot_link(1, 2)
+    model.edit.cannot_link(1, 2)
     with pytest.raises(IndexError, match=r"leaves stand for several points.*cut the model"):
-        model.hierarchy().cut(n_clusters=2, apart=model.edits().apart)
+        model.hierarchy().cut(n_clusters=2, apart=model.edit.list().apart)
     assert model.cut(n_clusters=2).tolist() == [0, 0, 1]
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ramify.estimators.stream import PointStream
 from ramify.journal import DurableTree
 from ramify.serve._lists import Listed
 from ramify.serve._trees import Served
 from ramify.serve._view import Block, Still, blocks, heads, node_facts
-from ramify.tree import PointStream, of_one_version
+from ramify.tree import of_one_version
 
 FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
 

@@ -211,7 +211,7 @@ def test_who_was_not_asked_to_remember_says_so():
         with pytest.raises(HistoryError, match="set history="):
             ask()
     with pytest.raises(HistoryError, match="anew"):
-        ramify.BIRCH().fit([[0.0], [4.0]]).changes(since=1)
+        ramify.BIRCH().fit([[0.0], [4.0]]).past.changes(since=1)
     with pytest.raises(ValueError, match="history=-1"):
         OHAC(history=-1).fit([[0.0]])
     assert model.version == 2
@@ -489,3 +489,14 @@ def test_a_budget_that_does_not_track_members_is_replayed(story):
         same_snapshot(found.apply(old), model.hierarchy())
         assert found.inserted.tolist() == list(range(before, came))
         assert len(found.forgotten) == 0
+
+
+def test_a_point_that_came_into_a_leaf_and_left_in_between_shrank_what_it_had_never_been_in():
+    model = OHAC(history=9, duplicates="count").fit([[0.0], [1.0], [5.0]])
+    night = model.version
+    model.partial_fit([[1.0], [0.0]])
+    evening = model.version
+    model.forget(3)
+    found = model.past.changes(since=night)
+    assert (found.grown.tolist(), found.shrunk.tolist()) == ([0, 1], [])
+    assert model.past.changes(since=evening).shrunk.tolist() == [0, 1]

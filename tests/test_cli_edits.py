@@ -39,8 +39,8 @@ def test_edits_are_those_of_python(tree, tmp_path):
     assert facts["held"] == [node]
     assert "refunds" in done("edit", tree).out
     done("edit", tree, "release", node, "-o", tmp_path / "other")
-    assert ramify.load(tmp_path / "other").edits().held.tolist() == []
-    assert ramify.load(tree).edits().held.tolist() == [node]
+    assert ramify.load(tmp_path / "other").edit.list().held.tolist() == []
+    assert ramify.load(tree).edit.list().held.tolist() == [node]
     done("edit", tree, "rename", node, "")
     done("edit", tree, "unlink", "T1", "T2")
     assert done("edit", tree, "--json").json()["names"] == {}

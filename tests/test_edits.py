@@ -12,16 +12,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import ramify
 from ramify import HAC, OHAC, OTD, PERCH, NaiveNN
+from tests.every import leaf_of
 from tests.oracles.edits import EditedOhac
 from tests.oracles.recount import core_of, recount_moments
 from tests.strategies import examples
 
 X = np.random.default_rng(0).normal(size=(60, 3))
-
-
-def leaf_of(model, point):
-    """The number of the earliest point that is in the leaf of this one."""
-    return int(model._live.leaf_of(np.array([point]), by_first=True)[0])
 
 
 def numbers_below(model, id):

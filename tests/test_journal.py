@@ -25,7 +25,7 @@ from ramify.journal import (
 )
 from tests.chaos.stream import KINDS, operate
 from tests.commands import done, fails
-from tests.every import ONLINE
+from tests.every import ONLINE, leaf_of
 
 OPTIONS = {
     "window": lambda: ramify.OHAC(window=40),
@@ -229,7 +229,7 @@ def test_marks_say_how_far_a_source_was_read(tmp_path):
 def test_what_a_tree_refuses_changes_nothing_then_and_later(tmp_path):
     tree = ramify.open(tmp_path / "a", ramify.OHAC(max_leaves=5))
     tree.partial_fit(np.random.default_rng(0).normal(size=(20, 2)), ids=range(20))
-    merged = next(one for one in range(20) if tree.leaf_of(one) != one)
+    merged = next(one for one in range(20) if leaf_of(tree.model, one) != one)
     with pytest.raises(ValueError, match="cannot leave alone"):
         tree.forget(merged)
     for bad in ([[np.nan, 1.0]], [[1.0]], [["x", "y"]]):

@@ -228,8 +228,8 @@ def test_a_file_of_before_has_its_names():
     from ramify.estimators._saved import from_saved
 
     old = from_saved(OHAC, content, arrays)
-    assert old.edits().names == {cluster.node_id: "odd"}
-    assert old.edits().lost_names == {10**6: "gone"}
+    assert old.edit.list().names == {cluster.node_id: "odd"}
+    assert old.edit.list().lost_names == {10**6: "gone"}
     old.partial_fit(two_topics(20, seed=1))
     assert old.clusters(n_clusters=2).names == [None, "odd"]
 

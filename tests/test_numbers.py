@@ -18,6 +18,7 @@ import ramify
 from ramify import OHAC, OTD, NaiveNN
 from ramify.plot import explore
 from tests.commands import done
+from tests.every import leaf_of
 from tests.strategies import examples
 
 N = 90
@@ -39,7 +40,7 @@ def forgotten(X, weights=None, **options):
 def firsts_forgotten(X, kind=OHAC, **options):
     """Of every second leaf that stands for several points, the first one goes."""
     model = kind(duplicates="count", **options).partial_fit(X[:60])
-    leaf = np.array([model.leaf_of(i) for i in range(60)])
+    leaf = np.array([leaf_of(model, i) for i in range(60)])
     several = [one for one in np.unique(leaf).tolist() if (leaf == one).sum() > 1]
     model.forget(several[::2])
     return model.partial_fit(X[60:])
@@ -160,7 +161,7 @@ def test_questions_about_points_take_and_give_arrival_numbers(name):
     assert model.cluster_of(numbers, n_clusters=6)[0].tolist() == [*labels.values()]
     names = numbers.tolist() if c.ids is None else c.ids
     for point, name in [*zip(numbers.tolist(), names, strict=True)][::7]:
-        leaf, place = model.leaf_of(name), tree.node_of(int(model.path(point)[-1]))
+        leaf, place = leaf_of(model, name), tree.node_of(int(model.path(point)[-1]))
         assert tree.point_numbers[place] == leaf <= point
         assert leaf in there
         assert model.path_code(point) == tree.path_code(place)
@@ -216,7 +217,7 @@ def test_places_are_refused_where_numbers_are_meant():
     for ask in (model.path, model.path_code, lambda i: model.nearest(points=i)):
         with pytest.raises(LookupError):
             ask(gone)
-    for ask in (model.leaf_of, model.forget):
+    for ask in (lambda point: leaf_of(model, point), model.forget):
         with pytest.raises(KeyError, match=f"there is no point {gone}"):
             ask(gone)
     with pytest.raises(LookupError):
@@ -254,7 +255,7 @@ def test_a_forgotten_point_is_not_named():
     model.edit.rename(leaf, "zeros")
     model.forget("first")
     assert model.nearest([[0.1]])[0].tolist() == model.assign([[0.1]]).points.tolist() == [1]
-    assert [model.leaf_of(one) for one in ("repeat", "last")] == [1, 1]
+    assert [leaf_of(model, one) for one in ("repeat", "last")] == [1, 1]
     assert model.leaves(int(model.path("repeat")[0])).tolist() == [1, 2]
     assert model.hierarchy().names.tolist() == ["repeat", "far"]
     assert model.clusters()[0].members.tolist() == [1, 3]
@@ -294,7 +295,7 @@ def test_a_leaf_is_called_by_the_earliest_point_that_is_in_it(data, kind, window
         if data.draw(st.integers(0, 4)) == 0:
             model = pickle.loads(pickle.dumps(model))
         first = {value: min(i for i in there if there[i] == value) for value in there.values()}
-        assert {i: model.leaf_of(i) for i in there} == {i: first[v] for i, v in there.items()}
+        assert {i: leaf_of(model, i) for i in there} == {i: first[v] for i, v in there.items()}
         tree = model.hierarchy()
         assert set(tree.point_numbers.tolist()) == set(first.values())
         rows = np.array([[float(value)] for value in there.values()])

@@ -76,12 +76,12 @@ class TreeEdits(Protocol):
     --------
     >>> import ramify
     >>> tree = ramify.OHAC().fit([[0.0], [1.0], [9.0], [8.0]])
-    >>> tree.edit.rename(tree.lca(2, 3), "refunds")
     >>> tree.edit.must_link(0, 1)
     >>> tree.edit.cannot_link(0, 2)
     >>> tree.edit.unlink(0, 2)
     >>> tree.edit.move(-3, under=tree.lca(0, 1))
     >>> tree.edit.release(tree.edit.list().held[0])
+    >>> tree.edit.rename(-4, "refunds")
     >>> tree.edit.list().names
     {-4: 'refunds'}
     """

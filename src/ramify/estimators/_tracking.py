@@ -84,7 +84,7 @@ class Tracker(Aspect):
             return self._everything(tree)
         past, before, after = self._steps_since(tree, since)
         old = past.part(before, touched(after))
-        return self._with_ids(tree, net_changes(old, after, since, past.newest))
+        return with_ids(tree, net_changes(old, after, since, past.newest))
 
     @alone
     def dirty(
@@ -221,15 +221,17 @@ class Tracker(Aspect):
         absorbed = members[members[:, 0] != members[:, 1]]
         told = whole.points, none, none, families, whole.values, whole.points, whole.weights
         step = Step(version, *told, numbers, none.reshape(0, 2), absorbed)
-        return self._with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
+        return with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
 
-    def _with_ids(self, tree: Live, changes: Changes) -> Changes:
-        leaves, known = changes.leaves, tree.known_ids()
-        if tree.settings.options.tracks_members:
-            still = tree.hierarchy()
-            leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
-            changes = replace(changes, leaf_points=leaves)
-        if known is None:
-            return changes
-        ids = known.array_of(changes.inserted.tolist())
-        return replace(changes, ids=ids, leaf_ids=known.array_of(leaves.tolist()))
+
+def with_ids(tree: Live, changes: Changes) -> Changes:
+    """The same with ids of the points, where these have any."""
+    leaves, known = changes.leaves, tree.known_ids()
+    if tree.settings.options.tracks_members:
+        still = tree.hierarchy()
+        leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
+        changes = replace(changes, leaf_points=leaves)
+    if known is None:
+        return changes
+    ids = known.array_of(changes.inserted.tolist())
+    return replace(changes, ids=ids, leaf_ids=known.array_of(leaves.tolist()))

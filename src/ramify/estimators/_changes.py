@@ -368,9 +368,8 @@ def in_full(old: Families, new: Families, steps: list[Step]) -> list[tuple[Shape
     absorbed = _points(steps).absorbed
     now = {-1 - one: -1 - leaf for one, leaf in absorbed.tolist()}
     left = np.concatenate([np.empty((0, 2), np.int64), *(step.left for step in steps)])
-    left = left[
-        ~np.isin(left[:, 0], concatenated([step.came for step in steps]))
-    ]  # those came since
+    came = concatenated([step.came for step in steps])
+    left = left[~np.isin(left[:, 0], came)]  # who came in between was in nothing before
     stay = np.isin(left[:, 1], absorbed[:, 0]) | np.isin(-1 - left[:, 1], new.children)
     # A leaf may bear the number of a point that has left it, so these have other ids.
     then = {_GONE - one: -1 - leaf for one, leaf in left[stay].tolist()}

@@ -4,12 +4,12 @@
 Functions of a model, which has them as its methods (_reading.py).
 """
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify.estimators._cut import Cut
+from ramify.estimators._cut import Cut, WayOfLive
 from ramify.estimators._guard import alone, live
 from ramify.estimators._live import Live
 from ramify.estimators._sticky import cut_like, sticky_ids, wanted_number
@@ -18,9 +18,6 @@ from ramify.hierarchy.seam import STICKINESS, Like
 
 if TYPE_CHECKING:
     from ramify.estimators._reading import TreeReader
-
-#: What a cut of a live tree goes by.
-WayOfLive: TypeAlias = Literal["height", "variance"]
 
 
 def cut(
@@ -33,6 +30,7 @@ def cut(
     like: Like | None = None,
     stickiness: float = STICKINESS,
     by: WayOfLive = "height",
+    resolution: float = 1.0,
 ) -> IntArray:
     """Label every point so far with its cluster, in any cut of the tree as it is now.
 
@@ -51,10 +49,15 @@ def cut(
         With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
         in :meth:`Hierarchy.cut`. What this gave is good for the next time, also
         when points have left meanwhile; ``like=()`` begins. Not if points must be apart.
-    by : {"height", "variance"}, default="height"
+    by : {"height", "variance", "modularity"}, default="height"
         ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
-        clusters tight, as in :meth:`Hierarchy.cut`, on the rows as the model stores them.
-        Not if points must be apart.
+        clusters tight. ``"modularity"``, with nothing else: of all cuts of the tree the one
+        that keeps near neighbours together best, which says itself how many clusters there are.
+        As in :meth:`Hierarchy.cut`, on the rows as the model stores them; by modularity the
+        search for all neighbours, once after a change, is what it costs. Not if points must be
+        apart.
+    resolution : float, default=1.0
+        By modularity: the larger, the more clusters.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def cut(
     StickyLabels([0, 0, 1, 2, 3, 0], price=33.58%, moved=0, plainly=2)
     """
     tree = model._fitted()
-    cut = model._cut(tree, n_clusters, height, max_size, min_size, by)
+    cut = model._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
     if len(tree.apart()) == 0:
         return _cut_plainly(model, tree, cut, like, stickiness, by)
     if like is not None:
@@ -137,6 +140,7 @@ def cluster_of(
     max_size: int | None = None,
     min_size: int | None = None,
     by: WayOfLive = "height",
+    resolution: float = 1.0,
 ) -> tuple[IntArray, IntArray]:
     """Label and node id of the clusters of some points, without labelling all.
 
@@ -144,7 +148,7 @@ def cluster_of(
     ----------
     points : array-like of int or of str
         Arrival numbers, or ids if those are text.
-    n_clusters, height, max_size, min_size, by : optional
+    n_clusters, height, max_size, min_size, by, resolution : optional
         The cut, as in :meth:`cut`; none for the model's own.
 
     Returns
@@ -160,7 +164,7 @@ def cluster_of(
     array([1, 2])
     """
     tree = model._fitted()
-    cut = model._cut(tree, n_clusters, height, max_size, min_size, by)
+    cut = model._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
     return tree.cluster_of(numbers_of(tree, points), cut)
 
 

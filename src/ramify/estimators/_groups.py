@@ -38,6 +38,7 @@ def clusters(
     min_size: int | None = None,
     small: Literal["join", "noise"] = "join",
     by: By = "height",
+    resolution: float = 1.0,
     texts: Texts | None = None,
 ) -> Clusters:
     """The clusters of a cut of the tree as it is now, as cluster objects with an id.
@@ -48,7 +49,7 @@ def clusters(
 
     Parameters
     ----------
-    n_clusters, height, max_size, min_size, small, by : optional
+    n_clusters, height, max_size, min_size, small, by, resolution : optional
         The cut, as in :meth:`Hierarchy.cut`; none for the model's own.
     texts : sequence or mapping of str, optional
         For keywords: a text for each point that is there, in the order of ``labels_``; or
@@ -79,7 +80,7 @@ def clusters(
     if by == "stability":
         given: dict[str, Any] = options | {"min_size": min_size}
     else:
-        cut = model._cut(tree, **options, min_size=min_size, by=by)
+        cut = model._cut(tree, **options, min_size=min_size, by=by, resolution=resolution)
         if not cut.joins and small == "join":
             return _clusters(model, tree, cut, words)
         given = cut.options

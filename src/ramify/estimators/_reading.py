@@ -15,16 +15,23 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import whole_number, yes_or_no
+from ramify.checks import whole_number
 from ramify.errors import NoLabelsError
 from ramify.estimators import _cutting, _groups
 from ramify.estimators._anchors import Found
-from ramify.estimators._cut import Cut, read_cut
+from ramify.estimators._cut import Cut, WayOfLive, read_cut
 from ramify.estimators._guard import live
 from ramify.estimators._live import Live
 from ramify.estimators._notes import Notes
 from ramify.estimators._options import check_cut, check_history
-from ramify.estimators._sureness import Assignment, near_others, read_alpha, sureness
+from ramify.estimators._sureness import (
+    Assignment,
+    KnownLive,
+    Levels,
+    judge,
+    near_others,
+    read_sure,
+)
 from ramify.estimators._tracking import Tracker
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy.seam import place_in
@@ -281,8 +288,9 @@ class TreeReader:
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
-        by: _cutting.WayOfLive = "height",
-        confidence: bool = False,
+        by: WayOfLive = "height",
+        resolution: float = 1.0,
+        confidence: Levels = False,
         new: float | None = None,
         n_jobs: int | None = None,
     ) -> Assignment:
@@ -295,12 +303,14 @@ class TreeReader:
         Parameters
         ----------
         X : array-like of shape (m, d)
-        n_clusters, height, max_size, min_size, by : optional
+        n_clusters, height, max_size, min_size, by, resolution : optional
             The cut, as in :meth:`cut`; none for the model's own.
-        confidence : bool, default=False
+        confidence : bool or sequence of int, default=False
             Also say how sure each cluster is: of the stored points of whose ten nearest as many
             are in one cluster, the share that are in that cluster themselves. NaN in a tree of
-            one point.
+            one point. With numbers of clusters, ascending, such as ``(8, 40, 200)``: a column for
+            each of these cuts, which are levels of the row's path; it never rises from one to the
+            next.
         new : float, optional
             Also say which rows are something new, with this share of false alarms: rows that are
             farther from the nearest point of their cluster than all but this share of the cluster's
@@ -329,14 +339,11 @@ class TreeReader:
         (array([1., 1., 1.]), array([False, False,  True]))
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
-        sure, alpha = yes_or_no("confidence", confidence), None if new is None else read_alpha(new)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
+        sure, alpha = read_sure(confidence, new, lambda k: self._cut(tree, k, None, None, None, by))
         rows, threads = self._read_more(X, tree), thread_count(n_jobs, none=1)
         found = Assignment(*tree.assign(rows, cut, threads, codes=True))
-        if sure or alpha is not None:
-            how_sure, found.new = sureness(tree, rows, cut, threads, alpha)
-            found.confidence = how_sure if sure else None
-        return found
+        return judge(found, KnownLive(tree), rows, cut, sure, alpha, threads)
 
     # --- clusters: _cutting.py and _groups.py ------------------------------------------
 
@@ -433,6 +440,7 @@ class TreeReader:
         max_size: object,
         min_size: object = None,
         by: object = "height",
+        resolution: object = 1.0,
     ) -> Cut:
         """The cut that a call asks for, or the model's own."""
         asked = {
@@ -441,5 +449,5 @@ class TreeReader:
             "max_size": max_size,
             "min_size": min_size,
         }
-        found = read_cut(asked, len(tree), by)
+        found = read_cut(asked, len(tree), by, resolution)
         return self._own_cut(tree) if found is None else found

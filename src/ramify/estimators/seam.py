@@ -26,7 +26,16 @@ from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._sharing import Sharing
 from ramify.estimators._skipping import ZeroRows, skipped_rows
 from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
-from ramify.estimators._sureness import Assignment
+from ramify.estimators._sureness import (
+    Asked,
+    Assignment,
+    Levels,
+    judge,
+    read_alpha,
+    read_levels,
+    read_sure,
+    spread,
+)
 from ramify.estimators._tracking import DirtyClusters
 
 __all__ = [
@@ -36,6 +45,7 @@ __all__ = [
     "BY_NAME",
     "CUT",
     "FREE",
+    "Asked",
     "Assignment",
     "ChangingClusterer",
     "Cut",
@@ -46,6 +56,7 @@ __all__ = [
     "Identity",
     "Joined",
     "Labelled",
+    "Levels",
     "Linkage",
     "Moment",
     "Notes",
@@ -62,17 +73,22 @@ __all__ = [
     "families_of",
     "from_saved",
     "hierarchy_of",
+    "judge",
     "labelled",
     "net_changes",
     "no_tree",
     "parameters_of",
     "plain_settings",
     "possible",
+    "read_alpha",
     "read_cut",
+    "read_levels",
+    "read_sure",
     "read_times",
     "read_weights",
     "replay",
     "skipped_rows",
+    "spread",
     "step_of",
     "touched",
     "unchanged_labels",

@@ -282,6 +282,37 @@ def test_rows_belong_to_the_same_clusters(pair, cut):
             assert one.tolist() == two.tolist()
 
 
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: "+".join(cut) or "own")
+@pytest.mark.parametrize("sure", [True, False, (2, 5, 9)], ids=str)
+def test_all_are_as_sure_where_rows_belong_and_what_is_new(pair, cut, sure):
+    live, other = pair
+    X = np.vstack([stream()[0][::9] + 0.4, [[99.0, 0.0, -70.0]]])
+    mine, theirs = (
+        home.assign(X, **cut, confidence=sure, new=0.1 if sure is not True else None)
+        for home in (live, other)
+    )
+    if sure is not False:
+        assert theirs.confidence.tolist() == mine.confidence.tolist()
+        assert mine.confidence.shape == ((8,) if sure is True else (8, 3))
+    if sure is not True:
+        assert theirs.new.tolist() == mine.new.tolist()
+        assert mine.new[-1]
+    assert (theirs.confidence is None, theirs.new is None) == (sure is False, sure is True)
+    assert theirs.labels.tolist() == other.assign(X, **cut).labels.tolist()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_bad_questions_of_how_sure_are_refused_alike(homes, home):
+    for asked, says in (
+        ({"confidence": "yes"}, "expected True, False, or numbers"),
+        ({"confidence": [5, 2]}, "ascending"),
+        ({"confidence": [2, 999]}, "number of points"),
+        ({"new": 1.5}, "share of false alarms"),
+    ):
+        with pytest.raises((TypeError, ValueError, ramify.client.RemoteError), match=says):
+            homes[home].assign(stream()[0][:2], n_clusters=3, **asked)
+
+
 def test_the_paths_are_the_same(pair):
     live, other = pair
     for point in (0, "T57", 30):

@@ -201,6 +201,8 @@ ORDER = [
     "tree/dendrogram.cpp",
     "tree/best_frontier.hpp",
     "tree/best_frontier.cpp",
+    "tree/modularity.hpp",
+    "tree/modularity.cpp",
     "measures/heavy_paths.hpp",
     "measures/heavy_paths.cpp",
     "measures/measures.hpp",

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
+from ramify.estimators.seam import Levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StopWords
 from ramify.hierarchy.seam import STICKINESS, Like
 from ramify.ids import Id
@@ -168,8 +169,14 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        confidence: Levels = False,
+        new: float | None = None,
     ) -> Any:
-        """Where rows belong: labels, node_ids, points, distances, path_codes."""
+        """Where rows belong: labels, node_ids, points, distances, path_codes.
+
+        If asked also confidence, of this cut or of several levels, and which rows are new with a
+        share of false alarms.
+        """
 
     def nearest(self, X: npt.ArrayLike, *, k: int | None = None) -> tuple[IntArray, FloatArray]:
         """Numbers and distances of the stored points nearest to each row."""

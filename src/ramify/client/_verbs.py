@@ -23,6 +23,7 @@ from ramify.client._calls import (
     rows_of,
 )
 from ramify.client._table import Along, Cut, address, entry, fact, verb
+from ramify.estimators.seam import Levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
 from ramify.hierarchy.seam import STICKINESS, Like
 from ramify.ids import Id
@@ -133,11 +134,19 @@ class TreeVerbs:
 
     @verb
     def assign(
-        self, X: npt.ArrayLike, *, frame: bool = False, **cut: Unpack[Cut]
+        self,
+        X: npt.ArrayLike,
+        *,
+        confidence: Levels = False,
+        new: float | None = None,
+        frame: bool = False,
+        **cut: Unpack[Cut],
     ) -> Dialogue[answers.RemoteAssignment]:
         """Where rows belong, without inserting them; ``frame`` makes it a frame of pandas."""
-        found = answers.assignment_of((yield address(self, "POST /assign", _rows(X), **cut)))
-        return answers.frame_of(found._asdict()) if frame else found
+        sure = answers.plain_sure(confidence, new)
+        told = yield address(self, "POST /assign", _rows(X), **sure, **cut)
+        found = answers.assignment_of(told)
+        return answers.frame_of_assignment(found) if frame else found
 
     @verb
     def clusters(

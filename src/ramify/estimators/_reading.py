@@ -10,20 +10,27 @@ Many rows are answered in blocks, each of one version of the tree.
 
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import whole_number, yes_or_no
+from ramify.checks import whole_number
 from ramify.errors import NoLabelsError
-from ramify.estimators._cut import Cut, read_cut
+from ramify.estimators._cut import Cut, WayOfLive, read_cut
 from ramify.estimators._groups import GroupReader
 from ramify.estimators._guard import live
 from ramify.estimators._live import Live
 from ramify.estimators._options import check_cut
 from ramify.estimators._sticky import cut_like, wanted_number
-from ramify.estimators._sureness import Assignment, near_others, read_alpha, sureness
+from ramify.estimators._sureness import (
+    Assignment,
+    KnownLive,
+    Levels,
+    judge,
+    near_others,
+    read_sure,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, place_in
 from ramify.jobs import thread_count
@@ -33,9 +40,6 @@ from ramify.sparse import SparseRows
 _Model = TypeVar("_Model", bound="TreeReader")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-
-#: What a cut of a live tree goes by.
-WayOfLive: TypeAlias = Literal["height", "variance"]
 
 
 class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorator
@@ -239,7 +243,8 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
-        confidence: bool = False,
+        resolution: float = 1.0,
+        confidence: Levels = False,
         new: float | None = None,
         n_jobs: int | None = None,
     ) -> Assignment:
@@ -252,12 +257,14 @@ class TreeReader(GroupReader):
         Parameters
         ----------
         X : array-like of shape (m, d)
-        n_clusters, height, max_size, min_size, by : optional
+        n_clusters, height, max_size, min_size, by, resolution : optional
             The cut, as in :meth:`cut`; none for the model's own.
-        confidence : bool, default=False
+        confidence : bool or sequence of int, default=False
             Also say how sure each cluster is: of the stored points of whose ten nearest as many
             are in one cluster, the share that are in that cluster themselves. NaN in a tree of
-            one point.
+            one point. With numbers of clusters, ascending, such as ``(8, 40, 200)``: a column for
+            each of these cuts, which are levels of the row's path; it never rises from one to the
+            next.
         new : float, optional
             Also say which rows are something new, with this share of false alarms: rows that are
             farther from the nearest point of their cluster than all but this share of the cluster's
@@ -286,14 +293,11 @@ class TreeReader(GroupReader):
         (array([1., 1., 1.]), array([False, False,  True]))
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
-        sure, alpha = yes_or_no("confidence", confidence), None if new is None else read_alpha(new)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
+        sure, alpha = read_sure(confidence, new, lambda k: self._cut(tree, k, None, None, None, by))
         rows, threads = self._read_more(X, tree), thread_count(n_jobs, none=1)
         found = Assignment(*tree.assign(rows, cut, threads, codes=True))
-        if sure or alpha is not None:
-            how_sure, found.new = sureness(tree, rows, cut, threads, alpha)
-            found.confidence = how_sure if sure else None
-        return found
+        return judge(found, KnownLive(tree), rows, cut, sure, alpha, threads)
 
     # --- clusters -----------------------------------------------------------------
 
@@ -308,6 +312,7 @@ class TreeReader(GroupReader):
         like: Like | None = None,
         stickiness: float = STICKINESS,
         by: WayOfLive = "height",
+        resolution: float = 1.0,
     ) -> IntArray:
         """Label every point so far with its cluster, in any cut of the tree as it is now.
 
@@ -323,9 +328,14 @@ class TreeReader(GroupReader):
             With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
             in :meth:`Hierarchy.cut`. What this gave is good for the next time, also when
             points have left meanwhile; ``like=()`` begins.
-        by : {"height", "variance"}, default="height"
+        by : {"height", "variance", "modularity"}, default="height"
             ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
-            clusters tight, as in :meth:`Hierarchy.cut`, on the rows as the model stores them.
+            clusters tight. ``"modularity"``, with nothing else: of all cuts of the tree the one
+            that keeps near neighbours together best, which says itself how many clusters there are.
+            As in :meth:`Hierarchy.cut`, on the rows as the model stores them; by modularity the
+            search for all neighbours, once after a change, is what it costs.
+        resolution : float, default=1.0
+            By modularity: the larger, the more clusters.
 
         Returns
         -------
@@ -343,7 +353,7 @@ class TreeReader(GroupReader):
         array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
         if like is None:
             return tree.labels(cut).copy()
         return cut_like(tree, like, wanted_number(cut), stickiness, by)
@@ -358,6 +368,7 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
+        resolution: float = 1.0,
     ) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points, without labelling all.
 
@@ -365,7 +376,7 @@ class TreeReader(GroupReader):
         ----------
         points : array-like of int or of str
             Arrival numbers, or ids if those are text.
-        n_clusters, height, max_size, min_size, by : optional
+        n_clusters, height, max_size, min_size, by, resolution : optional
             The cut, as in :meth:`cut`; none for the model's own.
 
         Returns
@@ -381,7 +392,7 @@ class TreeReader(GroupReader):
         array([1, 2])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
         return tree.cluster_of(_numbers_of(tree, points), cut)
 
     # --- paths --------------------------------------------------------------------
@@ -478,6 +489,7 @@ class TreeReader(GroupReader):
         max_size: object,
         min_size: object = None,
         by: object = "height",
+        resolution: object = 1.0,
     ) -> Cut:
         """The cut that a call asks for, or the model's own."""
         asked = {
@@ -486,7 +498,7 @@ class TreeReader(GroupReader):
             "max_size": max_size,
             "min_size": min_size,
         }
-        found = read_cut(asked, len(tree), by)
+        found = read_cut(asked, len(tree), by, resolution)
         return self._own_cut(tree) if found is None else found
 
 

@@ -60,10 +60,10 @@ class LiveGraphHAC(OfEdges):
     """Average-linkage HAC of a graph that changes: of rows and their nearest, or of edges.
 
     After every call the tree is the one that a new model would build of the same points, to the
-    bit: whatever came first, in whatever order and batches. Of edges it is the tree of
-    :class:`GraphHAC`, too. Rows are joined to their nearest ones, exactly, and an update looks
-    again only at clusters that hold a change (:doc:`how-it-works`). A graph of the user's own
-    comes as edges between ids.
+    bit: whatever came first, in whatever order and batches; and it is the tree that
+    :class:`GraphHAC` builds of these rows or edges. Rows are joined to their nearest ones, exactly,
+    and an update looks again only at clusters that hold a change (:doc:`how-it-works`). A graph of
+    the user's own comes as edges between ids.
 
     Clusters may be long and winding, as only near points count. Among equals, rows are in the
     order of a hash of theirs, so that the order of arrival plays a part among equal rows

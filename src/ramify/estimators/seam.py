@@ -25,7 +25,16 @@ from ramify.estimators._saved import from_saved
 from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._skipping import ZeroRows, skipped_rows
 from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
-from ramify.estimators._sureness import Assignment
+from ramify.estimators._sureness import (
+    Asked,
+    Assignment,
+    Levels,
+    judge,
+    read_alpha,
+    read_levels,
+    read_sure,
+    spread,
+)
 from ramify.estimators._tracking import DirtyClusters, check_history
 
 __all__ = [
@@ -35,6 +44,7 @@ __all__ = [
     "BY_NAME",
     "CUT",
     "FREE",
+    "Asked",
     "Assignment",
     "ChangingClusterer",
     "Cut",
@@ -46,6 +56,7 @@ __all__ = [
     "Identity",
     "Joined",
     "Labelled",
+    "Levels",
     "Linkage",
     "Moment",
     "OnlineClusterer",
@@ -59,17 +70,22 @@ __all__ = [
     "families_of",
     "from_saved",
     "hierarchy_of",
+    "judge",
     "labelled",
     "net_changes",
     "no_tree",
     "parameters_of",
     "plain_settings",
     "possible",
+    "read_alpha",
     "read_cut",
+    "read_levels",
+    "read_sure",
     "read_times",
     "read_weights",
     "replay",
     "skipped_rows",
+    "spread",
     "step_of",
     "touched",
     "unchanged_labels",

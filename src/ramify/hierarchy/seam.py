@@ -8,6 +8,7 @@ from ramify.hierarchy._aligned import Texts, entries_for, order_of, place_in, te
 from ramify.hierarchy._cuts import By, check_way, require_one_cut
 from ramify.hierarchy._forks import fork_rows
 from ramify.hierarchy._linkage import check_linkage, read_children
+from ramify.hierarchy._modularity import read_resolution
 from ramify.hierarchy._order import canonical, canonical_order
 from ramify.hierarchy._polish import core_over, kept
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
@@ -45,6 +46,7 @@ __all__ = [
     "place_in",
     "read_children",
     "read_own_rows",
+    "read_resolution",
     "read_stickiness",
     "require_one_cut",
     "sticky_cut",

@@ -130,6 +130,12 @@ class Holding:
             return np.empty(0, np.int64), np.empty((0, 0))
         return self._part.numbers, self._tree.points()
 
+    def rows_of(self, numbers: IntArray) -> Rows:
+        """Rows of points that are here."""
+        known, rows = self.points()
+        some: Rows = rows.take(np.searchsorted(known, numbers), axis=0)
+        return some
+
     def weights(self) -> tuple[IntArray, FloatArray | None]:
         """Numbers of its points, and what they stand for; None: a point each."""
         if len(self._tree) == 0:

@@ -76,7 +76,7 @@ class Operations(Asking):
         else:
             self._move_part(pending)
         self.op = pending.op
-        self._outlines = self._whole = self._joined_of = None
+        self._outlines = self._whole = self._joined_of = self.asked = None
         self._told = self._state()
         head = pending.head
         self._head.finish(self.op, self._facts(), head.get("key"), head.get("told"), gone)

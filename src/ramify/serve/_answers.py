@@ -176,10 +176,17 @@ def title(described: dict[str, Any]) -> str:
     return f"point {described['number']}" if name is None else str(name)[:_LONGEST_TITLE]
 
 
-def assigned(tree: DurableTree, X: Any, cut: dict[str, Any]) -> dict[str, Any]:
-    """Where rows belong; nothing is inserted."""
-    found = tree.assign(X, **_possible(tree, cut))
+def assigned(
+    tree: DurableTree, X: Any, cut: dict[str, Any], sure: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Where rows belong, and how sure that is, if asked; nothing is inserted."""
+    found = tree.assign(X, **_possible(tree, cut), **(sure or {}))
     points = [int(point) for point in found.points]
+    told: dict[str, Any] = {}
+    if found.confidence is not None:
+        told["confidence"] = _or_null(found.confidence)
+    if found.new is not None:
+        told["new"] = found.new.tolist()
     return {
         "labels": found.labels.tolist(),
         "nodes": found.node_ids.tolist(),
@@ -187,7 +194,15 @@ def assigned(tree: DurableTree, X: Any, cut: dict[str, Any]) -> dict[str, Any]:
         "nearest_ids": tree.ids_of(points),
         "distances": found.distances.tolist(),
         "paths": found.path_codes,
+        **told,
     }
+
+
+def _or_null(values: Any) -> Any:
+    """Numbers as JSON has them, in which there is no NaN."""
+    plain = np.asarray(values).astype(object)
+    plain[np.isnan(values)] = None
+    return plain.tolist()
 
 
 def node(served: Served, wanted: int, members: int) -> dict[str, Any]:

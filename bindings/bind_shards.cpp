@@ -21,6 +21,10 @@
 namespace ramify::bindings {
 namespace {
 
+/// Corners of boxes, which are columns, to be changed.
+template <class Real>
+using Corners = nb::ndarray<Real, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 template <class Real>
 RowStore<Real> stored(const Rows<Real>& rows, Metric metric) {
   const std::size_t dim = rows.shape(1);
@@ -79,15 +83,12 @@ Out2<double> least_distances(const Rows<Real>& rows, bool product, const Rows<Re
 }
 
 template <class Real>
-std::tuple<Out2<Real>, Out2<Real>> widened(const Rows<Real>& rows, const Rows<Real>& low,
-                                           const Rows<Real>& high) {
+void widen_boxes(const Rows<Real>& rows, Corners<Real> low, Corners<Real> high) {
   const std::size_t dim = rows.shape(1), boxes = low.shape(1);
   if (boxes < 1 || high.shape(1) != boxes || low.shape(0) != dim || high.shape(0) != dim)
     throw std::invalid_argument("the arrays of boxes do not fit each other");
-  std::vector<Real> lows(low.data(), low.data() + low.size());
-  std::vector<Real> highs(high.data(), high.data() + high.size());
-  widen(rows.data(), rows.shape(0), dim, boxes, lows.data(), highs.data());
-  return {to_numpy(std::move(lows), boxes), to_numpy(std::move(highs), boxes)};
+  const nb::gil_scoped_release release;
+  widen(rows.data(), rows.shape(0), dim, boxes, low.data(), high.data());
 }
 
 template <class Real>
@@ -128,9 +129,8 @@ void bind_shards_of(nb::module_& m) {
         nb::arg("enough").noconvert(),
         "For each row and owner of boxes, which are columns, those of an owner together: what no "
         "squared distance, or minus product, of the row to a point in them is below.");
-  m.def("widened", &widened<Real>, nb::arg("rows").noconvert(), nb::arg("low").noconvert(),
-        nb::arg("high").noconvert(),
-        "Boxes, which are columns, that have these rows in them, too.");
+  m.def("widen", &widen_boxes<Real>, nb::arg("rows").noconvert(), nb::arg("low").noconvert(),
+        nb::arg("high").noconvert(), "Have boxes, which are columns, take in these rows, too.");
   m.def("merge_summaries", &merged<Real>, nb::arg("means").noconvert(), nb::arg("ssds").noconvert(),
         nb::arg("weights").noconvert(), nb::arg("counts").noconvert(),
         nb::arg("firsts").noconvert(), nb::arg("metric"), nb::arg("linkage"),

@@ -15,7 +15,7 @@ nearly all of them): there every shard is asked.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -149,8 +149,9 @@ class Finder:
         if grown + len(rows) > _GROWN * points:
             self.forget(shard)
             return
-        wider = _core.widened(self._metric.prepared(rows), boxes.low, boxes.high)
-        self._known[shard] = _Known(Boxes(*wider), points, grown + len(rows))
+        corners: Any = boxes.low.copy(), boxes.high.copy()
+        _core.widen(self._metric.prepared(rows), *corners)
+        self._known[shard] = _Known(Boxes(*corners), points, grown + len(rows))
 
     def forget(self, shard: int) -> None:
         """A part of a shard has gone, or has come: its boxes are not known any more."""

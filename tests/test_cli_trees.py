@@ -514,6 +514,16 @@ def test_cut_writes_the_labels_of_a_cut(words, options, tree):
     assert [int(row["label"]) for row in rows] == labels.tolist()
 
 
+def test_cut_by_modularity_is_that_of_the_model(tree):
+    model = ramify.load(tree)
+    for words, resolution in ((), 1.0), (("--resolution", "3"), 3.0):
+        found = rows_of(done("cut", tree, "--by", "modularity", *words).out)
+        wanted = model.cut(by="modularity", resolution=resolution)
+        assert [int(row["label"]) for row in found] == wanted.tolist()
+    assert "says itself" in fails("cut", tree, "--by", "modularity", "-k", 3, code=2)
+    assert "--by modularity" in fails("cut", tree, "-k", 3, "--resolution", 2, code=2)
+
+
 def test_cut_numbers_points_without_names(plain, tmp_path):
     out = tmp_path / "labels.parquet"
     facts = done("cut", plain, "-k", 4, "-o", out, "--json").json()

@@ -68,7 +68,9 @@ def test_neighbours_are_those_of_one_machine_with_all_ties(data, metric, k):
     X = rng.integers(1, 4, size=(n, data.draw(st.sampled_from([1, 2, 20])))).astype(np.float64)
     of = rng.integers(shards, size=before)
     proposals = [_proposal(X, np.flatnonzero(of == s), before, metric, k) for s in range(shards)]
-    found = routes(np.ascontiguousarray(X[before:]), before, proposals, metric, k)
+    batch = np.ascontiguousarray(X[before:])
+    mates = ramify._core.nearest_before(batch, metric, k)
+    found = routes(batch, before, proposals, mates, k)
     holder = [*of.tolist(), *found.shards.tolist()]
     for i in range(max(before, 1), n):
         one = ramify.OHAC(metric=metric).fit(X[:i])
@@ -528,7 +530,7 @@ def test_turns_are_given_in_order_and_nobody_waits_for_one_who_left():
     with turns:
         waiting = []
         for name in range(5):
-            waiting.append(threading.Thread(target=take, args=(name,)))
+            waiting.append(threading.Thread(target=take, args=(name,), daemon=True))
             waiting[-1].start()
             while len(turns._waiting) <= name:
                 time.sleep(0.001)

@@ -14,10 +14,9 @@ from typing import NamedTuple, SupportsIndex
 import numpy as np
 
 from ramify.checks import is_whole
-from ramify.estimators._cut import Cut
+from ramify.estimators._cut import Cut, WayOfLive
 from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
-from ramify.estimators._reading import WayOfLive
 from ramify.estimators._tracking import TreeTracker
 from ramify.hierarchy import Cluster, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like
@@ -331,6 +330,7 @@ class TreeEditor(TreeTracker):
         like: Like | None = None,
         stickiness: float = STICKINESS,
         by: WayOfLive = "height",
+        resolution: float = 1.0,
     ) -> IntArray:
         """Label every point with its cluster; pairs that must be apart are. O(n).
 
@@ -346,10 +346,14 @@ class TreeEditor(TreeTracker):
             With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
             in :meth:`Hierarchy.cut`; O(n k). What this gave is good for the next time, also
             when points have left meanwhile; ``like=()`` begins. Not if points must be apart.
-        by : {"height", "variance"}, default="height"
+        by : {"height", "variance", "modularity"}, default="height"
             ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
-            clusters tight, as in :meth:`Hierarchy.cut`, on the rows as the model stores them.
-            Not if points must be apart.
+            clusters tight. ``"modularity"``, with nothing else: of all cuts of the tree the one
+            that keeps near neighbours together best, which says itself how many clusters there are.
+            As in :meth:`Hierarchy.cut`, on the rows as the model stores them. Not if points must
+            be apart.
+        resolution : float, default=1.0
+            By modularity: the larger, the more clusters.
 
         Returns
         -------
@@ -389,6 +393,7 @@ class TreeEditor(TreeTracker):
                 like=like,
                 stickiness=stickiness,
                 by=by,
+                resolution=resolution,
             )
         if like is not None:
             raise ValueError("like: cuts that keep points apart hold on to no other cut")

@@ -43,6 +43,7 @@ class GroupReader:
         min_size: int | None = None,
         small: Literal["join", "noise"] = "join",
         by: By = "height",
+        resolution: float = 1.0,
         texts: Texts | None = None,
     ) -> Clusters:
         """The clusters of a cut of the tree as it is now, as cluster objects with an id.
@@ -53,7 +54,7 @@ class GroupReader:
 
         Parameters
         ----------
-        n_clusters, height, max_size, min_size, small, by : optional
+        n_clusters, height, max_size, min_size, small, by, resolution : optional
             The cut, as in :meth:`Hierarchy.cut`; none for the model's own.
         texts : sequence or mapping of str, optional
             For keywords: a text for each point that is there, in the order of ``labels_``; or
@@ -84,7 +85,7 @@ class GroupReader:
         if by == "stability":
             given: dict[str, Any] = options | {"min_size": min_size}
         else:
-            cut = self._cut(tree, **options, min_size=min_size, by=by)
+            cut = self._cut(tree, **options, min_size=min_size, by=by, resolution=resolution)
             if not cut.joins and small == "join":
                 return self._clusters(tree, cut, words)
             given = cut.options

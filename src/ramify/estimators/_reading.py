@@ -10,14 +10,14 @@ Many rows are answered in blocks, each of one version of the tree.
 
 from collections.abc import Callable
 from types import MethodType
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.errors import NoLabelsError
-from ramify.estimators._cut import Cut, read_cut
+from ramify.estimators._cut import Cut, WayOfLive, read_cut
 from ramify.estimators._groups import GroupReader
 from ramify.estimators._guard import live
 from ramify.estimators._live import Live
@@ -40,9 +40,6 @@ from ramify.sparse import SparseRows
 _Model = TypeVar("_Model", bound="TreeReader")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-
-#: What a cut of a live tree goes by.
-WayOfLive: TypeAlias = Literal["height", "variance"]
 
 
 class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorator
@@ -246,6 +243,7 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
+        resolution: float = 1.0,
         confidence: Levels = False,
         new: float | None = None,
         n_jobs: int | None = None,
@@ -259,7 +257,7 @@ class TreeReader(GroupReader):
         Parameters
         ----------
         X : array-like of shape (m, d)
-        n_clusters, height, max_size, min_size, by : optional
+        n_clusters, height, max_size, min_size, by, resolution : optional
             The cut, as in :meth:`cut`; none for the model's own.
         confidence : bool or sequence of int, default=False
             Also say how sure each cluster is: of the stored points of whose ten nearest as many
@@ -295,7 +293,7 @@ class TreeReader(GroupReader):
         (array([1., 1., 1.]), array([False, False,  True]))
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
         sure, alpha = read_sure(confidence, new, lambda k: self._cut(tree, k, None, None, None, by))
         rows, threads = self._read_more(X, tree), thread_count(n_jobs, none=1)
         found = Assignment(*tree.assign(rows, cut, threads, codes=True))
@@ -314,6 +312,7 @@ class TreeReader(GroupReader):
         like: Like | None = None,
         stickiness: float = STICKINESS,
         by: WayOfLive = "height",
+        resolution: float = 1.0,
     ) -> IntArray:
         """Label every point so far with its cluster, in any cut of the tree as it is now.
 
@@ -329,9 +328,14 @@ class TreeReader(GroupReader):
             With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
             in :meth:`Hierarchy.cut`. What this gave is good for the next time, also when
             points have left meanwhile; ``like=()`` begins.
-        by : {"height", "variance"}, default="height"
+        by : {"height", "variance", "modularity"}, default="height"
             ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
-            clusters tight, as in :meth:`Hierarchy.cut`, on the rows as the model stores them.
+            clusters tight. ``"modularity"``, with nothing else: of all cuts of the tree the one
+            that keeps near neighbours together best, which says itself how many clusters there are.
+            As in :meth:`Hierarchy.cut`, on the rows as the model stores them; by modularity the
+            search for all neighbours, once after a change, is what it costs.
+        resolution : float, default=1.0
+            By modularity: the larger, the more clusters.
 
         Returns
         -------
@@ -349,7 +353,7 @@ class TreeReader(GroupReader):
         array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
         if like is None:
             return tree.labels(cut).copy()
         return cut_like(tree, like, wanted_number(cut), stickiness, by)
@@ -364,6 +368,7 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
+        resolution: float = 1.0,
     ) -> tuple[IntArray, IntArray]:
         """Label and node id of the clusters of some points, without labelling all.
 
@@ -371,7 +376,7 @@ class TreeReader(GroupReader):
         ----------
         points : array-like of int or of str
             Arrival numbers, or ids if those are text.
-        n_clusters, height, max_size, min_size, by : optional
+        n_clusters, height, max_size, min_size, by, resolution : optional
             The cut, as in :meth:`cut`; none for the model's own.
 
         Returns
@@ -387,7 +392,7 @@ class TreeReader(GroupReader):
         array([1, 2])
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by)
+        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
         return tree.cluster_of(_numbers_of(tree, points), cut)
 
     # --- paths --------------------------------------------------------------------
@@ -484,6 +489,7 @@ class TreeReader(GroupReader):
         max_size: object,
         min_size: object = None,
         by: object = "height",
+        resolution: object = 1.0,
     ) -> Cut:
         """The cut that a call asks for, or the model's own."""
         asked = {
@@ -492,7 +498,7 @@ class TreeReader(GroupReader):
             "max_size": max_size,
             "min_size": min_size,
         }
-        found = read_cut(asked, len(tree), by)
+        found = read_cut(asked, len(tree), by, resolution)
         return self._own_cut(tree) if found is None else found
 
 

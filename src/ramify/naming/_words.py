@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ramify.checks import whole_number
+from ramify.estimators.seam import OnlineClusterer
 from ramify.estimators.stream import Stream
 from ramify.hierarchy import IntArray, StopWords
 from ramify.hierarchy.seam import analyzer
@@ -178,7 +179,7 @@ def groups_of(tree: Any, label: Callable[[], Any]) -> Groups:
 
 def first_version(tree: Any) -> int:
     """At which version the stream of an estimator began; numbers of another stream are others."""
-    return Stream(tree).first_version if hasattr(tree, "_live") else 0
+    return Stream(tree).first_version if isinstance(tree, OnlineClusterer) else 0
 
 
 def _read_vectorizer(

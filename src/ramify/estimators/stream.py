@@ -123,6 +123,12 @@ class Stream:
             raise LookupError("there are no points yet")
         return tree
 
+    @property
+    def first_version(self) -> int:
+        """Of the stream that it holds. Another ``fit`` begins one, and numbers start at 0 again."""
+        tree = self._tree
+        return 0 if tree is None else tree.begun
+
     # --- what its rows are like -------------------------------------------------------
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ramify.ray._cuts import ShardCuts
 from ramify.ray._figures import metrics
 from ramify.ray._following import ShardPast
 from ramify.ray._top import Top
-from ramify.wording import keywords_of
+from ramify.wording import LiveKeywords
 
 
 class ShardReader(ShardCuts):
@@ -185,8 +186,10 @@ class ShardReader(ShardCuts):
             "labels",
             self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size),
         )
-        found = self._ask("payloads", numbers.tolist())
-        return keywords_of(found, numbers, labels, k, bigrams=bigrams, stop_words=stop_words)
+        live: LiveKeywords = self.__dict__.setdefault("_live_keywords", LiveKeywords())
+        how: Any = {"bigrams": bigrams, "stop_words": stop_words}
+        name = n_clusters, height, max_size, min_size
+        return live.of(name, numbers, labels, partial(self._ask, "payloads"), k, **how)
 
     def levels(self, *n_clusters: int, min_size: int | None = None) -> Levels:
         """Several cuts of the tree as it is now, as :meth:`ramify.OHAC.levels`. O(n d).

@@ -12,6 +12,7 @@ from ramify.hierarchy._aligned import Texts, texts_for
 from ramify.hierarchy._clusters import Clusters, Ground, Points, means_of, sizes_of
 from ramify.hierarchy._cuts import By, Cuts, Ordered, check_way
 from ramify.hierarchy._levels import Levels
+from ramify.hierarchy._modularity import N_NEIGHBORS
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
 from ramify.hierarchy._values import IntArray
 
@@ -32,6 +33,9 @@ class Groups(Cuts):
         small: Literal["join", "noise"] = "join",
         by: By = "height",
         metric: MetricName = "sqeuclidean",
+        resolution: float = 1.0,
+        n_neighbors: int = N_NEIGHBORS,
+        graph: Any = None,
         texts: Texts | None = None,
     ) -> Clusters:
         """The clusters of a cut: what :meth:`cut` numbers, as cluster objects.
@@ -46,6 +50,8 @@ class Groups(Cuts):
             The cut, as in :meth:`cut`.
         metric : "sqeuclidean" or "cosine"
             Of the rows: with ``"cosine"`` only their directions count.
+        resolution, n_neighbors, graph : optional
+            By modularity, as in :meth:`cut`; with ``graph`` the rows are not looked at.
         texts : sequence or mapping of str, optional
             A text for each point, in the same order as X, or by name or arrival number: for
             keywords.
@@ -74,6 +80,11 @@ class Groups(Cuts):
         }
         rows = None if X is None else read_own_rows(X, self, metric)
         words = None if texts is None else self._texts(texts)
+        if by == "modularity":
+            check_way(by, options, X)
+            near = rows if graph is None else None
+            best = self._best_by_modularity(resolution, near, n_neighbors, graph)
+            return self._clusters_below(best.nodes, rows, words)
         return self._clusters_of(options, small, rows, words, by)
 
     def levels(
@@ -133,6 +144,9 @@ class Groups(Cuts):
         by: By = "height",
     ) -> Clusters:
         """The clusters of a cut, everything else checked."""
+        if by == "modularity":
+            best = self._best_by_modularity(options["resolution"], rows, N_NEIGHBORS, None)
+            return self._clusters_below(best.nodes, rows, texts)
         check_way(by, options, None)
         if by != "stability":
             return self._clusters_in(self._ordered(by, rows), options, small, rows, texts)
@@ -153,6 +167,13 @@ class Groups(Cuts):
         nodes = ordered.tree._cut_nodes(labels, options)
         of_this = nodes if ordered.nodes is None else ordered.nodes[nodes]
         return self._clusters_at(labels, of_this, rows, texts)
+
+    def _clusters_below(
+        self, tops: IntArray, rows: Rows | None, texts: list[str] | None
+    ) -> Clusters:
+        """The clusters that are below these nodes, which hold every leaf once."""
+        labels = self._labels_at(tops)
+        return self._clusters_at(labels, self._by_label(labels, tops), rows, texts)
 
     def _clusters_at(
         self, labels: IntArray, nodes: IntArray, rows: Rows | None, texts: list[str] | None

@@ -40,6 +40,7 @@ from ramify.serve._shapes import (
     Node,
     PointId,
     SomePoints,
+    Sure,
     Version,
 )
 from ramify.serve._trees import Trees
@@ -226,6 +227,7 @@ def _add_questions(api: APIRouter, trees: Trees, settings: Settings) -> None:
         request: Request,
         name: Name,
         cut: Cut,
+        sure: Sure,
     ) -> dict[str, Any]:
         served = _found(trees, name)
         if _writing.kind_of(request) != JSON:
@@ -233,10 +235,11 @@ def _add_questions(api: APIRouter, trees: Trees, settings: Settings) -> None:
         body = await _writing.whole_body(request, settings)
         rows = await _writing.run_if_large(request, read_json, body)
         stream = served.tree.stream
-        if stream.quick and "min_size" not in cut and len(rows) <= 16:  # microseconds
+        simple = not sure and "min_size" not in cut
+        if stream.quick and simple and len(rows) <= 16:  # microseconds
             return _answers.assigned(served.tree, rows.vectors, cut)
         found: dict[str, Any] = await run_in_threadpool(
-            _answers.assigned, served.tree, rows.vectors, cut
+            _answers.assigned, served.tree, rows.vectors, cut, sure
         )
         return found
 

@@ -56,7 +56,7 @@ class Edit(BaseModel):
 
 def told(served: Served) -> dict[str, Any]:
     """All that people have said about a tree."""
-    found = served.tree.edits()
+    found = served.tree.edit.list()
     return {
         "names": [{"node": node, "text": text} for node, text in found.names.items()],
         "lost_names": [{"node": node, "text": text} for node, text in found.lost_names.items()],

@@ -59,7 +59,7 @@ def changes(served: Served, since: int, brief: bool = False) -> dict[str, Any]:
             raise TooOldError(since, served.versions[0], newest)
         return {"since": since, "version": newest, "changed": False}
     try:
-        found = tree.changes(since)
+        found = tree.past.changes(since)
     except HistoryError:
         raise TooOldError(since, served.versions[0], newest) from None
     return {**_answers.changes(found, brief), "changed": True}

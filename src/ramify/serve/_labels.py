@@ -119,7 +119,7 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
 
     @api.get("/trees/{name}/dirty", summary="Clusters that are not what they were at a version")
     def dirty(name: str, since: Version, cut: Cut) -> dict[str, Any]:
-        found = begun(name).dirty(since, **cut)
+        found = begun(name).past.dirty(since, **cut)
         return {
             "labels": np.asarray(found.labels).tolist(),
             "nodes": np.asarray(found.node_ids).tolist(),

@@ -94,6 +94,7 @@ ORDER = [
     "index/lookahead.cpp",
     "index/earlier.hpp",
     "index/earlier.cpp",
+    "index/part_boxes.hpp",
     "forest/tally.hpp",
     "forest/kept_linkages.hpp",
     "forest/forest_hac.hpp",

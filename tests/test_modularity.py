@@ -196,7 +196,7 @@ def test_refuses_a_graph_that_is_not_asked_for():
     with pytest.raises(ValueError, match="graph goes with by='modularity'"):
         tree.cut(n_clusters=2, graph=coo_array((2, 2)))
     model = ramify.OHAC().fit([[0.0], [1.0]])
-    model.cannot_link(0, 1)
+    model.edit.cannot_link(0, 1)
     with pytest.raises(ValueError, match="go by height"):
         model.cut(by="modularity")
 

@@ -46,25 +46,13 @@ def test_layers_are_nested_cuts_and_few(rows, most, least):
     assert [known[size] for size in layers.min_sizes.tolist()] == layers.persistence.tolist()
 
 
-@given(loose_rows(3, 40))
-@settings(max_examples=examples(30))
-def test_live_layers_are_those_of_snapshots(rows):
-    model = ramify.OHAC().fit(rows)
-    model.forget([1])
-    live, frozen = model.layers(min_size=2), model.hierarchy().layers(min_size=2)
-    np.testing.assert_array_equal(live.labels, frozen.labels)
-    np.testing.assert_array_equal(live.min_sizes, frozen.min_sizes)
-    np.testing.assert_array_equal(live.persistence, frozen.persistence)
-    assert [one.node_ids.tolist() for one in live] == [one.node_ids.tolist() for one in frozen]
-
-
 def test_groups_of_groups_are_found_on_both_levels():
     rng = np.random.default_rng(0)
     turns = np.arange(5)[:, np.newaxis] * (2 * np.pi / 5)
     five = np.hstack([np.cos(turns), np.sin(turns)])
     fine = (five[:4, np.newaxis] * 2000 + five * 100).reshape(20, 2)
     rows = np.repeat(fine, 30, axis=0) + rng.normal(size=(600, 2))
-    layers = ramify.OHAC().fit(rows).layers()
+    layers = ramify.OHAC().fit(rows).hierarchy().layers()
     assert {4, 20} <= {len(level) for level in layers}
 
 
@@ -78,9 +66,8 @@ def test_peaks_come_first_and_differ_in_number():
 def test_leaves_that_stand_for_several_points_count_each():
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(60, 2)) + 50])
-    model = ramify.OHAC(max_leaves=30).fit(rows)
-    layers = model.layers()
-    assert len(layers[0].labels) == 160
+    layers = ramify.OHAC(max_leaves=30).fit(rows).hierarchy().layers()
+    assert sum(layers[0].sizes) == 160
     assert min(min(level.sizes) for level in layers) >= 3
     half = ramify.OHAC().fit(rows[:20], sample_weight=np.linspace(0.3, 4.7, 20)).hierarchy()
     for size, level in zip((found := half.layers()).min_sizes.tolist(), found, strict=True):

@@ -102,7 +102,7 @@ class Cuts(Condensing):
             equal); or its points are labelled -1.
         apart : array-like of shape (m, 2), optional
             Pairs of points that may not be in one cluster, by arrival number, such as
-            ``model.edits().apart``. The nodes that hold both of a
+            ``model.edit.list().apart``. The nodes that hold both of a
             pair are split, and then, up to ``n_clusters``, the highest of the others. Not
             with ``min_size``.
         like : array-like or mapping of int, optional

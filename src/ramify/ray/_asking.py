@@ -34,6 +34,7 @@ from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, as_array
 from ramify.journal import Hit
 from ramify.points import Rows
+from ramify.ray._finder import Finder
 from ramify.ray._naming import Naming
 from ramify.ray._outline import Outline
 from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families, whole_tree
@@ -52,6 +53,7 @@ class Asking(Naming):
     sizes: list[int]
     ids: str | None
     _crew: Crew
+    _finder: Finder
     _outlines: tuple[Any, list[Outline], Stitched] | None
     _whole: tuple[int, Hierarchy] | None
     _joined_of: tuple[int, Cut, Joined] | None = None  # the latest, and of which operation
@@ -208,7 +210,8 @@ class Asking(Naming):
     @in_turn
     def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray, IntArray]:
         """Numbers, distances and shards of the k points nearest to each row."""
-        proposals = self._ask_all("nearest", rows, k)
+        self._settle()
+        proposals = self._finder.proposals(rows, k, self.sizes)
         numbers = np.concatenate([found for found, _ in proposals], axis=1)
         distances = np.concatenate([far for _, far in proposals], axis=1)
         last = np.where(numbers < 0, np.iinfo(np.int64).max, numbers)

@@ -19,6 +19,7 @@ from ramify.ids import Id
 from ramify.journal import DurableTree, Hit, Report
 from ramify.memory import resident
 from ramify.points import Rows
+from ramify.ray._finder import Boxes
 from ramify.ray._log import Changed, Log, everything
 from ramify.ray._outline import Outline
 
@@ -72,6 +73,22 @@ class Holding:
             found = self._part.nearest(rows, there, self._threads)
             numbers[:, :there], distances[:, :there] = found
         return numbers, distances
+
+    def boxes(self, m: int) -> Boxes:
+        """Boxes around its points, as they are compared: those of each of its m widest parts.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from ramify.ray import Shard
+        >>> shard = Shard(tempfile.mkdtemp(), {})
+        >>> rows, near = np.array([[0.0], [1.0], [9.0]]), np.array([[-1], [0], [1]])
+        >>> _ = shard.insert(1, rows, np.arange(3), near)
+        >>> shard.boxes(2).low.tolist()
+        [[0.0, 9.0]]
+        """
+        return Boxes.of(self._tree.points(), self._part.units(None, m, ("n_clusters", 1)))
 
     def frontier(self, m: int, by: str, value: float) -> Outline:
         """Its tree opened into m parts, and below them as a cut of the whole may be.

@@ -85,7 +85,7 @@ class Saved(NamedTuple):
     def apart(self) -> Any:
         """Pairs of points that must be apart (`ramify edit`), by the leaves that they are in."""
         kept = self.model is not None and not Stream(self.model).of_edges
-        pairs = self.model.edits().apart if kept else np.empty((0, 2), np.int64)
+        pairs = self.model.edit.list().apart if kept else np.empty((0, 2), np.int64)
         if len(pairs) == 0:
             return pairs
         return Stream(self.model).leaf_of(pairs.ravel(), by_first=True).reshape(pairs.shape)

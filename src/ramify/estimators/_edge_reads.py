@@ -9,7 +9,6 @@ from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._frozen import FrozenReader
 from ramify.estimators._graph_stream import GraphStream
 from ramify.hierarchy import Clusters, Hierarchy, IntArray, Levels
-from ramify.tree import lowest_common
 
 
 class EdgeReads(ChangingClusterer):
@@ -160,7 +159,9 @@ class EdgeReads(ChangingClusterer):
         """
         if self._graph is None:
             return super().lca(i, j)
-        return lowest_common(self.path(i), self.path(j))
+        one, other = self.path(i), self.path(j)
+        shared = [a for a, b in zip(one.tolist(), other.tolist(), strict=False) if a == b]
+        return int(shared[-1])
 
     @property
     def n_leaves_(self) -> int:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from ramify import archive, lean, saving
 from ramify.estimators.seam import (
     OnlineClusterer,
+    Sharing,
     read_times,
     read_weights,
     skipped_rows,
@@ -33,7 +34,8 @@ from ramify.points import Expected, Rows, feature_names, read_batch
 from ramify.sparse import SparseRows
 
 #: Verbs that reshape or edit a tree, of estimators that have them; their options are plain values.
-CALLS = ("polish", "must_link", "cannot_link", "unlink", "move", "release", "rename")
+EDITS = ("must_link", "cannot_link", "unlink", "move", "release", "rename")
+CALLS = ("polish", *EDITS)
 
 #: At the end of digests of trees with names, since names are of points and not of nodes.
 _NAMES = "-names"
@@ -119,6 +121,11 @@ def check_edges(model: Any, edges: Any, ids: Any) -> Edges:
     ends = [(place[i], place[j]) for i, j in weights]
     values = np.array(list(weights.values()), np.float64) * unit_of(model.max_weight)
     return Edges(came, named, np.array(ends, np.uint32).reshape(-1, 2), values)
+
+
+def speaker(model: Any, verb: str) -> Any:
+    """Who has a verb: the model, or its ``edit``."""
+    return model.edit if verb in EDITS else model
 
 
 # --- operations -----------------------------------------------------------------------------
@@ -210,7 +217,7 @@ def _call(model: Any, operation: Operation) -> Answer:
     verb = operation.head["verb"]
     if verb not in CALLS:
         raise ValueError(f"a journal does not know the verb {verb!r}")
-    return Answer([], value=getattr(model, verb)(**operation.head["options"]))
+    return Answer([], value=getattr(speaker(model, verb), verb)(**operation.head["options"]))
 
 
 def _name(model: Any, operation: Operation) -> Answer:
@@ -223,13 +230,13 @@ def _name(model: Any, operation: Operation) -> Answer:
 
 def _beside(model: Any, operation: Operation) -> Answer:
     found = Beside.read(operation)
-    model._insert_beside(found.rows, found.nearest, found.numbers, found.ids, found.weights)
+    Sharing(model).insert_beside(found.rows, found.nearest, found.numbers, found.ids, found.weights)
     return Answer(found.numbers.tolist())
 
 
 def _keep(model: Any, operation: Operation) -> Answer:
     gone = np.frombuffer(operation.body, "<i8").astype(np.int64)
-    model._keep_others(gone)
+    Sharing(model).keep_others(gone)
     return Answer([], gone_numbers=tuple(gone.tolist()))
 
 

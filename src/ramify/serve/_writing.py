@@ -30,8 +30,8 @@ from ramify.serve._bodies import (
     read_news,
 )
 from ramify.serve._door import TooLargeError
+from ramify.serve._served import Served
 from ramify.serve._settings import Settings
-from ramify.serve._trees import Served
 
 _Answer = TypeVar("_Answer")
 

@@ -137,17 +137,6 @@ class EdgeReads(ChangingClusterer):
         tree = self.hierarchy()
         return tree.path_code(_place(tree, point))
 
-    def depth(self, point: int | str) -> int:
-        """Number of merges above a point.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.LiveGraphHAC().fit(edges=(["a"], ["b"], [0.5])).depth("b")
-        1
-        """
-        return super().depth(point) if self._graph is None else len(self.path_code(point))
-
     def lca(self, i: int | str, j: int | str) -> int:
         """Node id of the lowest common ancestor of two points.
 

@@ -142,7 +142,7 @@ class LiveGraphHAC(OfEdges):
     A row that comes is compared with all others, by bytes of theirs where rows are long; then
     some hundred clusters are merged again. A batch is one update, so large ones are quicker.
     What looks at rows, remembers versions or edits the tree is for trees of rows: ``predict``,
-    ``nearest``, ``assign``, ``changes``, ``window``, ``must_link``. All else is for both, in
+    ``nearest``, ``assign``, ``past.changes``, ``window``, ``edit``. All else is for both, in
     folders and servers, too: ``ramify.open(folder, LiveGraphHAC()).add(edges=...)``.
 
     Examples

@@ -93,7 +93,7 @@ chaos: $(VENV)/.installed $(VENV)/.test ## kill -9, full disks and failing syncs
 	$(BIN)/python -m tests.chaos.drill --rows 20000
 
 FUZZ_SECONDS ?= 300
-fuzz: $(VENV)/.installed $(VENV)/.test ## new examples and damaged files, for FUZZ_SECONDS
+fuzz: $(VENV)/.installed $(VENV)/.test ## new examples, damaged files and live graphs, for FUZZ_SECONDS
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 map: $(VENV)/bin/python ## docs/map.md, out of the first words of every file

@@ -5,6 +5,8 @@ quality   S = 1, 2, 4, 8 shards beside one machine: Moseley–Wang revenue (RBF,
           maximum), and the share of points whose nearest neighbour is below a common
           ancestor of at most 16 leaves; shards in this process, so that the seconds, of
           processor time, are those of all work together
+rates     500,000 rows of 3 columns: rows a second beside one shard, by processor time, and of how
+          many shards each row is asked; and the same when every shard is asked
 memory    the same shards as processes of a Ray cluster on this machine: resident memory of
           each beyond that of an empty one
 steady    many rows: rate and memory as the tree grows
@@ -18,6 +20,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +28,7 @@ import numpy.typing as npt
 import ramify
 from benchmarks import streams
 from ramify import metrics
-from ramify.ray import ShardedOHAC
+from ramify.ray import ShardedOHAC, _finder
 
 Rows = npt.NDArray[np.floating]
 
@@ -135,6 +138,34 @@ def quality(case: Case, shards: tuple[int, ...]) -> None:
             )
             steps = ", ".join(f"{name} {took:.1f}" for name, took in figures["seconds"].items())
             print(f"<!-- S = {count}: seconds of steps: {steps} -->", flush=True)
+
+
+def rates(n: int, shards: tuple[int, ...], times: int = 2) -> None:
+    """Rows a second, the best of some; what it gains to ask few shards."""
+    rows = streams.gmm100(n)
+    print(f"rates, {n:,} x 3 rows in this process, of processor time, the best of {times}")
+    print("| shards | rows/s | beside one shard | shards asked a row | every shard asked, rows/s |")
+    print("|---|---|---|---|---|")
+    one = 0.0
+
+    def best(count: int) -> tuple[float, float]:
+        found, asked = 0.0, 0.0
+        for _ in range(times):
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                ShardedOHAC(count, folder=folder, engine="local") as model,
+            ):
+                found = max(found, n / stream(model, rows, time.process_time))
+                asked = model.statistics()["asked"]
+        return found, asked
+
+    for count in shards:
+        rate, asked = best(count)
+        one = one or rate
+        with patch.object(_finder, "_COLUMNS", 0):
+            every, _ = best(count)
+        told = f"| {count} | {rate:,.0f} | {rate / one:.2f} | {asked:.2f} | {every:,.0f} |"
+        print(told, flush=True)
 
 
 def memory(n: int, shards: tuple[int, ...]) -> None:
@@ -300,7 +331,7 @@ def main() -> None:
     parser.add_argument("what", nargs="*", default=["quality", "plan"])
     parser.add_argument("--data", help="folder with real data (news)")
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the rows")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of memory and steady")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of rates, memory and steady")
     parser.add_argument("--shards", type=int, nargs="*", default=list(SHARDS))
     asked = parser.parse_args()
     shards = tuple(asked.shards)
@@ -308,6 +339,8 @@ def main() -> None:
         if what == "quality":
             for case in cases(asked.data, asked.scale):
                 quality(case, shards)
+        elif what == "rates":
+            rates(asked.rows, shards)
         elif what == "memory":
             memory(asked.rows, shards)
         elif what == "steady":
@@ -315,7 +348,7 @@ def main() -> None:
         elif what == "plan":
             plan(100, 1_000_000_000, 3, 1.25e9, 0.0005)
         else:
-            parser.error(f"{what}: expected quality, memory, steady or plan")
+            parser.error(f"{what}: expected quality, rates, memory, steady or plan")
 
 
 if __name__ == "__main__":

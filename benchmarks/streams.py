@@ -193,13 +193,21 @@ _BLOCK = 4_096
 
 def news_stories(data: str | None) -> npt.NDArray[np.int64]:
     """The number of the story of each row of news."""
+    return np.unique(_news_column(data, "story"), return_inverse=True)[1].astype(np.int64)
+
+
+def news_texts(data: str | None) -> list[str]:
+    """The sentence of each row of news."""
+    return _news_column(data, "text")
+
+
+def _news_column(data: str | None, name: str) -> list[str]:
     import gzip
 
     path = _file(data, "wcep", "wcep_story.meta.tsv.gz")
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-    column = lines[0].split("\t").index("story")
-    stories = [line.split("\t")[column] for line in lines[1:]]
-    return np.unique(stories, return_inverse=True)[1].astype(np.int64)
+    column = lines[0].split("\t").index(name)
+    return [line.split("\t")[column] for line in lines[1:]]
 
 
 def _file(data: str | None, folder: str, name: str) -> Path:

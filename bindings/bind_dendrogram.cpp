@@ -8,6 +8,7 @@
 
 #include "bind.hpp"
 #include "tree/best_frontier.hpp"
+#include "tree/modularity.hpp"
 #include "tree/pruning.hpp"
 
 namespace ramify::bindings {
@@ -91,6 +92,25 @@ void bind_dendrogram(nb::module_& m) {
       nb::arg("children"), nb::arg("gains"), nb::arg("prizes"), nb::arg("weight"),
       nb::arg("n_clusters"),
       "Of all cuts into so many clusters the best: gains of what is undone, prizes of clusters.");
+  m.def(
+      "best_by_modularity",
+      [](const Pairs& children, const Pairs& ends, const Vector<double>& weights,
+         double resolution) {
+        const Children tree = tree_of(children);
+        const std::span<const std::int64_t> of_edges(ends.data(), ends.size());
+        if (weights.size() != ends.shape(0))
+          throw std::invalid_argument("weights must have one entry a pair of ends");
+        const auto leaves = static_cast<std::int64_t>(leaf_count(tree));
+        for (const std::int64_t end : of_edges)
+          if (end < 0 || end >= leaves)
+            throw std::invalid_argument("the ends of edges must be leaves");
+        BestCut cut =
+            best_by_modularity(tree, of_edges, {weights.data(), weights.size()}, resolution);
+        return std::tuple(to_numpy(std::move(cut.nodes)), cut.modularity);
+      },
+      nb::arg("children"), nb::arg("ends"), nb::arg("weights"), nb::arg("resolution"),
+      "Of all cuts the best by modularity on a graph of the leaves: its nodes, and how good it "
+      "is.");
 }
 
 }  // namespace ramify::bindings

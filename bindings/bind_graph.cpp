@@ -16,8 +16,12 @@
 #include "graph/bit_neighbours.hpp"
 #include "graph/graph.hpp"
 #include "graph/graph_hac.hpp"
+#include "graph/neighbour_lists.hpp"
+#include "math/linkage.hpp"
 #include "python_pulse.hpp"
+#include "threads.hpp"
 #include "tree/ids.hpp"
+#include "tree/row_store.hpp"
 
 namespace ramify::bindings {
 namespace {
@@ -114,6 +118,50 @@ std::tuple<Out2<Vertex>, Out2<double>> nearest_bits(const Rows<std::uint64_t>& r
   return {to_numpy(std::move(found.points), k), to_numpy(std::move(found.distances), k)};
 }
 
+/// The lists of a live tree of the same rows, to the bit: by place, squared distances, keys.
+template <class Real>
+std::tuple<Out2<Vertex>, Out2<double>, Out1<std::uint64_t>> nearest_rows(const Rows<Real>& rows,
+                                                                         std::size_t k, bool unit,
+                                                                         std::size_t threads,
+                                                                         nb::object report) {
+  const std::size_t n = rows.shape(0), dim = rows.shape(1);
+  if (n < 1 || n > kMaxPoints || dim < 1) throw std::invalid_argument("expected rows of numbers");
+  if (k < 1) throw std::invalid_argument("a list names somebody");
+  std::vector<Vertex> to(n * k, kNoVertex);
+  std::vector<double> apart(n * k, 0);
+  std::vector<std::uint64_t> keys(n);
+  with_pulse(std::move(report), [&](const Pulse& pulse) {
+    RowStore<Real> points(dim);
+    points.make_room(n);
+    std::vector<RowSlot> slots(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      points.append(rows.data() + i * dim);
+      slots[i] = static_cast<RowSlot>(i);
+      if (unit) scale_to_unit(points.row(slots[i]), dim, points.row(slots[i]));
+    }
+    NeighbourLists<Real> lists(dim, {k, NeighbourWeight::kSnn, unit});
+    Threads helpers(threads);
+    lists.begin(points, slots, pulse, helpers);
+    for (const RowSlot i : slots) {
+      const auto named = lists.list(i);
+      std::copy(named.begin(), named.end(), to.begin() + static_cast<std::ptrdiff_t>(i * k));
+      const auto far = lists.distances(i);
+      std::copy(far.begin(), far.end(), apart.begin() + static_cast<std::ptrdiff_t>(i * k));
+      keys[i] = lists.key(i);
+    }
+  });
+  return {to_numpy(std::move(to), k), to_numpy(std::move(apart), k), to_numpy(std::move(keys))};
+}
+
+template <class Real>
+void bind_nearest_rows(nb::module_& m) {
+  m.def("nearest_rows", &nearest_rows<Real>, nb::arg("rows").noconvert(), nb::arg("k"),
+        nb::arg("unit"), nb::arg("threads"), nb::arg("report") = nb::none(),
+        "The k nearest others of each row, squared distances, and a key of each row: as a live "
+        "tree of these rows has them. Of rows equally far the smaller key, then the earlier row. "
+        "2^32 - 1 is no row.");
+}
+
 }  // namespace
 
 void bind_graph(nb::module_& m) {
@@ -127,6 +175,8 @@ void bind_graph(nb::module_& m) {
         "many one of them has. 2^32 - 1 is no point.");
   m.def("ranked_neighbours", &ranked, nb::arg("lists").noconvert(),
         "The same as one share from 0 to 1, where what comes early in the lists counts more.");
+  bind_nearest_rows<float>(m);
+  bind_nearest_rows<double>(m);
   m.def("bit_neighbours", &nearest_bits, nb::arg("rows").noconvert(), nb::arg("columns"),
         nb::arg("metric"), nb::arg("k"), nb::arg("first"), nb::arg("last"),
         nb::arg("ranks").noconvert(),

@@ -3,7 +3,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -13,10 +15,15 @@
 #include "bind.hpp"
 #include "forest/summary_tree.hpp"
 #include "index/earlier.hpp"
+#include "index/part_boxes.hpp"
 #include "live_options.hpp"
 
 namespace ramify::bindings {
 namespace {
+
+/// Corners of boxes, which are columns, to be changed.
+template <class Real>
+using Corners = nb::ndarray<Real, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class Real>
 RowStore<Real> stored(const Rows<Real>& rows, Metric metric) {
@@ -54,6 +61,37 @@ std::tuple<Out2<std::int64_t>, Out2<double>> nearest_before(const Rows<Real>& ro
 }
 
 template <class Real>
+Out2<double> least_distances(const Rows<Real>& rows, bool product, const Rows<Real>& low,
+                             const Rows<Real>& high, const Vector<std::int64_t>& begin,
+                             const Vector<double>& enough) {
+  const std::size_t dim = rows.shape(1), n = rows.shape(0);
+  const std::span first{begin.data(), begin.size()};
+  if (first.size() < 2 || first[0] != 0 || !std::ranges::is_sorted(first) ||
+      static_cast<std::size_t>(first.back()) != low.shape(1) || low.shape(1) != high.shape(1) ||
+      low.shape(0) != dim || high.shape(0) != dim || enough.size() != n)
+    throw std::invalid_argument("the arrays of boxes do not fit each other");
+  const std::size_t owners = first.size() - 1;
+  std::vector<double> least(n * owners);
+  {
+    const nb::gil_scoped_release release;
+    PartBoxes<Real> boxes({low.data(), low.size()}, {high.data(), high.size()}, first, dim);
+    for (std::size_t i = 0; i < n; ++i)
+      boxes.least_distances(rows.data() + i * dim, product, enough.data()[i],
+                            least.data() + i * owners);
+  }
+  return to_numpy(std::move(least), owners);
+}
+
+template <class Real>
+void widen_boxes(const Rows<Real>& rows, Corners<Real> low, Corners<Real> high) {
+  const std::size_t dim = rows.shape(1), boxes = low.shape(1);
+  if (boxes < 1 || high.shape(1) != boxes || low.shape(0) != dim || high.shape(0) != dim)
+    throw std::invalid_argument("the arrays of boxes do not fit each other");
+  const nb::gil_scoped_release release;
+  widen(rows.data(), rows.shape(0), dim, boxes, low.data(), high.data());
+}
+
+template <class Real>
 std::tuple<Out2<std::int64_t>, Out1<double>, Out1<double>, Out2<double>> merged(
     const Rows<Real>& means, const Vector<double>& ssds, const Vector<double>& weights,
     const Vector<std::int64_t>& counts, const Vector<std::int64_t>& firsts,
@@ -86,6 +124,13 @@ void bind_shards_of(nb::module_& m) {
   m.def("nearest_before", &nearest_before<Real>, nb::arg("rows").noconvert(), nb::arg("metric"),
         nb::arg("k") = 1,
         "Places and distances of the k nearest of the rows before each row; -1: none.");
+  m.def("least_distances", &least_distances<Real>, nb::arg("rows").noconvert(), nb::arg("product"),
+        nb::arg("low").noconvert(), nb::arg("high").noconvert(), nb::arg("begin").noconvert(),
+        nb::arg("enough").noconvert(),
+        "For each row and owner of boxes, which are columns, those of an owner together: what no "
+        "squared distance, or minus product, of the row to a point in them is below.");
+  m.def("widen", &widen_boxes<Real>, nb::arg("rows").noconvert(), nb::arg("low").noconvert(),
+        nb::arg("high").noconvert(), "Have boxes, which are columns, take in these rows, too.");
   m.def("merge_summaries", &merged<Real>, nb::arg("means").noconvert(), nb::arg("ssds").noconvert(),
         nb::arg("weights").noconvert(), nb::arg("counts").noconvert(),
         nb::arg("firsts").noconvert(), nb::arg("metric"), nb::arg("linkage"),

@@ -34,6 +34,7 @@ PUBLIC = {
     "ramify.client": None,
     "ramify.summaries": None,
     "ramify.summaries.retrievers": None,
+    "ramify.naming": None,
     "ramify.mcp": ["server"],
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],

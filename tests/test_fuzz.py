@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.fuzz import files, mutations
+from tests.fuzz import files, graphs, mutations
 from tests.fuzz.properties import examples_in
 from tests.strategies import scaled
 
@@ -18,6 +18,19 @@ def test_a_short_run_finds_nothing(tmp_path, capsys):
     assert counts.total() == scaled(600)
     assert any(kind.endswith("read") for kind in counts)
     assert any(kind.endswith("refused") for kind in counts)
+
+
+def test_two_thousand_operations_on_live_graphs_give_offline_trees(tmp_path, capsys):
+    counts = graphs.try_cases(range(scaled(20)), tmp_path, seconds=1e9)
+    assert "failed" not in counts, capsys.readouterr().err
+    assert counts.total() == scaled(20) * graphs.LENGTH
+    assert len(counts) == len(graphs.CASES)
+
+
+def test_what_a_live_graph_does_wrong_is_told_with_its_seed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(graphs.GraphHAC, "hierarchy", lambda self: self.nowhere)
+    assert graphs.try_cases([1], tmp_path, seconds=0) == Counter(failed=1)
+    assert "seed 1 of graphs" in capsys.readouterr().err
 
 
 def test_what_a_reader_does_wrong_is_told_with_its_seed(tmp_path, monkeypatch, capsys):

@@ -282,12 +282,42 @@ def test_rows_belong_to_the_same_clusters(pair, cut):
             assert one.tolist() == two.tolist()
 
 
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: "+".join(cut) or "own")
+@pytest.mark.parametrize("sure", [True, False, (2, 5, 9)], ids=str)
+def test_all_are_as_sure_where_rows_belong_and_what_is_new(pair, cut, sure):
+    live, other = pair
+    X = np.vstack([stream()[0][::9] + 0.4, [[99.0, 0.0, -70.0]]])
+    mine, theirs = (
+        home.assign(X, **cut, confidence=sure, new=0.1 if sure is not True else None)
+        for home in (live, other)
+    )
+    if sure is not False:
+        assert theirs.confidence.tolist() == mine.confidence.tolist()
+        assert mine.confidence.shape == ((8,) if sure is True else (8, 3))
+    if sure is not True:
+        assert theirs.new.tolist() == mine.new.tolist()
+        assert mine.new[-1]
+    assert (theirs.confidence is None, theirs.new is None) == (sure is False, sure is True)
+    assert theirs.labels.tolist() == other.assign(X, **cut).labels.tolist()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_bad_questions_of_how_sure_are_refused_alike(homes, home):
+    for asked, says in (
+        ({"confidence": "yes"}, "expected True, False, or numbers"),
+        ({"confidence": [5, 2]}, "ascending"),
+        ({"confidence": [2, 999]}, "number of points"),
+        ({"new": 1.5}, "share of false alarms"),
+    ):
+        with pytest.raises((TypeError, ValueError, ramify.client.RemoteError), match=says):
+            homes[home].assign(stream()[0][:2], n_clusters=3, **asked)
+
+
 def test_the_paths_are_the_same(pair):
     live, other = pair
     for point in (0, "T57", 30):
         assert other.path(point).tolist() == live.path(point).tolist()
         assert other.path_code(point) == live.path_code(point)
-        assert other.depth(point) == live.depth(point)
     assert other.lca("T0", "T57") == live.lca("T0", "T57")
 
 
@@ -423,15 +453,15 @@ def test_clusters_that_are_not_what_they_were(tmp_path, home, shards):
         found = set()
         for version, old in seen.items():
             for cut in cuts:
-                told = tree.dirty(version, **cut)
+                told = tree.past.dirty(version, **cut)
                 assert told.labels.tolist() == told_dirty(old, new, cut)
                 clusters = new.clusters(**cut)
                 assert told.node_ids.tolist() == clusters.node_ids[told.labels].tolist()
                 assert told.sizes.tolist() == clusters.sizes[told.labels].tolist()
                 found.add(0 < len(told.labels) < len(clusters))
         assert found == {False, True}
-        assert tree.dirty(0, n_clusters=3).labels.tolist() == [0, 1, 2]
-        assert tree.dirty(version, n_clusters=3).labels.tolist() == []
+        assert tree.past.dirty(0, n_clusters=3).labels.tolist() == [0, 1, 2]
+        assert tree.past.dirty(version, n_clusters=3).labels.tolist() == []
 
 
 @pytest.mark.parametrize("home", HOMES)
@@ -448,8 +478,8 @@ def test_changes_lead_from_the_snapshot_before_to_the_one_after(homes, home):
     tree = homes[home]
     before, old = tree.version, tree.hierarchy()
     tree.partial_fit([[0.5, 0.25, 3.0]], ids=["late"])
-    found = tree.changes(before)
+    found = tree.past.changes(before)
     assert (found.inserted.tolist(), found.ids.tolist()) == ([58], ["late"])
     assert found.apply(old) == tree.hierarchy()
     tree.forget("late")
-    assert not tree.changes(tree.version)
+    assert not tree.past.changes(tree.version)

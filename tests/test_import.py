@@ -71,5 +71,5 @@ def test_an_estimator_loads_no_other_room():
     loaded = {name.split(".")[1] for name in done.stdout.split() if name.startswith("ramify.")}
     assert "estimators" in loaded
     rooms = {"cli", "client", "datasets", "demo", "files", "journal", "mcp", "metrics", "paper"}
-    rooms |= {"plot", "ray", "river", "serve", "settling", "summaries"}
+    rooms |= {"naming", "plot", "ray", "river", "serve", "settling", "summaries"}
     assert not rooms & loaded

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import ramify
 from ramify import GraphHAC, LiveGraphHAC, NoLabelsError, UnreadableFileError, archive
+from tests.oracles.recount import core_of
 from tests.strategies import examples, scaled
 
 
@@ -98,6 +100,37 @@ def test_twenty_shuffles_and_a_sorted_stream_give_one_tree():
             model.partial_fit(edges=(*turned.T, weights[part]))
         model.partial_fit(edges=([10_000] * 3, [0, 1, 2], [1.0, 0.4, 0.9])).forget(10_000)
         assert named(model) == expected
+
+
+@pytest.mark.parametrize("metric", ["sqeuclidean", "cosine"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_rows_in_twenty_orders_and_sorted_are_one_tree_and_that_of_graph_hac(ties, metric):
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(scaled(200) + 10, 3)) + 1
+    if ties:  # many equal distances, and equal rows
+        rows = np.round(rows) + (np.round(rows) == 0).all(axis=1, keepdims=True)
+    how = {"n_neighbors": 6, "metric": metric, "weight": "jaccard"}
+
+    kept = core_of(LiveGraphHAC(**how).fit(rows)).points()  # at unit length under cosine
+
+    def contents(model, given_):
+        """Of every cluster its rows and its height: equal rows are one another's equals."""
+        tree = model.hierarchy()
+        below = [(row,) for row in map(bytes, given_)]
+        for a, b in tree.children.tolist():
+            below.append(tuple(sorted(below[a] + below[b])))
+        return Counter(zip(below[tree.n_leaves :], tree.heights.tolist(), strict=True))
+
+    expected = contents(GraphHAC(**how).fit(rows), kept)
+    for seed in range(20):
+        order = rng.permutation(len(rows))
+        if seed == 0:
+            order = np.lexsort(rows.T)
+        model = LiveGraphHAC(**how)
+        for part in np.array_split(rows[order], int(rng.integers(1, 60))):
+            model.partial_fit(part)
+        assert contents(model, kept[order]) == expected
+        assert model.hierarchy() == GraphHAC(**how).fit(rows[order]).hierarchy()
 
 
 def test_edges_come_change_and_go():

@@ -68,7 +68,9 @@ def test_neighbours_are_those_of_one_machine_with_all_ties(data, metric, k):
     X = rng.integers(1, 4, size=(n, data.draw(st.sampled_from([1, 2, 20])))).astype(np.float64)
     of = rng.integers(shards, size=before)
     proposals = [_proposal(X, np.flatnonzero(of == s), before, metric, k) for s in range(shards)]
-    found = routes(np.ascontiguousarray(X[before:]), before, proposals, metric, k)
+    batch = np.ascontiguousarray(X[before:])
+    mates = ramify._core.nearest_before(batch, metric, k)
+    found = routes(batch, before, proposals, mates, k)
     holder = [*of.tolist(), *found.shards.tolist()]
     for i in range(max(before, 1), n):
         one = ramify.OHAC(metric=metric).fit(X[:i])
@@ -270,10 +272,10 @@ def test_points_leave_and_others_come(folders, data):
         assert model.ids_.tolist() == [names[i] for i in left]
         assert model.points().tolist() == X[left].tolist()
         assert model.number_of("p60") == 60
-        changes = model.point_changes(before)
+        changes = model.past.point_changes(before)
         assert changes.inserted.tolist() == list(range(50, 80))
         assert changes.forgotten.tolist() == sorted(gone)
-        assert model.point_changes(0).inserted.tolist() == left
+        assert model.past.point_changes(0).inserted.tolist() == left
         assert (model.cut(n_clusters=5) == tree.cut(n_clusters=5)).all()
         whole = model.to_model()
         assert whole.hierarchy() == tree
@@ -310,7 +312,7 @@ def test_changes_replayed_on_an_old_export_give_the_new_one(folders, data):
             return
         tree = model.hierarchy()
         for version, old in [(0, None), *seen.items()]:
-            found = model.changes(version)
+            found = model.past.changes(version)
             assert found.version == model.version
             assert found.apply(old) == tree
             _assert_fits(found, old, tree)
@@ -344,13 +346,13 @@ def test_versions_are_remembered_as_far_as_history_says(folder):
         for begin in range(0, 100, 10):
             versions.append(model.partial_fit(X[begin : begin + 10]).version)
         for known in versions[-3:]:
-            assert model.changes(known).version == versions[-1]
+            assert model.past.changes(known).version == versions[-1]
         for unknown in (*versions[:-3], versions[-1] + 1):
             with pytest.raises(ramify.HistoryError, match="not remembered"):
-                model.changes(unknown)
-        assert not model.changes(versions[-1])
+                model.past.changes(unknown)
+        assert not model.past.changes(versions[-1])
     with sharded(folder, history=2) as model, pytest.raises(ramify.HistoryError):
-        model.changes(versions[-2])  # a log ends with its process
+        model.past.changes(versions[-2])  # a log ends with its process
 
 
 def test_stable_labels_are_those_of_the_plain_model_and_outlive_the_router(folder):
@@ -401,8 +403,8 @@ def test_what_is_wrong_is_refused_and_changes_nothing(folder):
             (lambda: model.forget([3, 3]), ValueError, "twice"),
             (lambda: model.cut(n_clusters=21), ValueError, "n_clusters"),
             (lambda: model.cut(n_clusters=2, height=1.0), ValueError, "give one"),
-            (lambda: model.point_changes(99), LookupError, "not remembered"),
-            (lambda: model.changes(1), LookupError, "set history="),
+            (lambda: model.past.point_changes(99), LookupError, "not remembered"),
+            (lambda: model.past.changes(1), LookupError, "set history="),
             (lambda: model.fit(X), ValueError, "has a stream"),
         ):
             with pytest.raises(kind, match=words):
@@ -528,7 +530,7 @@ def test_turns_are_given_in_order_and_nobody_waits_for_one_who_left():
     with turns:
         waiting = []
         for name in range(5):
-            waiting.append(threading.Thread(target=take, args=(name,)))
+            waiting.append(threading.Thread(target=take, args=(name,), daemon=True))
             waiting[-1].start()
             while len(turns._waiting) <= name:
                 time.sleep(0.001)
@@ -613,8 +615,8 @@ def test_a_weight_counts_as_so_many_points(folders, data):
         tree = model.partial_fit(X[half:], None, weights[half:]).hierarchy()
         tree.check()
         assert tree.weights[: len(X)].tolist() == weights.tolist()
-        assert model.changes(night).apply(old) == tree
-        assert model.changes(0).apply(None) == tree
+        assert model.past.changes(night).apply(old) == tree
+        assert model.past.changes(0).apply(None) == tree
         found = model.clusters(n_clusters=4)
         labels = tree.cut(n_clusters=4)
         assert model.cut(n_clusters=4).tolist() == labels.tolist()

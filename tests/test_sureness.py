@@ -1,5 +1,6 @@
 """How sure it is where a row belongs, and whether it is something new."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,9 @@ from hypothesis import strategies as st
 
 import ramify
 from ramify.estimators import _sureness
+from ramify.ray import ShardedOHAC
+from ramify.serve import running
+from tests.commands import done, fails
 from tests.every import every_estimator
 from tests.oracles import sureness as oracle
 from tests.strategies import examples, seeds
@@ -32,6 +36,82 @@ def test_answers_are_those_of_the_oracle(seed, n, k, alpha):
         wanted = oracle.confidence(row, rows.tolist(), labels, near)
         assert sure == pytest.approx(float(wanted), abs=1e-9)
         assert bool(is_new) == oracle.is_new(row, rows.tolist(), labels, near, Fraction(alpha))
+
+
+@given(seeds(), st.integers(12, 24))
+@settings(max_examples=examples(30))
+def test_each_level_says_what_its_cut_says_and_never_more_than_the_one_above(seed, n):
+    rng = np.random.default_rng(seed)
+    model = ramify.OHAC(linkage="ward").fit(rng.normal(size=(n, 2)))
+    asked = rng.normal(size=(6, 2))
+    levels = [1, 3, 8]
+    found = model.assign(asked, n_clusters=3, confidence=levels).confidence
+    apart = [model.assign(asked, n_clusters=k, confidence=True).confidence for k in levels]
+    np.testing.assert_array_equal(found, np.minimum.accumulate(np.stack(apart, axis=1), axis=1))
+    assert (found[:, 0] == 1).all()
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_shards_answer_as_the_oracle_does_of_their_tree(tmp_path, shards):
+    rng = np.random.default_rng(7)
+    rows = rng.normal(size=(40, 2))
+    plan = {"engine": "local", "block": 8, "frontier": 4}
+    with ShardedOHAC(shards, folder=tmp_path, **plan) as model:
+        model.partial_fit(rows[:30]).partial_fit(rows[30:])
+        model.forget([5, 6])
+        left = np.delete(rows, [5, 6], axis=0)
+        labels = model.cut(n_clusters=4).tolist()
+        asked = rng.normal(size=(5, 2)) * 2
+        found = model.assign(asked, n_clusters=4, confidence=True, new=0.25)
+    for row, sure, is_new in zip(asked, found.confidence, found.new, strict=True):
+        wanted = oracle.confidence(row, left.tolist(), labels, _sureness.NEIGHBORS)
+        assert sure == pytest.approx(float(wanted), abs=1e-9)
+        near = _sureness.NEIGHBORS
+        assert bool(is_new) == oracle.is_new(row, left.tolist(), labels, near, Fraction(1, 4))
+
+
+def test_a_server_says_it_of_one_point_and_as_a_frame(tmp_path):
+    pd = pytest.importorskip("pandas")
+    with running(tmp_path) as address, ramify.Client(address) as client:
+        tree = client.create("a").partial_fit([[0.0]])
+        found = tree.assign([[5.0]], n_clusters=1, confidence=True, new=0.5)
+        assert np.isnan(found.confidence).all()
+        assert found.new.tolist() == [False]
+        tree.partial_fit([[float(i)] for i in range(1, 30)])
+        frame = tree.assign([[5.2], [90.0]], n_clusters=2, confidence=(2, 4), new=0.1, frame=True)
+        assert isinstance(frame, pd.DataFrame)
+        assert frame.new.tolist() == [False, True]
+        assert [len(one) for one in frame.confidence] == [2, 2]
+        assert "confidence" not in tree.assign([[5.0]], n_clusters=2, frame=True)
+        http, body = tree._client._http, {"vectors": [[1.0]]}
+        both = {"n_clusters": 2, "confidence": True, "levels": [2]}
+        assert "one of the two" in http.post("/v1/trees/a/assign", params=both, json=body).text
+
+
+def test_the_command_line_says_it(tmp_path):
+    rng = np.random.default_rng(8)
+    rows = np.vstack([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 9])
+    asked = np.vstack([rows[:3] + 0.1, [[90.0, -90.0]]])
+    np.save(tmp_path / "rows.npy", rows)
+    np.save(tmp_path / "asked.npy", asked)
+    done("fit", tmp_path / "rows.npy", "-o", tmp_path / "t", "-q")
+    words = ("assign", tmp_path / "t", tmp_path / "asked.npy", "-k", 2, "--to", "jsonl")
+    lines = [
+        json.loads(line) for line in done(*words, "--confidence", "--new", 0.1).out.splitlines()
+    ]
+    model = ramify.load(tmp_path / "t")
+    found = model.assign(asked, n_clusters=2, confidence=True, new=0.1)
+    assert [line["confidence"] for line in lines] == found.confidence.tolist()
+    assert [line["new"] for line in lines] == [False, False, False, True]
+    at = ("--confidence-at", 2, "--confidence-at", 5)
+    line = json.loads(done(*words, *at).out.splitlines()[0])
+    assert line["confidence_2"] >= line["confidence_5"]
+    assert "new" not in line
+    assert "one of the two" in fails(*words, "--confidence", *at, code=2)
+    assert "about a cut" in fails(
+        "assign", tmp_path / "t", tmp_path / "asked.npy", "--new", 0.1, code=2
+    )
+    assert "share of false alarms" in fails(*words, "--new", 2)
 
 
 @given(seeds(), st.integers(2, 16), st.integers(1, 3), st.sampled_from(ALPHAS), st.booleans())

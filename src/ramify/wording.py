@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ramify.hierarchy import IntArray, StopWords, keywords
+from ramify.checks import whole_number
+from ramify.hierarchy import IntArray, StopWords
+from ramify.hierarchy.seam import analyzer
+from ramify.word_counts import WordCounts
+
+#: Ways of making words of texts that are kept.
+_WAYS = 2
 
 
 def words_of(payload: Any) -> str:
@@ -35,24 +43,47 @@ def _texts(payload: Any) -> Iterable[str]:
             yield str(value)
 
 
-def keywords_of(
-    payloads: Mapping[int, Any],
-    numbers: IntArray,
-    labels: IntArray,
-    k: int,
-    *,
-    bigrams: bool = False,
-    stop_words: StopWords = (),
-) -> list[list[str]]:
-    """Words that tell the payloads of each cluster from the others, by label.
+class LiveKeywords:
+    """Words that tell the payloads of each cluster from the others, counted as points come and go.
+
+    One for each way of making words of texts, and two ways at most.
 
     Examples
     --------
     >>> import numpy as np
     >>> texts = {0: "no sound", 1: {"title": "sound is off"}, 2: "a refund"}
-    >>> keywords_of(texts, np.arange(3), np.array([0, 0, 1]), 1)
+    >>> LiveKeywords().of("a cut", np.arange(3), np.array([0, 0, 1]), lambda some: texts, 1)
     [['sound'], ['refund']]
     """
-    texts = (words_of(payloads.get(number)) for number in numbers.tolist())
-    count = int(labels.max(initial=-1)) + 1
-    return keywords(texts, labels, count, k, bigrams=bigrams, stop_words=stop_words)
+
+    def __init__(self) -> None:
+        self._ways: OrderedDict[Any, WordCounts] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(
+        self,
+        cut: Any,
+        numbers: IntArray,
+        labels: IntArray,
+        payloads: Callable[[list[int]], Mapping[int, Any]],
+        k: int,
+        *,
+        bigrams: bool = False,
+        stop_words: StopWords = (),
+    ) -> list[list[str]]:
+        """At most k words of each cluster, by label; ``payloads`` is asked about new points."""
+        words = analyzer(bigrams, stop_words)
+        said = stop_words if isinstance(stop_words, str) else frozenset(stop_words)
+
+        def texts(some: IntArray) -> list[str]:
+            known = payloads(some.tolist())
+            return [words_of(known.get(number)) for number in some.tolist()]
+
+        with self._lock:
+            counts = self._ways.pop((bigrams, said), None) or WordCounts(words)
+            counts.follow(numbers, texts)
+            self._ways[bigrams, said] = counts
+            while len(self._ways) > _WAYS:
+                self._ways.popitem(last=False)
+            count = int(labels.max(initial=-1)) + 1
+            return counts.telling(cut, labels, count, whole_number("k", k))

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz`: half of the time for files, half for properties."""
+"""`python -m tests.fuzz`: a third of the time each for files, properties and graphs."""
 
 import argparse
 import json
@@ -63,6 +63,21 @@ def fuzz_properties(seed: int, seconds: float) -> tuple[int, bool]:
     return examples, well
 
 
+def fuzz_graphs(seed: int, seconds: float) -> tuple[Counter[str], bool]:
+    """Operations on live graph trees. How many of which kind, and whether all was well."""
+    counts: Counter[str] = Counter()
+    command = [sys.executable, "-m", "tests.fuzz.graphs", "--seconds", str(seconds)]
+    command += ["--operations", str(10**8)]
+    runs = [
+        subprocess.Popen([*command, "--first", str(seed + k * 10**6)], stdout=subprocess.PIPE)
+        for k in range(os.cpu_count() or 1)
+    ]
+    outputs = [run.communicate()[0] for run in runs]
+    for out in outputs:
+        counts += Counter(json.loads(out)) if out else Counter({"crashed": 1})
+    return counts, all(run.returncode == 0 for run in runs)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=300)
@@ -71,13 +86,16 @@ def main() -> None:
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
-    counts, files_well = fuzz_files(seed, options.seconds / 2, options.folder)
+    counts, files_well = fuzz_files(seed, options.seconds / 3, options.folder)
     for kind, number in sorted(counts.items()):
         print(f"{number:9,} {kind}")
     print(f"{counts.total():9,} files in all", flush=True)
-    examples, properties_well = fuzz_properties(seed, options.seconds / 2)
+    graphs, graphs_well = fuzz_graphs(seed, options.seconds / 3)
+    for kind, number in sorted(graphs.items()):
+        print(f"{number:9,} {kind}", flush=True)
+    examples, properties_well = fuzz_properties(seed, options.seconds / 3)
     print(f"{examples:9,} examples of properties")
-    sys.exit(not (files_well and properties_well))
+    sys.exit(not (files_well and graphs_well and properties_well))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,13 @@ class _Cut(NamedTuple):
 class Places:
     """Where a tree puts rows."""
 
-    def __init__(self, model: Any, cut: Mapping[str, Any], path_depth: int) -> None:
+    def __init__(
+        self,
+        model: Any,
+        cut: Mapping[str, Any],
+        path_depth: int,
+        sure: Mapping[str, Any] | None = None,
+    ) -> None:
         tree = model.hierarchy()
         self._model = model
         self._numbers, self._order = tree.point_numbers, order_of(tree.point_numbers)
@@ -37,6 +43,7 @@ class Places:
         if any(value is not None for value in cut.values()):
             labels = tree.cut(**cut)
             self._cut = _Cut(labels, int(labels.max()) + 1)
+        self._asked = {**cut, **(sure or {})} if sure else None
 
     @property
     def n_clusters(self) -> int | None:
@@ -51,6 +58,14 @@ class Places:
         yield "distance"
         if self._cut is not None:
             yield "cluster"
+        if self._asked is not None:
+            levels = self._asked.get("confidence", False)
+            if levels is True:
+                yield "confidence"
+            elif levels:
+                yield from (f"confidence_{k}" for k in levels)
+            if self._asked.get("new") is not None:
+                yield "new"
         yield "depth"
         if self._codes is not None:
             yield "path"
@@ -68,6 +83,12 @@ class Places:
         yield distance
         if self._cut is not None:
             yield np.where(nowhere, -1, self._cut.labels[nearest])
+        if self._asked is not None:
+            found = self._model.assign(batch.rows, **self._asked)
+            if found.confidence is not None:
+                yield from found.confidence.reshape(len(points), -1).T
+            if found.new is not None:
+                yield found.new
         yield np.where(nowhere, -1, self._depths[nearest])
         if self._codes is not None:
             codes = self._codes.of(nearest)

@@ -63,6 +63,7 @@ class By(StrEnum):
     height = "height"
     variance = "variance"
     stability = "stability"
+    modularity = "modularity"
 
 
 class Format(StrEnum):

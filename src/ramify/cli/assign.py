@@ -10,8 +10,10 @@ from ramify.cli import _options as options
 from ramify.cli._console import WrongCallError, note, print_json, verb
 
 NAME = "assign"
+_SURE = "Sure, unsure, new"
 EXAMPLES = (
     "ramify assign tree.ramify new.csv -k 20 -o clusters.csv",
+    "ramify assign tree.ramify new.csv -k 20 --confidence --new 0.05",
     "ramify assign tree.ramify - --height 0.5 --to jsonl --bad-rows skip < new.jsonl",
 )
 
@@ -32,6 +34,29 @@ def run(
             min=0, metavar="NUMBER", help="Turns of the path to write at most; 0 for no path."
         ),
     ] = 32,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence", help="Say how sure each cluster is, from 0 to 1.", rich_help_panel=_SURE
+        ),
+    ] = False,
+    confidence_at: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1,
+            metavar="NUMBER",
+            help="Or at cuts into so many clusters, ascending: one option for each.",
+            rich_help_panel=_SURE,
+        ),
+    ] = None,
+    new: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ALPHA",
+            help="Say which rows are something new, with this share of false alarms, such as 0.05.",
+            rich_help_panel=_SURE,
+        ),
+    ] = None,
     columns: options.Columns = None,
     id_column: options.IdColumn = None,
     field: options.Field = None,
@@ -49,7 +74,8 @@ def run(
     A line holds the row's number or id; the nearest point's number, and its id if it has
     one; the distance, in the tree's metric; the cluster, with -k, --height or --min-size; the
     depth of the nearest point, and the way there from the root: 0 for a first child, 1 for a
-    second.
+    second. With --confidence how sure the cluster is, and with --new whether the row is something
+    that the tree has not seen; both are judged by the tree's own points.
 
     Rows of a pipe are answered as they come, so that a program can ask row by row. With
     --bad-rows skip or FILE every row has its answer, a bad one with empty cells; the last
@@ -65,6 +91,12 @@ def run(
     if clusters is not None and height is not None:
         raise WrongCallError("give -k or --height, one of the two")
     cut = {"n_clusters": clusters, "height": height, "min_size": min_size}
+    if confidence and confidence_at:
+        raise WrongCallError("give --confidence or --confidence-at, one of the two")
+    asked = {"confidence": confidence_at or confidence or None, "new": new}
+    sure = {name: value for name, value in asked.items() if value is not None}
+    if sure and all(value is None for value in cut.values()):
+        raise WrongCallError("--confidence and --new are about a cut: give -k or --height")
     if json and out is None:
         raise WrongCallError("--json needs -o: the table is on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
@@ -72,7 +104,7 @@ def run(
     keep_apart(out, (data, "DATA itself"))
     model = _models.load_model(tree)
     names = _models.take_names(model)
-    places = Places(model, cut, path_depth)
+    places = Places(model, cut, path_depth, sure)
     others = ((data, "DATA itself"), (tree, "the tree itself"))
     answers = Answers(places, named=id_column is not None, of_bad_rows=bad_rows != "stop")
     with BadRows(bad_rows, *others, also=answers.add_bad) as bad:

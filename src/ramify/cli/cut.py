@@ -16,6 +16,7 @@ EXAMPLES = (
     "ramify cut tree.ramify -k 20 -o labels.csv",
     "ramify cut tree.ramify -k 20 --min-size 50 -o labels.csv",
     "ramify cut tree.ramify -k 20 --by variance -o labels.csv",
+    "ramify cut tree.ramify --by modularity -o labels.csv",
     "ramify cut tree.ramify -k 10,50,150 -o levels.csv",
     "ramify cut tree.ramify -k 20 --like yesterday.csv -o today.csv",
     "ramify cut tree.ramify --min-size 50 --noise | sort -t, -k2n | head",
@@ -60,10 +61,18 @@ def run(
         typer.Option(
             metavar=one_of(By),
             help="What decides: the heights of merges; with -k, how tight clusters become "
-            "(needs the rows, which a saved model has); or, with --min-size alone, how long "
-            "they last, and the tree says how many.",
+            "(needs the rows, which a saved model has); with --min-size alone, how long they last; "
+            "or, with nothing else, that near neighbours stay together (needs the rows). By the "
+            "last two the tree says how many.",
         ),
     ] = By.height,
+    resolution: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="With --by modularity: the larger, the more clusters; the steadiest unless told.",
+        ),
+    ] = None,
     like: Annotated[
         Path | None,
         typer.Option(
@@ -88,7 +97,8 @@ def run(
 ) -> None:
     """Cut a tree into clusters and write a label for each point: its id or number, a label.
 
-    Choose one of -k, --height, --max-size and --min-size, or --min-size with -k or --height.
+    Choose one of -k, --height, --max-size and --min-size, or --min-size with -k or --height; or
+    --by modularity.
     Labels count from 0 in the order of the clusters' first points. Points that must be apart
     (`ramify edit`) are, unless --min-size is given.
     """
@@ -108,7 +118,12 @@ def run(
         raise WrongCallError("--by variance goes with -k, and if wanted with --min-size")
     if by is By.stability and (given.keys() != {"min_size"} or noise):
         raise WrongCallError("--by stability goes with --min-size alone; the rest gets -1 anyway")
-    if len(given) - ("min_size" in given) > 1 or given.keys() in ({"max_size", "min_size"}, set()):
+    if by is By.modularity and (given or like is not None):
+        raise WrongCallError("--by modularity says itself how many clusters there are")
+    if resolution is not None and by is not By.modularity:
+        raise WrongCallError("--resolution goes with --by modularity")
+    alone = given.keys() in ({"max_size", "min_size"}, set()) and by is not By.modularity
+    if len(given) - ("min_size" in given) > 1 or alone:
         raise WrongCallError(
             "give one of -k, --height, --max-size and --min-size, or --min-size with -k or --height"
         )
@@ -127,12 +142,13 @@ def run(
     saved = _models.load(tree)
     hierarchy: Any = saved.tree
     more: dict[str, Any] = {"by": by.value}
-    if by is By.variance:
+    if by in (By.variance, By.modularity):
         if saved.model is None:
             raise ValueError(
-                f"{tree} holds a hierarchy without its points: --by variance needs them"
+                f"{tree} holds a hierarchy without its points: --by {by.value} needs them"
             )
         more["X"] = saved.points()
+        more |= {} if resolution is None else {"resolution": resolution}
     elif min_size is None and like is None:
         more["apart"] = saved.apart()
     if like is not None:

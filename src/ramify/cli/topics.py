@@ -13,6 +13,7 @@ from ramify.cli._console import WrongCallError, note, print_json, some_bytes, ve
 NAME = "topics"
 EXAMPLES = (
     "ramify topics texts.ndjson --vectors embeddings.npy -o topics.html",
+    "ramify topics texts.ndjson --embed models/all-MiniLM-L6-v2 -o topics.html",
     "ramify topics tickets.parquet --column title --vectors e.npy -o t.html --tree t.ramify",
 )
 
@@ -26,13 +27,21 @@ def run(
     texts: Annotated[
         Path, typer.Argument(metavar="TEXTS", help="File with a text for each row: a table.")
     ],
-    vectors: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="Their embeddings, in the same order: as DATA of fit."),
-    ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The page: .html, to explore.")
     ],
+    vectors: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Their embeddings, in the same order: as DATA of fit."),
+    ] = None,
+    embed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Instead of vectors: a model of sentence-transformers or fastembed that is on "
+            "this machine, by its folder or name; or module:function.",
+        ),
+    ] = None,
     column: Annotated[
         str | None,
         typer.Option(
@@ -66,10 +75,14 @@ def run(
 
     if out.suffix.lower() not in (".html", ".htm"):
         raise WrongCallError(f"{out.name}: the page is .html")
-    keep_apart(out, (texts, "TEXTS itself"), (vectors, "the file of vectors itself"))
+    if (vectors is None) == (embed is None):
+        raise WrongCallError("give --vectors, or --embed and a model: one of the two")
+    keep_apart(out, (texts, "TEXTS itself"))
+    if vectors is not None:
+        keep_apart(out, (vectors, "the file of vectors itself"))
     check_writable(out)
     told = [str(one) for one in read_names(texts, column, usual="text").names]
-    rows = _rows(vectors)
+    rows = _embedded(told, str(embed), quiet or json) if vectors is None else _rows(vectors)
     if len(rows) != len(told):
         raise ValueError(
             f"{texts} has {len(told):,} texts, and {vectors} {len(rows):,} vectors; expected one "
@@ -96,6 +109,14 @@ def _rows(path: Path) -> Any:
 
     with open_rows(path) as source:
         return np.concatenate([batch.rows for batch in source])
+
+
+def _embedded(texts: list[str], model: str, quiet: bool) -> Any:
+    import sys
+
+    from ramify.embedding import embedder
+
+    return embedder(model)(texts, progress=not quiet and sys.stderr.isatty())
 
 
 def _grown(rows: Any, metric: Metric, linkage: Linkage) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ramify.client._calls import plain
 from ramify.estimators import Changes
+from ramify.estimators.seam import Edits, Levels, read_alpha, read_levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
 from ramify.hierarchy.seam import Sticky
 from ramify.ids import Id, as_array
@@ -62,6 +63,9 @@ class RemoteAssignment(NamedTuple):
     distances: FloatArray
     path_codes: list[str]
     point_ids: list[Id | None]
+    #: How sure each cluster is, if that was asked; a column for each level, if of several.
+    confidence: FloatArray | None = None
+    new: Any = None  #: which rows are something new, if that was asked
 
 
 class RemoteDirty(NamedTuple):
@@ -109,6 +113,18 @@ def dirty_of(told: Mapping[str, Any]) -> RemoteDirty:
     return RemoteDirty(labels, nodes, np.array(told["sizes"]))
 
 
+def edits_of(told: Mapping[str, Any]) -> Edits:
+    """What people have said, as an estimator tells it."""
+    names, lost = (
+        {int(one["node"]): str(one["text"]) for one in told[name]}
+        for name in ("names", "lost_names")
+    )
+    linked = [integers(group) for group in told["linked"]]
+    return Edits(
+        names, lost, linked, integers(told["apart"]).reshape(-1, 2), integers(told["held"])
+    )
+
+
 def plain_labels(like: Any) -> dict[str, Any]:
     """Labels of an earlier cut, as a server takes them."""
     if isinstance(like, StickyLabels):
@@ -128,7 +144,20 @@ def assignment_of(told: Mapping[str, Any]) -> RemoteAssignment:
     """Where rows belong, as a server tells it."""
     labels, nodes, points = (integers(told[name]) for name in ("labels", "nodes", "nearest"))
     distances = np.array(told["distances"], np.float64)
-    return RemoteAssignment(labels, nodes, points, distances, told["paths"], told["nearest_ids"])
+    more = told["paths"], told["nearest_ids"]
+    sure, new = told.get("confidence"), told.get("new")
+    return RemoteAssignment(
+        *(labels, nodes, points, distances, *more),
+        None if sure is None else np.array(sure, np.float64),
+        None if new is None else np.array(new, bool),
+    )
+
+
+def plain_sure(confidence: Levels, new: float | None) -> dict[str, Any]:
+    """How sure an answer is, as a server is asked for it."""
+    levels, alpha = read_levels(confidence), None if new is None else read_alpha(new)
+    sure = {"confidence": levels or None} if isinstance(levels, bool) else {"levels": levels}
+    return {**sure, "new": alpha}
 
 
 #: Shapes of the arrays of changes that are not flat, and those that are not whole numbers.
@@ -181,6 +210,14 @@ def ids_of(told: Mapping[str, Any]) -> Any:
     if told["ids"] is None:
         raise AttributeError("the points of this tree have no ids")
     return as_array(told["ids"])
+
+
+def frame_of_assignment(found: RemoteAssignment) -> Any:
+    """As a frame of pandas, with a column for each thing that was asked."""
+    columns = {name: value for name, value in found._asdict().items() if value is not None}
+    if found.confidence is not None:
+        columns["confidence"] = found.confidence.tolist()
+    return frame_of(columns)
 
 
 def frame_of(table: Any) -> Any:

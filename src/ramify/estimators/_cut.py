@@ -2,46 +2,64 @@
 """_cut.py: which clusters a question is about, and those that the core does not know.
 
 A cut goes by a number of clusters, a height or a largest size, which the core finds in a growing
-tree; with a least size it is found in a snapshot, where small branches join what is beside them.
+tree; with a least size it is found in a snapshot, where small branches join what is beside them,
+and so is one by modularity.
 """
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from ramify.checks import number, one_of, whole_number
+from ramify.checks import choices, number, one_of, whole_number
 from ramify.hierarchy import Clusters, Hierarchy, IntArray, Points
-from ramify.hierarchy.seam import Rows, check_way, fork_rows, place_in, require_one_cut
+from ramify.hierarchy.seam import (
+    Rows,
+    check_way,
+    fork_rows,
+    place_in,
+    read_resolution,
+    require_one_cut,
+)
+
+#: What a cut of a live tree goes by.
+WayOfLive: TypeAlias = Literal["height", "variance", "modularity"]
+WAYS = choices(WayOfLive)
 
 
 class Cut(NamedTuple):
     """A cut of a live tree."""
 
-    by: str  #: "n_clusters", "variance" (so many, too), "height", "max_size" or "min_size"
+    #: "n_clusters", "variance" (so many, too), "height", "max_size", "min_size", or "modularity",
+    #: of which the value is the resolution, 0 for the steadiest
+    by: str
     value: float
     min_size: int | None = None  #: of the clusters, beside the first three
 
     @property
     def joins(self) -> bool:
-        """Whether small branches join others, which takes a snapshot."""
-        return self.by == "min_size" or self.min_size is not None
+        """Whether it takes a snapshot: as small branches join others, or by modularity."""
+        return self.by in ("min_size", "modularity") or self.min_size is not None
 
     @property
-    def way(self) -> Literal["height", "variance"]:
+    def way(self) -> "WayOfLive":
         """What it goes by, as :meth:`Hierarchy.cut` calls it."""
-        return "variance" if self.by == "variance" else "height"
+        return cast(WayOfLive, self.by) if self.by in WAYS[1:] else "height"
 
     @property
     def options(self) -> dict[str, Any]:
         """The other options of :meth:`Hierarchy.cut`."""
+        if self.by == "modularity":
+            return {"resolution": self.value or None}
         name = "n_clusters" if self.by == "variance" else self.by
         least = {} if self.min_size is None else {"min_size": self.min_size}
         return {name: self.value, **least}
 
 
-def read_cut(asked: Mapping[str, object], most: int, by: object = "height") -> Cut | None:
+def read_cut(
+    asked: Mapping[str, object], most: int, by: object = "height", resolution: object = None
+) -> Cut | None:
     """The cut that options speak of, of a tree with so many leaves; None if they are not given.
 
     Examples
@@ -49,8 +67,11 @@ def read_cut(asked: Mapping[str, object], most: int, by: object = "height") -> C
     >>> read_cut({"n_clusters": 3, "height": None, "min_size": 2}, 9)
     Cut(by='n_clusters', value=3, min_size=2)
     """
-    if one_of("by", by, ("height", "variance")) == "variance":
+    if one_of("by", by, WAYS) != "height":
         check_way(by, dict(asked), None)
+    price = read_resolution(resolution)
+    if by == "modularity":
+        return Cut("modularity", price or 0.0)
     given = require_one_cut(dict(asked), or_none=True)
     least = given.pop("min_size", None)
     if least is not None:
@@ -78,7 +99,7 @@ def possible(cut: Cut, tree: Hierarchy) -> Cut:
 
 
 class Joined:
-    """The clusters of a cut whose small branches join others, in a snapshot."""
+    """The clusters of a cut that takes a snapshot."""
 
     def __init__(self, cut: Cut, tree: Hierarchy, points: Points, rows: Rows | None) -> None:
         self.tree, self.points = tree, points

@@ -54,19 +54,23 @@ def of_rows(X: object, ids: object, options: Options) -> Drawn:
     metric = COSINE if options.metric == "cosine" else SQEUCLIDEAN
     rows = read_batch(X, Expected(type(options).__name__, metric))
     names = None if ids is None else Ids().read(ids, len(rows))
+    matrix = rows.matrix if isinstance(rows, SparseRows) else rows
+    if isinstance(options.metric, str) and options.metric in _lists.LIVE and matrix is rows:
+        lists, keys = _lists.nearest_rows(rows, options.n_neighbors, options.metric, options.n_jobs)
+        edges = _lists.graph_of(lists, options.weight, options.metric, options.n_neighbors)
+        return Drawn(edges, ranks_of(keys), names, rows.shape[1], columns)
     if names is not None:
         keys = keys_of_ids(names)
     else:
         keys = keys_of_rows(rows.dense() if isinstance(rows, SparseRows) else rows)
     ranks = ranks_of(keys)
-    matrix = rows.matrix if isinstance(rows, SparseRows) else rows
     if _bits.are_bits(matrix, options.metric):
         lists = _bits.search(matrix, options.n_neighbors, options.metric, ranks, options.n_jobs)
     else:
         if options.metric in _BINARY and not isinstance(rows, SparseRows):
             matrix = rows != 0  # as scikit-learn would do it, with a warning
         lists = _lists.search(matrix, options.n_neighbors, options.metric, options.n_jobs)
-    edges = _lists.graph_of(lists, options.weight, options.metric)
+    edges = _lists.graph_of(lists, options.weight, options.metric, options.n_neighbors)
     return Drawn(edges, ranks, names, rows.shape[1], columns)
 
 

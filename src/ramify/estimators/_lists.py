@@ -18,12 +18,16 @@ from ramify import _core
 from ramify.checks import listed
 from ramify.estimators._edges import Edges, check_points, unit_of, whole_weights
 from ramify.hierarchy import FloatArray
+from ramify.jobs import thread_count
 
 WEIGHTS = ("snn", "jaccard", "ranked", "similarity")
 
 #: Metrics whose distances are 1 minus a similarity, which may be negative.
 _ONE_MINUS = {"cosine", "correlation", "jaccard", "hamming", "dice", "rogerstanimoto"}
 _ONE_MINUS |= {"russellrao", "sokalmichener", "sokalsneath", "yule", "braycurtis"}
+
+#: Metrics whose lists a live tree keeps, too; the core searches with them.
+LIVE = ("sqeuclidean", "cosine")
 
 _NOBODY = 2**32 - 1
 
@@ -33,6 +37,26 @@ class Lists(NamedTuple):
 
     points: npt.NDArray[np.int64]
     distances: FloatArray | None
+
+
+def nearest_rows(
+    rows: Any, k: int, metric: str, n_jobs: int | None
+) -> tuple[Lists, npt.NDArray[np.uint64]]:
+    """The lists that a live tree of these rows has, to the bit, and by what ties go.
+
+    Of rows at equal distances the one with the smaller key is nearer, then the earlier one.
+
+    Examples
+    --------
+    >>> nearest_rows(np.array([[0.0], [1.0], [3.0]]), 1, "sqeuclidean", None)[0].points.tolist()
+    [[1], [0], [1]]
+    """
+    unit = metric == "cosine"
+    k = max(min(k, len(rows) - 1), 1)
+    plain = np.ascontiguousarray(rows)
+    found = _core.nearest_rows(plain, k, unit, thread_count(n_jobs, none=1))
+    points = np.where(found[0] == _NOBODY, -1, found[0].astype(np.int64))
+    return Lists(points, found[1] / 2 if unit else found[1]), found[2]
 
 
 def search(rows: Any, k: int, metric: object, n_jobs: int | None) -> Lists:
@@ -105,8 +129,8 @@ def read_lists(neighbors: object, weight: str) -> Lists:
     return Lists(points, distances)
 
 
-def graph_of(lists: Lists, weight: str, metric: object) -> Edges:
-    """The graph of these lists.
+def graph_of(lists: Lists, weight: str, metric: object, k: int = 0) -> Edges:
+    """The graph of these lists, of up to k points each; without k of as many as there is room for.
 
     Examples
     --------
@@ -115,9 +139,9 @@ def graph_of(lists: Lists, weight: str, metric: object) -> Edges:
     np.uint64(0)
     """
     points = lists.points
-    n, k = points.shape
+    n = len(points)
     there = points.ravel() >= 0
-    a = np.repeat(np.arange(n, dtype=np.uint32), k)[there]
+    a = np.repeat(np.arange(n, dtype=np.uint32), points.shape[1])[there]
     b = points.ravel()[there].astype(np.uint32)
     if weight == "similarity":
         assert lists.distances is not None
@@ -129,7 +153,7 @@ def graph_of(lists: Lists, weight: str, metric: object) -> Edges:
     else:
         named = np.where(points < 0, _NOBODY, points).astype(np.uint32)
         common, united = _core.shared_neighbours(named)
-        most = float(k) if weight == "snn" else 1.0
+        most = float(k or points.shape[1]) if weight == "snn" else 1.0
         weights = common[there] if weight == "snn" else common[there] / united[there]
     return Edges(n, a, b, whole_weights(weights, most), unit_of(most) / most)
 

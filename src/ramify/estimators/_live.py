@@ -809,7 +809,7 @@ class Live:
         """The clusters of a cut whose small branches join others. As dear as ``labels``."""
         kept, version = self._joined, self._core.version
         if kept is None or kept[:2] != (version, cut):
-            by_rows = cut.way == "variance"
+            by_rows = cut.way != "height"
             still = self.still() if by_rows else (*self.moment(), None)
             kept = version, cut, Joined(cut, *still)
             if version != self._core.version:  # it is of another moment

@@ -2,7 +2,6 @@
 """graph_hac.py: offline HAC of a graph of neighbours, for any metric or none."""
 
 import os
-from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +11,12 @@ from sklearn.exceptions import NotFittedError
 
 from ramify import _core, archive
 from ramify.checks import one_of, whole_number
-from ramify.errors import UnreadableFileError
-from ramify.estimators import _drawn, _edges, _lists
+from ramify.estimators import _drawn, _edges, _graph_saved, _lists
 from ramify.estimators._frozen import FrozenReader
 from ramify.estimators._options import check_cut
 from ramify.estimators._reading import needs_cut
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.hierarchy.seam import canonical
-from ramify.ids import kind_of, pack, unpack
 from ramify.jobs import thread_count
 from ramify.progress import Progress, check_progress, watch
 
@@ -38,7 +35,9 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     The tree follows from the graph alone, and not from the order of points or edges: of
     equal merges, the smaller union comes first, then the one whose points come first by id
     (text by a hash of it), or by a hash of their rows, or else by number. Under
-    ``linkage="single"`` the heaviest edge whose ends come first decides.
+    ``linkage="single"`` the heaviest edge whose ends come first decides. Of rows by squared
+    Euclidean distance or cosine, neighbours and merges that tie go by a hash of the rows alone,
+    so that the tree is that of :class:`LiveGraphHAC`, to the bit.
 
     Parameters
     ----------
@@ -356,33 +355,9 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 setattr(self, name, value)
 
-    # --- files -----------------------------------------------------------------------
-
     def _to_saved(self) -> tuple[dict[str, Any], dict[str, archive.Array]]:
         self._check_parameters()
-        if callable(self.metric):
-            raise TypeError("metric is a function, which cannot be saved; pickle can store it")
-        columns = getattr(self, "feature_names_in_", None)
-        content: dict[str, Any] = {
-            "kind": "graph model",
-            "algorithm": type(self).__name__,
-            "library": version("ramify"),
-            "parameters": self.get_params(deep=False),
-            "points": len(self),
-            "columns": getattr(self, "n_features_in_", None),
-            "feature_names": None if columns is None else [str(name) for name in columns],
-            "ids": None,
-        }
-        if self._tree is None:
-            return content, {}
-        arrays: dict[str, archive.Array] = {
-            "children": self._tree.children,
-            "heights": self._tree.heights,
-        }
-        if self._tree.names is not None:
-            content["ids"] = kind_of(self._tree.names)
-            arrays |= pack(self._tree.names)
-        return content, arrays
+        return _graph_saved.content_of(self, self._tree)
 
 
 def from_saved(content: dict[str, Any], arrays: dict[str, archive.Array]) -> GraphHAC:
@@ -393,24 +368,5 @@ def from_saved(content: dict[str, Any], arrays: dict[str, archive.Array]) -> Gra
     >>> len(from_saved(*GraphHAC().fit(edges=([0], [1], [1.0]))._to_saved()))
     2
     """
-    try:
-        model = GraphHAC(**content["parameters"])
-        model._check_parameters()
-        if not arrays:
-            return model
-        tree = Hierarchy(arrays["children"], arrays["heights"], names=unpack(arrays))
-        tree.check()
-        columns, width = content["feature_names"], content["columns"]
-        if width is not None:
-            whole_number("columns", width)
-        if columns is not None and not (
-            isinstance(columns, list)
-            and len(columns) == width
-            and all(isinstance(name, str) for name in columns)
-        ):
-            raise ValueError("its column names do not fit")
-        named = None if columns is None else np.array(columns, dtype=object)
-        model._adopt(tree, width, named)
-        return model
-    except (ValueError, TypeError, LookupError, OverflowError, RuntimeError) as error:
-        raise UnreadableFileError(f"holds no valid model: {error}") from error
+    found: GraphHAC = _graph_saved.from_saved(GraphHAC, content, arrays)
+    return found

@@ -60,10 +60,10 @@ class LiveGraphHAC(OfEdges):
     """Average-linkage HAC of a graph that changes: of rows and their nearest, or of edges.
 
     After every call the tree is the one that a new model would build of the same points, to the
-    bit: whatever came first, in whatever order and batches. Of edges it is the tree of
-    :class:`GraphHAC`, too. Rows are joined to their nearest ones, exactly, and an update looks
-    again only at clusters that hold a change (:doc:`how-it-works`). A graph of the user's own
-    comes as edges between ids.
+    bit: whatever came first, in whatever order and batches; and it is the tree that
+    :class:`GraphHAC` builds of these rows or edges. Rows are joined to their nearest ones, exactly,
+    and an update looks again only at clusters that hold a change (:doc:`how-it-works`). A graph of
+    the user's own comes as edges between ids.
 
     Clusters may be long and winding, as only near points count. Among equals, rows are in the
     order of a hash of theirs, so that the order of arrival plays a part among equal rows
@@ -298,36 +298,6 @@ class LiveGraphHAC(OfEdges):
         else:
             self._take_edges(edges, ids, anew=False)
         return self
-
-    def insert_many(
-        self,
-        X: npt.ArrayLike | None = None,
-        *,
-        edges: Any = None,
-        ids: IdsLike = None,
-        sample_weight: npt.ArrayLike | None = None,
-        times: npt.ArrayLike | None = None,
-        progress: Progress = False,
-    ) -> Self:
-        """Insert rows or edges: :meth:`partial_fit` under its own name.
-
-        Parameters
-        ----------
-        X, edges, ids, sample_weight, times, progress
-            As in :meth:`partial_fit`.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.LiveGraphHAC().insert_many([[0.0], [1.0]]).hierarchy()
-        <Hierarchy: 2 points, root height 1, split 1 | 1>
-        """
-        more: dict[str, Any] = {"ids": ids, "times": times, "progress": progress}
-        return self.partial_fit(X, None, sample_weight, edges=edges, **more)
 
     @needs_cut
     def fit_predict(

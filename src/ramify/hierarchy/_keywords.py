@@ -14,7 +14,7 @@ scored as a word is.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from math import log
 from typing import Literal, TypeAlias
 
@@ -62,6 +62,18 @@ def keywords(
             groups[label].update(words)
     total = everywhere.total()
     return [_telling(group, everywhere, total)[:wanted] for group in groups]
+
+
+def analyzer(bigrams: bool = False, stop_words: StopWords = ()) -> Callable[[str], Iterable[str]]:
+    """What makes words of a text, as :func:`keywords` does.
+
+    Examples
+    --------
+    >>> list(analyzer(bigrams=True, stop_words=["the"])("The red apple"))
+    ['red', 'apple', 'red apple']
+    """
+    left_out = _left_out(stop_words)
+    return lambda text: _words(text.lower(), bigrams, left_out)
 
 
 def _words(text: str, bigrams: bool, left_out: Collection[str]) -> Iterator[str]:

@@ -18,17 +18,17 @@ from ramify.journal import _model
 from ramify.journal._payloads import Hit, PayloadReader
 from ramify.journal._resolving import Resolver
 from ramify.tree import of_one_version
-from ramify.wording import keywords_of
+from ramify.wording import LiveKeywords
 
 #: What a model can be asked, and what asking does not change.
 _READS = frozenset(
     (
-        *("assign", "changes", "check", "children_", "cluster_of", "clusters", "cut"),
-        *("depth", "dirty", "distances_", "edits", "get_params", "history", "ids_"),
-        *("labels_", "lca", "leaf_of", "leaves", "levels"),
-        *("lineage", "metric", "n_clusters_", "n_features_in_", "n_late_", "n_leaves_"),
+        *("assign", "check", "children_", "cluster_of", "clusters", "cut"),
+        *("distances_", "get_params", "history", "ids_"),
+        *("labels_", "lca", "leaves", "levels"),
+        *("metric", "n_clusters_", "n_features_in_", "n_leaves_", "past"),
         *("n_points_", "n_skipped_", "nearest", "number_of", "path", "path_code", "point_numbers_"),
-        *("points", "predict", "representatives", "version", "violations"),
+        *("points", "predict", "version"),
     )
 )
 
@@ -41,6 +41,7 @@ class Reading(ABC):
 
     model: Any
     _payloads: PayloadReader
+    _live_keywords: LiveKeywords
     _resolver: Resolver
 
     @abstractmethod
@@ -205,6 +206,8 @@ class Reading(ABC):
         """Words that tell the payloads of each cluster of a cut from the others, by label.
 
         As :meth:`Clusters.keywords <ramify.hierarchy.Clusters.keywords>` of the texts in payloads.
+        What was counted once is counted on: a cut that is asked about again costs a look at the
+        labels, the texts that came, went or moved, and the words of its clusters.
 
         Examples
         --------
@@ -219,8 +222,9 @@ class Reading(ABC):
         cut["min_size"] = min_size
         look = lambda: (self.model.point_numbers_, self.model.cut(**cut))  # noqa: E731
         _, (numbers, labels) = of_one_version(self, look)
-        found = self._payloads.of(numbers.tolist())
-        return keywords_of(found, numbers, labels, k, bigrams=bigrams, stop_words=stop_words)
+        how: Any = {"bigrams": bigrams, "stop_words": stop_words}
+        name = tuple(cut.values())
+        return self._live_keywords.of(name, numbers, labels, self._payloads.of, k, **how)
 
     @property
     def marks(self) -> dict[str, str]:

@@ -283,7 +283,8 @@ class Store:
         with self.transaction(wait=False) as write:
             oldest = "SELECT seq FROM requests ORDER BY seq DESC LIMIT 1 OFFSET ?"
             write.execute(f"DELETE FROM requests WHERE seq < ({oldest})", (keep_requests,))
-            if there is None:
+            taken = "SELECT EXISTS (SELECT 1 FROM payloads) OR EXISTS (SELECT 1 FROM points)"
+            if there is None or write.execute(taken).fetchone() == (0,):
                 return
             write.execute("CREATE TEMP TABLE there (number INTEGER PRIMARY KEY)")
             write.executemany("INSERT INTO there VALUES (?)", ((number,) for number in there))

@@ -25,6 +25,7 @@ from ramify.journal._requests import Policy
 from ramify.journal._resolving import Resolver
 from ramify.journal._writer import Writer
 from ramify.tree import Receipt
+from ramify.wording import LiveKeywords
 
 
 class DurableTree(Growing, Reading):
@@ -65,6 +66,7 @@ class DurableTree(Growing, Reading):
         self._resolver = Resolver(self.model, store, columns)
         self._writer = Writer(folder, store, self.model, policy, self._resolver, seq, chain)
         self._payloads = PayloadReader(store.path)
+        self._live_keywords = LiveKeywords()
         self._closing = threading.Lock()
         self._closed = False
 

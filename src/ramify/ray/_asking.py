@@ -19,11 +19,13 @@ from ramify.errors import HistoryError
 from ramify.estimators import OHAC, Changes
 from ramify.estimators.part import model_of, whole
 from ramify.estimators.seam import (
+    Asked,
     Assignment,
     Cut,
     DirtyClusters,
     Joined,
     Labelled,
+    judge,
     labelled,
     no_tree,
     unchanged_labels,
@@ -32,10 +34,12 @@ from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id, as_array
 from ramify.journal import Hit
 from ramify.points import Rows
+from ramify.ray._finder import Finder
 from ramify.ray._naming import Naming
 from ramify.ray._outline import Outline
 from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families, whole_tree
 from ramify.ray._plan import Crew, Plan
+from ramify.ray._sure import KnownShards
 from ramify.ray._tables import ClusterTable, PointChanges
 from ramify.ray._top import CutNodes, Stitched, Top, global_ids, spliced
 from ramify.ray._turns import in_turn
@@ -49,9 +53,11 @@ class Asking(Naming):
     sizes: list[int]
     ids: str | None
     _crew: Crew
+    _finder: Finder
     _outlines: tuple[Any, list[Outline], Stitched] | None
     _whole: tuple[int, Hierarchy] | None
     _joined_of: tuple[int, Cut, Joined] | None = None  # the latest, and of which operation
+    asked: Asked | None = None  # neighbours of some points, for how sure an answer is
     _seen: dict[int, Seen]  # versions that can be asked about
     _keep: int  # at most so many, beside the latest
 
@@ -100,6 +106,17 @@ class Asking(Naming):
         numbers = np.concatenate([one for one, _ in found])
         order = np.argsort(numbers)
         return numbers[order], np.concatenate([rows for _, rows in found])[order]
+
+    @in_turn
+    def rows_of(self, numbers: IntArray) -> Rows:
+        """Rows of some points, as stored."""
+        holders = self._known_holders(numbers)
+        calls: list[tuple[int, str, tuple[Any, ...]]] = []
+        for shard in np.unique(holders).tolist():
+            calls.append((shard, "rows_of", (np.ascontiguousarray(numbers[holders == shard]),)))
+        places = [np.flatnonzero(holders == shard) for shard, *_ in calls]
+        rows = np.concatenate(self._crew.ask(calls))
+        return np.ascontiguousarray(rows[np.argsort(np.concatenate(places))])
 
     @in_turn
     def labels(self, cut: Cut) -> tuple[IntArray, IntArray]:
@@ -193,7 +210,8 @@ class Asking(Naming):
     @in_turn
     def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray, IntArray]:
         """Numbers, distances and shards of the k points nearest to each row."""
-        proposals = self._ask_all("nearest", rows, k)
+        self._settle()
+        proposals = self._finder.proposals(rows, k, self.sizes)
         numbers = np.concatenate([found for found, _ in proposals], axis=1)
         distances = np.concatenate([far for _, far in proposals], axis=1)
         last = np.where(numbers < 0, np.iinfo(np.int64).max, numbers)
@@ -205,8 +223,13 @@ class Asking(Naming):
         )
 
     @in_turn
-    def assign(self, rows: Rows, cut: Cut) -> Assignment:
-        """Where rows belong; nothing is inserted."""
+    def assign(
+        self, rows: Rows, cut: Cut, sure: bool | list[Cut] = False, alpha: float | None = None
+    ) -> Assignment:
+        """Where rows belong, and how sure that is; nothing is inserted."""
+        return judge(self._placed(rows, cut), KnownShards(self), rows, cut, sure, alpha)
+
+    def _placed(self, rows: Rows, cut: Cut) -> Assignment:
         numbers, distances, holders = self.nearest(rows, 1)
         if cut.joins:
             joined = self._joined(cut)

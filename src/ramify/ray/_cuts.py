@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.estimators.seam import Assignment, Cut, wanted_number
+from ramify.estimators.seam import Assignment, Cut, Levels, read_sure, wanted_number
 from ramify.hierarchy import Clusters, FloatArray, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, read_stickiness
 from ramify.ids import Id
@@ -162,10 +162,12 @@ class ShardCuts(Handle):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        confidence: Levels = False,
+        new: float | None = None,
     ) -> Assignment:
         """Where rows belong, in any cut of the tree as it is now; nothing is inserted.
 
-        As :meth:`ramify.OHAC.assign`.
+        As :meth:`ramify.OHAC.assign`. Points that say how sure that is are asked in all shards.
 
         Examples
         --------
@@ -176,12 +178,12 @@ class ShardCuts(Handle):
         >>> found.labels, found.points, found.distances, found.path_codes
         (array([1]), array([2]), array([4.]), ['1'])
         """
-        return self._assigned(
-            X, self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
-        )
+        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
+        sure = read_sure(confidence, new, lambda k: self._cut(n_clusters=k))
+        return self._assigned(X, cut, *sure)
 
-    def _assigned(self, X: npt.ArrayLike, cut: Cut) -> Assignment:
-        found: Assignment = self._ask("assign", read_rows(X, self._expected()), cut)
+    def _assigned(self, X: npt.ArrayLike, cut: Cut, *sure: Any) -> Assignment:
+        found: Assignment = self._ask("assign", read_rows(X, self._expected()), cut, *sure)
         return found
 
     def nearest(self, X: npt.ArrayLike, *, k: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -256,19 +258,6 @@ class ShardCuts(Handle):
         '01'
         """
         return self._path(point)[1]
-
-    def depth(self, point: int | str) -> int:
-        """Number of merges above a point.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [5.0]]).depth(0)
-        2
-        """
-        return len(self._path(point)[1])
 
     def lca(self, i: int | str, j: int | str) -> int:
         """Node id of the lowest common ancestor of two points.

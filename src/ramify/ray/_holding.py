@@ -19,6 +19,7 @@ from ramify.ids import Id
 from ramify.journal import DurableTree, Hit, Report
 from ramify.memory import resident
 from ramify.points import Rows
+from ramify.ray._finder import Boxes
 from ramify.ray._log import Changed, Log, everything
 from ramify.ray._outline import Outline
 
@@ -73,6 +74,22 @@ class Holding:
             numbers[:, :there], distances[:, :there] = found
         return numbers, distances
 
+    def boxes(self, m: int) -> Boxes:
+        """Boxes around its points, as they are compared: those of each of its m widest parts.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from ramify.ray import Shard
+        >>> shard = Shard(tempfile.mkdtemp(), {})
+        >>> rows, near = np.array([[0.0], [1.0], [9.0]]), np.array([[-1], [0], [1]])
+        >>> _ = shard.insert(1, rows, np.arange(3), near)
+        >>> shard.boxes(2).low.tolist()
+        [[0.0, 9.0]]
+        """
+        return Boxes.of(self._tree.points(), self._part.units(None, m, ("n_clusters", 1)))
+
     def frontier(self, m: int, by: str, value: float) -> Outline:
         """Its tree opened into m parts, and below them as a cut of the whole may be.
 
@@ -112,6 +129,12 @@ class Holding:
         if len(self._tree) == 0:
             return np.empty(0, np.int64), np.empty((0, 0))
         return self._part.numbers, self._tree.points()
+
+    def rows_of(self, numbers: IntArray) -> Rows:
+        """Rows of points that are here."""
+        known, rows = self.points()
+        some: Rows = rows.take(np.searchsorted(known, numbers), axis=0)
+        return some
 
     def weights(self) -> tuple[IntArray, FloatArray | None]:
         """Numbers of its points, and what they stand for; None: a point each."""

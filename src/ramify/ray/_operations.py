@@ -76,7 +76,7 @@ class Operations(Asking):
         else:
             self._move_part(pending)
         self.op = pending.op
-        self._outlines = self._whole = self._joined_of = None
+        self._outlines = self._whole = self._joined_of = self.asked = None
         self._told = self._state()
         head = pending.head
         self._head.finish(self.op, self._facts(), head.get("key"), head.get("told"), gone)
@@ -88,12 +88,14 @@ class Operations(Asking):
         numbers = head["first"] + np.arange(len(rows))
         calls: list[tuple[int, str, tuple[Any, ...]]] = []
         if "shards" not in arrays:
+            self._finder.takes(0, rows)
             calls = [(0, "insert", (pending.op, rows, numbers, None, *along))]
         else:
             for shard in np.unique(arrays["shards"]).tolist():
                 mine = np.flatnonzero(arrays["shards"] == shard)
                 beside = np.ascontiguousarray(arrays["nearest"][mine])
                 more = (np.ascontiguousarray(rows[mine]), numbers[mine], beside)
+                self._finder.takes(shard, more[0])
                 calls.append((shard, "insert", (pending.op, *more, *along.some(mine))))
         for (shard, *_), state in zip(calls, self._crew.ask(calls), strict=True):
             self.sizes[shard] = state.leaves
@@ -119,6 +121,8 @@ class Operations(Asking):
         nowhere, and what was done is not done again.
         """
         here, there = pending.head["from"], pending.head["to"]
+        self._finder.forget(here)
+        self._finder.forget(there)
         while len(self.sizes) <= there:
             self._crew.start(len(self.sizes))
             self.sizes.append(0)

@@ -26,12 +26,14 @@ from typing import Any
 
 import numpy as np
 
+from ramify import _core
 from ramify.checks import is_whole
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import FolderInUseError
 from ramify.points import Rows
 from ramify.ray._batches import Along
+from ramify.ray._finder import Finder
 from ramify.ray._head import Head
 from ramify.ray._operations import Operations
 from ramify.ray._plan import Crew, Plan, agreed
@@ -70,6 +72,7 @@ class Router(Operations):
         self.width: int | None = known.get("width")
         self.ids: str | None = known.get("ids")  #: their type, if there are any
         self._balanced = known.get("balanced", 0)  # the number at which balance was looked at
+        self._finder = Finder(self._crew, self._metric)
         self._outlines = None
         self._whole = None
         self._seen, self._keep = {}, 0
@@ -187,6 +190,7 @@ class Router(Operations):
             )
 
     def _insert(self, rows: Rows, along: Along, key: str | None, told: dict[str, Any]) -> None:
+        self._settle()
         head = {"first": self.number, "ids": along.ids, "payloads": along.payloads}
         head |= {"key": key, "told": told}
         arrays: dict[str, Any] = {"rows": rows}
@@ -195,12 +199,14 @@ class Router(Operations):
         started = time.perf_counter()
         if len(self.sizes) > 1:
             k = int(self.plan.options.get("n_neighbors", 1))
-            proposals = self._ask_all("nearest", rows, k)
+            mates = _core.nearest_before(rows, self._metric, k)
+            ready = time.perf_counter()
+            proposals = self._finder.proposals(rows, k, self.sizes, mates[1][:, -1])
             asked = time.perf_counter()
-            found = routes(rows, self.number, proposals, self._metric, k)
+            found = routes(rows, self.number, proposals, mates, k)
             arrays |= {"shards": found.shards, "nearest": found.nearest}
-            self.seconds["nearest"] += asked - started
-            self.seconds["route"] += time.perf_counter() - asked
+            self.seconds["nearest"] += asked - ready
+            self.seconds["route"] += time.perf_counter() - asked + ready - started
         settled = time.perf_counter()
         written = self.seconds["write"]
         self._begin("insert", head, arrays)
@@ -325,6 +331,7 @@ class Router(Operations):
             "rate": self._rate(),
             "splits": self.splits,
             "seconds": dict(self.seconds),
+            "asked": self._finder.asked / max(1, self._finder.rows),
             "up_seconds": time.monotonic() - self._begun,
             "shards": self._ask_all("figures"),
         }

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ramify import _core
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.points import Rows
 
@@ -28,12 +27,13 @@ class Routes(NamedTuple):
     nearest: IntArray  #: (n, k): its nearest points that are in that shard, -1 for none
 
 
-def routes(rows: Rows, first: int, proposals: list[Proposal], metric: str, k: int) -> Routes:
+def routes(rows: Rows, first: int, proposals: list[Proposal], of_batch: Proposal, k: int) -> Routes:
     """Where the rows of a batch go, whose numbers begin at ``first``.
 
-    ``proposals`` are the shards', in their order.
+    ``proposals`` are the shards', in their order, and ``of_batch`` are the nearest of the rows
+    before each in the batch, by their places in it.
     """
-    mates, apart = _core.nearest_before(rows, metric, k)
+    mates, apart = of_batch
     numbers = np.where(mates < 0, -1, first + mates)
     all_numbers = np.concatenate([*(found for found, _ in proposals), numbers], axis=1)
     distances = np.concatenate([*(far for _, far in proposals), apart], axis=1)

@@ -130,7 +130,7 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
     def __getstate__(self) -> dict[str, Any]:
         """A copy in another process finds its own way."""
         state: dict[str, Any] = {**super().__getstate__()}
-        for name in ("_way", "_me", "_calls"):
+        for name in ("_way", "_me", "_calls", "_live_keywords"):
             state.pop(name, None)
         return state
 

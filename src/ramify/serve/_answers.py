@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ramify.estimators.stream import PointStream
 from ramify.journal import DurableTree
 from ramify.serve._lists import Listed
-from ramify.serve._trees import Served
+from ramify.serve._served import Served
 from ramify.serve._view import Block, Still, blocks, heads, node_facts
-from ramify.tree import PointStream, of_one_version
+from ramify.tree import of_one_version
 
 FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
 
@@ -21,22 +22,6 @@ _LONGEST_TITLE = 160
 
 #: Nodes and points that a brief account of changes names.
 _MOST_TOLD = 2000
-
-
-def facts(served: Served) -> dict[str, Any]:
-    """What is known of a tree without looking at its points."""
-    tree, stream = served.tree, served.tree.stream
-    return {
-        "name": served.name,
-        **served.about,
-        "dimension": served.dimension,
-        "points": stream.n_points,
-        "leaves": len(tree),
-        "version": served.versions[-1],
-        "oldest_version": served.versions[0],
-        "ids": stream.id_kind,
-        "journal": tree.statistics(),
-    }
 
 
 def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Listed:
@@ -176,10 +161,17 @@ def title(described: dict[str, Any]) -> str:
     return f"point {described['number']}" if name is None else str(name)[:_LONGEST_TITLE]
 
 
-def assigned(tree: DurableTree, X: Any, cut: dict[str, Any]) -> dict[str, Any]:
-    """Where rows belong; nothing is inserted."""
-    found = tree.assign(X, **_possible(tree, cut))
+def assigned(
+    tree: DurableTree, X: Any, cut: dict[str, Any], sure: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Where rows belong, and how sure that is, if asked; nothing is inserted."""
+    found = tree.assign(X, **_possible(tree, cut), **(sure or {}))
     points = [int(point) for point in found.points]
+    told: dict[str, Any] = {}
+    if found.confidence is not None:
+        told["confidence"] = _or_null(found.confidence)
+    if found.new is not None:
+        told["new"] = found.new.tolist()
     return {
         "labels": found.labels.tolist(),
         "nodes": found.node_ids.tolist(),
@@ -187,7 +179,15 @@ def assigned(tree: DurableTree, X: Any, cut: dict[str, Any]) -> dict[str, Any]:
         "nearest_ids": tree.ids_of(points),
         "distances": found.distances.tolist(),
         "paths": found.path_codes,
+        **told,
     }
+
+
+def _or_null(values: Any) -> Any:
+    """Numbers as JSON has them, in which there is no NaN."""
+    plain = np.asarray(values).astype(object)
+    plain[np.isnan(values)] = None
+    return plain.tolist()
 
 
 def node(served: Served, wanted: int, members: int) -> dict[str, Any]:

@@ -49,7 +49,26 @@ def _cut(
     return cut if min_size is None else {**cut, "min_size": min_size}
 
 
+def _sure(
+    confidence: Annotated[bool, Query(description="Say how sure each cluster is")] = False,
+    levels: Annotated[
+        list[Annotated[int, Field(ge=1, le=100_000)]] | None,
+        Query(max_length=20, description="Or at cuts into these numbers of clusters, ascending"),
+    ] = None,
+    new: Annotated[
+        float | None,
+        Query(gt=0, lt=1, description="Say what is new, with this share of false alarms"),
+    ] = None,
+) -> dict[str, Any]:
+    """What was asked of how sure an answer is."""
+    if confidence and levels:
+        raise ValueError("give confidence or levels, one of the two")
+    asked = {"confidence": levels or confidence or None, "new": new}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
 Cut = Annotated[dict[str, Any], Depends(_cut)]
+Sure = Annotated[dict[str, Any], Depends(_sure)]
 Cursor = Annotated[
     str | None, Query(max_length=100, description="`next` of the page before, for the next one")
 ]

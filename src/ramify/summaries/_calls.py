@@ -113,10 +113,12 @@ class Budget:
 class Caller:
     """A callable of any of the four kinds: plain or async, of one node or of a batch."""
 
+    what, takes = "summarize", "(parts, node)"
+
     def __init__(self, summarize: Callable[..., Any], batch: int | None, at_once: int) -> None:
         if not callable(summarize):
             raise TypeError(
-                f"summarize={summarize!r}: expected a function of (parts, node), plain or async"
+                f"{self.what}={summarize!r}: expected a function of {self.takes}, plain or async"
             )
         self._summarize, self._batch, self._at_once = summarize, batch, at_once
         self.is_async = inspect.iscoroutinefunction(summarize) or inspect.iscoroutinefunction(
@@ -149,7 +151,7 @@ class Caller:
         n = self._batch or 1
         return [tuple(jobs[begin : begin + n]) for begin in range(0, len(jobs), n)]
 
-    def _arguments(self, some: tuple[Job, ...]) -> tuple[Any, Any]:
+    def _arguments(self, some: tuple[Job, ...]) -> tuple[Any, ...]:
         if self._batch is None:
             return some[0].parts, some[0].node
         return [job.parts for job in some], [job.node for job in some]
@@ -157,13 +159,13 @@ class Caller:
     def _read(self, some: tuple[Job, ...], answer: Any) -> list[tuple[Job, Any]]:
         if inspect.isawaitable(answer):
             raise TypeError(
-                "summarize answered with something to await, but is no async function; define it "
-                "with 'async def'"
+                f"{self.what} answered with something to await, but is no async function; define "
+                "it with 'async def'"
             )
         answers = [answer] if self._batch is None else list(answer)
         if len(answers) != len(some):
             raise ValueError(
-                f"summarize: expected {len(some)} summaries, one for each node of the batch, got "
+                f"{self.what}: expected {len(some)} answers, one for each entry of the batch, got "
                 f"{len(answers)}"
             )
         for one in answers:
@@ -173,6 +175,6 @@ class Caller:
                 json.dumps(one)
             except (TypeError, ValueError) as error:
                 raise TypeError(
-                    f"summarize: expected a text, or what JSON can hold, got {one!r} ({error})"
+                    f"{self.what}: expected a text, or what JSON can hold, got {one!r} ({error})"
                 ) from None
         return list(zip(some, answers, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The trees of whole-number streams are those that were written down, with every set of instructions.
+"""Trees of whole numbers are those that were written down, with every set of instructions.
 
 The same digests are asked of other architectures by ``make portable``.
 """

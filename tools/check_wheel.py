@@ -54,9 +54,8 @@ def main() -> int:
     files = distribution("ramify").files or []
     boms = [file for file in files if "sboms" in file.parts]
     names = [part["name"] for bom in boms for part in json.loads(bom.read_text())["components"]]
-    print(
-        f"ramify {ramify.__version__}: {len(found) - len(wrong)} of {len(found)} trees, parts {names}"
-    )
+    same = f"{len(found) - len(wrong)} of {len(found)} trees"
+    print(f"ramify {ramify.__version__}: {same}, parts {names}")
     if wrong:
         print(f"other trees than elsewhere: {wrong}", file=sys.stderr)
     return 1 if wrong or "nanobind" not in names else 0

@@ -123,7 +123,7 @@ def names() -> None:
             model: Any = OHAC(metric=metric).fit(X[:begin])
             given = model.clusters(n_clusters=k)
             for cluster in given:
-                model.rename(cluster, f"{cluster.label}")
+                model.edit.rename(cluster, f"{cluster.label}")
             model.partial_fit(X[begin:])
             tree, now = model.hierarchy(), model.clusters(n_clusters=k)
             there = np.concatenate([tree.node_ids, -1 - tree.leaf_numbers])
@@ -131,7 +131,7 @@ def names() -> None:
             shares = [
                 (~np.isin(given.node_ids, there)).mean(),
                 (~np.isin(given.node_ids, now.node_ids)).mean(),
-                len(model.edits().lost_names) / k,
+                len(model.edit.list().lost_names) / k,
                 1 - len(shown) / k,
             ]
             print(

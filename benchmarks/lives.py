@@ -144,16 +144,16 @@ def _is_edited(model: Model, rows: Rows) -> Model:
     half = len(rows) // 2
     model.partial_fit(rows[:half])
     for a, b in ((0, 5), (5, 9), (1, half - 1), (20, 21)):
-        model.must_link(a, b)
-    model.cannot_link(2, 3)
+        model.edit.must_link(a, b)
+    model.edit.cannot_link(2, 3)
     widest = model.clusters(n_clusters=8)
-    model.move(-1 - 7, under=max(widest, key=_size))
+    model.edit.move(-1 - 7, under=max(widest, key=_size))
     model.partial_fit(rows[half:-30])
-    model.unlink(1, half - 1)
-    model.move(-1 - 30, under=max(model.clusters(n_clusters=5), key=_size))
+    model.edit.unlink(1, half - 1)
+    model.edit.move(-1 - 30, under=max(model.clusters(n_clusters=5), key=_size))
     for row in rows[-30:-10]:
         model.insert(row)
-    model.release(model.edits().held[0])
+    model.edit.release(model.edit.list().held[0])
     model.forget([0, 3, half])
     model.partial_fit(rows[-10:])
     return model

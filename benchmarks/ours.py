@@ -258,7 +258,7 @@ def live_use(X: Rows) -> Timed:
 
     def work() -> Figures:
         plain, marked = (_model("OHAC", {}).partial_fit(X[:half]) for _ in range(2))
-        marked.must_link(0, 1)
+        marked.edit.must_link(0, 1)
         took = each(plain)
         return {
             "points": half,

@@ -67,7 +67,7 @@ def ceiling(rows: Any, options: dict[str, Any]) -> tuple[float, float]:
     squares, took = 0.0, 0.0
     for row in rows[-_TIMED:, np.newaxis]:
         beside = int(model.nearest(row)[0].flat[0])
-        squares += (model.depth(beside) + 2) ** 2
+        squares += ((len(model.path(beside)) - 1) + 2) ** 2
         begun = time.process_time()
         model.partial_fit(row)
         took += time.process_time() - begun

@@ -37,8 +37,8 @@ Rows = npt.NDArray[np.float32]
 class Server:
     """`ramify serve` in a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        words = ["serve", str(folder), "--port", "0", "-q"]
+    def __init__(self, folder: Path, *more: str) -> None:
+        words = ["serve", str(folder), "--port", "0", "-q", *more]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "ramify.cli", *words], stderr=subprocess.PIPE, text=True
         )
@@ -46,6 +46,7 @@ class Server:
         self.address = self._process.stderr.readline().split(" at ")[1].strip()
         while self.ask("GET", "/readyz")[0] != 200:
             time.sleep(0.02)
+        threading.Thread(target=self._process.stderr.read, daemon=True).start()
 
     def connect(self) -> http.client.HTTPConnection:
         """A connection that is kept."""
@@ -65,6 +66,12 @@ class Server:
         except OSError:
             return float("nan")
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def threads_and_files(self) -> tuple[int, int]:
+        """How many it has."""
+        return tuple(  # type: ignore[return-value]
+            len(os.listdir(f"/proc/{self._process.pid}/{what}")) for what in ("task", "fd")
+        )
 
     def memory(self) -> float:
         """Megabytes that it holds; NaN where the system does not say."""

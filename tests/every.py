@@ -6,6 +6,7 @@ A new algorithm is in these tests as soon as it is in the registry.
 import pytest
 
 from ramify.estimators._registry import ALGORITHMS
+from ramify.estimators.stream import Stream
 from ramify.metric import METRICS
 
 ESTIMATORS = [algorithm.estimator for algorithm in ALGORITHMS]
@@ -24,6 +25,13 @@ WITH_METRIC = [
     for metric in one.metrics
     if not metric.rooted  # it is another name, with some linkages
 ]
+
+
+def leaf_of(model, point):
+    """The leaf that a point is in, by the number of the earliest point that is in it."""
+    stream = Stream(model)
+    return int(stream.leaf_of(stream.numbers_of(point), by_first=True)[0])
+
 
 every_estimator = pytest.mark.parametrize("Estimator", ESTIMATORS)
 every_online = pytest.mark.parametrize("Estimator", ONLINE)

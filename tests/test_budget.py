@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import ramify
 from ramify import OHAC
+from tests.every import leaf_of
 from tests.strategies import examples, seeds
 
 
@@ -121,7 +122,7 @@ def test_a_model_with_a_budget_goes_on_from_its_file(tmp_path):
         one.partial_fit(X[200:], ids=range(200, 300))
     assert model.hierarchy() == again.hierarchy()
     np.testing.assert_array_equal(model.labels_, again.labels_)
-    assert [model.leaf_of(i) for i in range(300)] == [again.leaf_of(i) for i in range(300)]
+    assert [leaf_of(model, i) for i in range(300)] == [leaf_of(again, i) for i in range(300)]
 
 
 def test_without_members_only_leaves_are_known():

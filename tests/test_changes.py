@@ -111,7 +111,7 @@ def test_all_is_told_between_any_two_versions(name):
             seen[model.version] = snapshot(model)
         new = snapshot(model)
         for version, old in seen.items():
-            found = model.changes(since=version)
+            found = model.past.changes(since=version)
             assert (found.since, found.version) == (version, model.version)
             assert told(found) == oracle.changes(old, new)
             same_snapshot(found.apply(old), new)
@@ -137,9 +137,9 @@ def test_the_clusters_that_are_not_what_they_were(name):
                 if size <= len(model):
                     now, then = groups_of(new, **cut), groups_of(old, **cut)
                     wanted = [label for label, points in enumerate(now) if points not in then]
-                    assert model.dirty(version, **cut).labels.tolist() == wanted
+                    assert model.past.dirty(version, **cut).labels.tolist() == wanted
             for by, value in cuts:
-                found = model.dirty(version, **{by: value})
+                found = model.past.dirty(version, **{by: value})
                 assert found.labels.tolist() == oracle.dirty(old, new, by, value)
                 whole = model.clusters(**{by: value})
                 for name in found._fields[1:]:
@@ -162,7 +162,7 @@ def test_where_a_node_came_from_and_where_it_went(name):
         new = snapshot(model)
         for version, old in list(seen.items())[-4:]:
             for node in oracle.members(old).keys() | oracle.members(new).keys():
-                found = model.lineage(node, since=version)
+                found = model.past.lineage(node, since=version)
                 was, made_of, became, pieces = oracle.lineage(node, old, new)
                 assert found.renamed_from in was
                 assert set(found.merged_from.tolist()) == made_of
@@ -176,10 +176,10 @@ def test_ids_of_points_come_with_it():
     model = OHAC(history=3).fit([[0.0], [4.0], [1.0]], ids=["ash", "elm", "oak"])
     night, old = model.version, model.hierarchy()
     model.partial_fit([[3.0], [9.0]], ids=["fir", "yew"])
-    found = model.changes(since=night)
+    found = model.past.changes(since=night)
     assert found.ids.tolist() == ["fir", "yew"]
     same_snapshot(found.apply(old), model.hierarchy())
-    same_snapshot(model.changes(since=0).apply(None), model.hierarchy())
+    same_snapshot(model.past.changes(since=0).apply(None), model.hierarchy())
 
 
 def test_another_snapshot_is_refused():
@@ -187,12 +187,12 @@ def test_another_snapshot_is_refused():
     night = model.version
     model.partial_fit([[3.0], [9.0]])
     with pytest.raises(ValueError, match=f"snapshot of version {night}"):
-        model.changes(since=night).apply(model.hierarchy())
+        model.past.changes(since=night).apply(model.hierarchy())
 
 
 def test_what_is_told_cannot_be_changed():
     model = OHAC(history=3).fit([[0.0], [4.0], [1.0]])
-    found = model.changes(since=0)
+    found = model.past.changes(since=0)
     with pytest.raises(ValueError, match="read-only"):
         found.born[0] = 7
 
@@ -203,15 +203,15 @@ def test_what_is_told_cannot_be_changed():
 def test_who_was_not_asked_to_remember_says_so():
     model = OHAC().fit([[0.0], [4.0]])
     asks = (
-        lambda: model.changes(since=1),
-        lambda: model.dirty(1, n_clusters=1),
-        lambda: model.lineage(0, since=1),
+        lambda: model.past.changes(since=1),
+        lambda: model.past.dirty(1, n_clusters=1),
+        lambda: model.past.lineage(0, since=1),
     )
     for ask in asks:
         with pytest.raises(HistoryError, match="set history="):
             ask()
     with pytest.raises(HistoryError, match="anew"):
-        ramify.BIRCH().fit([[0.0], [4.0]]).changes(since=1)
+        ramify.BIRCH().fit([[0.0], [4.0]]).past.changes(since=1)
     with pytest.raises(ValueError, match="history=-1"):
         OHAC(history=-1).fit([[0.0]])
     assert model.version == 2
@@ -225,15 +225,15 @@ def test_only_so_many_versions_are_remembered(keep):
         model.partial_fit(rng.normal(size=(5, 2)))
         seen.append((model.version, model.hierarchy()))
     for version, old in seen[-keep - 1 :]:
-        same_snapshot(model.changes(since=version).apply(old), model.hierarchy())
+        same_snapshot(model.past.changes(since=version).apply(old), model.hierarchy())
     oldest = seen[-keep - 1][0]
     for version, _ in seen[: -keep - 1]:
         with pytest.raises(HistoryError, match=f"oldest version that is remembered is {oldest}"):
-            model.changes(since=version)
+            model.past.changes(since=version)
     with pytest.raises(HistoryError, match="no such version yet"):
-        model.changes(since=1000)
+        model.past.changes(since=1000)
     with pytest.raises(HistoryError, match="was not read then"):
-        model.changes(since=seen[-1][0] - 1)
+        model.past.changes(since=seen[-1][0] - 1)
 
 
 def test_the_empty_tree_is_always_known():
@@ -242,12 +242,12 @@ def test_the_empty_tree_is_always_known():
     for i in range(9):
         model.insert([float(i)])
         assert model.version == i + 1
-    assert model.changes(since=0).inserted.tolist() == list(range(9))
+    assert model.past.changes(since=0).inserted.tolist() == list(range(9))
     model.fit([[0.0], [1.0]])
     with pytest.raises(HistoryError, match="oldest"):
-        model.changes(since=0)
+        model.past.changes(since=0)
     begun = model.version - 2
-    assert model.changes(since=begun).inserted.tolist() == [0, 1]
+    assert model.past.changes(since=begun).inserted.tolist() == [0, 1]
 
 
 def test_remembering_begins_and_ends_when_told():
@@ -255,10 +255,10 @@ def test_remembering_begins_and_ends_when_told():
     then = model.version
     model.set_params(history=2).partial_fit([[5.0]])
     with pytest.raises(HistoryError, match="oldest version that is remembered is 3"):
-        model.changes(since=then)
+        model.past.changes(since=then)
     then = model.version
     model.partial_fit([[6.0]])
-    assert model.changes(since=then).inserted.tolist() == [3]
+    assert model.past.changes(since=then).inserted.tolist() == [3]
     model.set_params(history=0)
     assert model.version == 4
     assert model._live.past is None
@@ -275,13 +275,13 @@ def test_versions_go_on_through_files_pickles_and_another_fit(tmp_path):
         copy.deepcopy(model),
     ):
         twin.partial_fit(rng.normal(size=(5, 2)))
-        same_snapshot(twin.changes(since=night).apply(old), twin.hierarchy())
+        same_snapshot(twin.past.changes(since=night).apply(old), twin.hierarchy())
         with pytest.raises(HistoryError, match=f"is {night}"):
-            twin.changes(since=night - 1)
+            twin.past.changes(since=night - 1)
         twin.fit(rng.normal(size=(5, 2)))
         assert twin.version > night + 5
         with pytest.raises(HistoryError, match="oldest"):
-            twin.changes(since=night)
+            twin.past.changes(since=night)
     model = HAC(history=1).fit(rng.normal(size=(5, 2)))
     before = model.version
     assert model.fit(rng.normal(size=(5, 2))).version > before
@@ -308,10 +308,10 @@ def test_what_could_not_be_written_down_is_not_made_up():
     assert model.version == night + 1
     past._core = core
     with pytest.raises(HistoryError, match="memory ran out"):
-        model.changes(since=night)
+        model.past.changes(since=night)
     night, old = model.version, model.hierarchy()
     model.partial_fit([[9.0]])
-    same_snapshot(model.changes(since=night).apply(old), model.hierarchy())
+    same_snapshot(model.past.changes(since=night).apply(old), model.hierarchy())
 
 
 def test_a_step_that_was_lost_is_not_passed_over():
@@ -331,24 +331,24 @@ def test_a_step_that_was_lost_is_not_passed_over():
         model.version  # noqa: B018 - a property
     assert model.version == night + 1
     with pytest.raises(HistoryError, match=f"is {night + 1}"):
-        model.changes(since=night)
+        model.past.changes(since=night)
     old = model.hierarchy()
     model.partial_fit([[9.0]])
-    same_snapshot(model.changes(since=night + 1).apply(old), model.hierarchy())
+    same_snapshot(model.past.changes(since=night + 1).apply(old), model.hierarchy())
 
 
 def test_no_such_node():
     model = OHAC(history=4).fit([[0.0], [4.0], [1.0]])
     with pytest.raises(KeyError, match="no node has the id 77"):
-        model.lineage(77, since=model.version)
+        model.past.lineage(77, since=model.version)
 
 
 def test_a_dirty_cut_of_a_tree_that_was_too_small():
     model = OHAC(history=4).fit([[0.0], [4.0]])
     night = model.version
     model.partial_fit([[100.0]])
-    assert model.dirty(night, n_clusters=3).labels.tolist() == [2]
-    assert model.dirty(0, n_clusters=3).labels.tolist() == [0, 1, 2]
+    assert model.past.dirty(night, n_clusters=3).labels.tolist() == [2]
+    assert model.past.dirty(0, n_clusters=3).labels.tolist() == [0, 1, 2]
 
 
 def clusters_by_label(model, **cut):
@@ -365,8 +365,8 @@ def test_a_cut_by_size_counts_what_leaves_stand_for():
     now = clusters_by_label(model, max_size=5)
     wanted = [label for label, points in enumerate(now) if points not in then]
     assert wanted
-    assert model.dirty(night, max_size=5).labels.tolist() == wanted
-    found = model.changes(since=night)
+    assert model.past.dirty(night, max_size=5).labels.tolist() == wanted
+    found = model.past.changes(since=night)
     assert len(found.inserted) == len(found.forgotten) == 0
     assert len(found.families) > 0  # heights are others
 
@@ -386,7 +386,7 @@ def test_versions_read_while_a_batch_goes_in():
     batch.join()
     seen[model.version] = model.hierarchy()
     for version in [*seen][:: max(len(seen) // 20, 1)]:
-        same_snapshot(model.changes(since=version).apply(seen[version]), model.hierarchy())
+        same_snapshot(model.past.changes(since=version).apply(seen[version]), model.hierarchy())
 
 
 # --- leaves of several points -----------------------------------------------------------
@@ -442,7 +442,7 @@ def test_points_that_share_leaves_are_told_and_replayed(name):
         model, seen = looks_at_several(name, story)
         new, leaf_now = model.hierarchy(), leaves_of(model)
         for version, (old, leaf_then) in [(0, (None, {})), *seen.items()]:
-            found = model.changes(since=version)
+            found = model.past.changes(since=version)
             assert told(found) == oracle.changes(old, new, leaf_then, leaf_now)
             same_snapshot(found.apply(old), new)
             assert found.ids.tolist() == [f"p{i}" for i in found.inserted]
@@ -467,7 +467,7 @@ def test_clusters_of_leaves_that_gained_or_lost_points_are_dirty(name):
         for version, (old, leaf_then) in seen.items():
             cuts = ("n_clusters", min(k, len(model))), ("height", height), ("max_size", size)
             for by, value in cuts:
-                found = model.dirty(version, **{by: value}).labels.tolist()
+                found = model.past.dirty(version, **{by: value}).labels.tolist()
                 assert found == oracle.dirty(old, new, by, value, leaf_then, leaf_now)
 
     check()
@@ -485,7 +485,18 @@ def test_a_budget_that_does_not_track_members_is_replayed(story):
             model.partial_fit(X[came : came + step])
             came += step
     for version, (old, before) in seen.items():
-        found = model.changes(since=version)
+        found = model.past.changes(since=version)
         same_snapshot(found.apply(old), model.hierarchy())
         assert found.inserted.tolist() == list(range(before, came))
         assert len(found.forgotten) == 0
+
+
+def test_a_point_that_came_into_a_leaf_and_left_in_between_shrank_what_it_had_never_been_in():
+    model = OHAC(history=9, duplicates="count").fit([[0.0], [1.0], [5.0]])
+    night = model.version
+    model.partial_fit([[1.0], [0.0]])
+    evening = model.version
+    model.forget(3)
+    found = model.past.changes(since=night)
+    assert (found.grown.tolist(), found.shrunk.tolist()) == ([0, 1], [])
+    assert model.past.changes(since=evening).shrunk.tolist() == [0, 1]

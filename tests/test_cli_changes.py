@@ -27,9 +27,9 @@ def files(tmp_path, **options):
     model.save(tmp_path / "monday")
     model.forget(["T3", "T17"])
     model.partial_fit(X[40:], ids=IDS[40:])
-    model.rename(model.clusters(n_clusters=5)[0], "first of all")
+    model.edit.rename(model.clusters(n_clusters=5)[0], "first of all")
     model.save(tmp_path / "tuesday")
-    return tmp_path / "monday", tmp_path / "tuesday", model.changes(version)
+    return tmp_path / "monday", tmp_path / "tuesday", model.past.changes(version)
 
 
 def test_files_tell_what_a_log_tells(tmp_path):
@@ -105,7 +105,7 @@ def test_two_states_and_a_log_say_the_same(name):
                 came += step
             elif name != "budget" and len(model) > 3:
                 model.forget(model.point_numbers_[:-step])
-        found, expected = changes_between(old, model), model.changes(version)
+        found, expected = changes_between(old, model), model.past.changes(version)
         for field in found.__slots__:
             if field in ("leaves", "leaf_weights", "leaf_ids"):  # a log may say more than it has to
                 continue

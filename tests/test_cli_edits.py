@@ -21,11 +21,11 @@ def tree(tmp_path):
 
 def test_edits_are_those_of_python(tree, tmp_path):
     python = ramify.load(tree)
-    python.must_link("T3", "T30")
-    python.cannot_link("T1", "T2")
+    python.edit.must_link("T3", "T30")
+    python.edit.cannot_link("T1", "T2")
     node = python.lca(5, 6)
-    python.rename(node, "refunds")
-    python.move("T9", under=node)
+    python.edit.rename(node, "refunds")
+    python.edit.move("T9", under=node)
     assert done("edit", tree, "must-link", "T3", "T30", "--json").json()["edit"] == "must-link"
     done("edit", tree, "cannot-link", "T1", "T2")
     done("edit", tree, "rename", "T5,T6", "refunds")
@@ -39,8 +39,8 @@ def test_edits_are_those_of_python(tree, tmp_path):
     assert facts["held"] == [node]
     assert "refunds" in done("edit", tree).out
     done("edit", tree, "release", node, "-o", tmp_path / "other")
-    assert ramify.load(tmp_path / "other").edits().held.tolist() == []
-    assert ramify.load(tree).edits().held.tolist() == [node]
+    assert ramify.load(tmp_path / "other").edit.list().held.tolist() == []
+    assert ramify.load(tree).edit.list().held.tolist() == [node]
     done("edit", tree, "rename", node, "")
     done("edit", tree, "unlink", "T1", "T2")
     assert done("edit", tree, "--json").json()["names"] == {}

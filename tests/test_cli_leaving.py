@@ -65,7 +65,7 @@ def test_fit_gives_the_tree_that_python_gives(kind, batch, tmp_path):
     assert model.ids_.tolist() == python.ids_.tolist()
     assert model.max_age == timedelta(days=9)
     assert facts["points"] == len(python) < N
-    assert facts["late"] == python.n_late_ > 0
+    assert facts["late"] == python.past.n_late > 0
     assert facts["inserted"] == N - facts["late"]
 
 

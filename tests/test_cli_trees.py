@@ -516,7 +516,7 @@ def test_cut_writes_the_labels_of_a_cut(words, options, tree):
 
 def test_cut_by_modularity_is_that_of_the_model(tree):
     model = ramify.load(tree)
-    for words, resolution in ((), 1.0), (("--resolution", "3"), 3.0):
+    for words, resolution in ((), None), (("--resolution", "3"), 3.0):
         found = rows_of(done("cut", tree, "--by", "modularity", *words).out)
         wanted = model.cut(by="modularity", resolution=resolution)
         assert [int(row["label"]) for row in found] == wanted.tolist()
@@ -593,7 +593,7 @@ def test_cut_holds_on_to_the_table_of_an_earlier_cut(named, tree, plain, tmp_pat
     assert (facts["price"], facts["moved"]) == (wanted.price, wanted.moved)
     assert "worse than the best" in done("cut", saved, *words).err
     model = ramify.load(saved)
-    model.cannot_link(*(NAMES[:2] if named else (0, 1)))
+    model.edit.cannot_link(*(NAMES[:2] if named else (0, 1)))
     model.save(saved)
     assert "hold on to no other cut" in fails("cut", saved, *words)
 
@@ -620,7 +620,7 @@ def test_clusters_with_ids_names_and_words(tree, tmp_path):
     model = ramify.load(tree)
     model.stable_labels(n_clusters=3)
     model.stable_labels(n_clusters=4)
-    model.rename(model.clusters(n_clusters=4)[1], "daisies")
+    model.edit.rename(model.clusters(n_clusters=4)[1], "daisies")
     model.save(tree)
     texts, out = tmp_path / "texts.csv", tmp_path / "clusters.csv"
     with open_table(texts, ["name", "text"]) as table:

@@ -124,7 +124,7 @@ def test_the_models_metric_decides_who_is_central(metric):
     found = model.clusters(n_clusters=4)
     assert_describes(found, model.hierarchy(), model.hierarchy().cut(n_clusters=4), kept)
     for cluster in found:
-        few = model.representatives(cluster)
+        few = cluster.representatives
         by = "cosine" if metric == "cosine" else "sqeuclidean"
         tree = model.hierarchy()
         assert few.tolist() == tree.representatives(cluster, rows, metric=by).tolist()
@@ -262,9 +262,7 @@ def test_points_by_id_wherever_they_go_by_number():
     assert tree.lca("p7", ["p9", "p3"]).tolist() == tree.lca(7, [9, 3]).tolist()
     assert tree.representatives("p7", X).tolist() == [7]
     assert model.lca("p7", "p9") == model.lca(7, 9)
-    assert model.depth("p7") == model.depth(7)
     assert model.leaves("p7").tolist() == [7]
-    assert model.representatives("p7").tolist() == [7]
     labels = model.cluster_of(["p7", "p9"], n_clusters=5)[0]
     assert labels.tolist() == model.cluster_of([7, 9], n_clusters=5)[0].tolist()
     assert tree.node_of(model.lca(7, 9)) == tree.lca(7, 9)

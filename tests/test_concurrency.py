@@ -122,7 +122,7 @@ def test_ctrl_c_during_an_offline_fit_leaves_the_model_as_it_was(call, n, d):
 
 
 @every_online
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "insert_many"])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_an_exception_from_the_progress_callable_stops_the_batch(Estimator, method):
     rows = long_batch(Estimator)
     model = Estimator(n_clusters=1).fit(rows[:10])
@@ -395,8 +395,6 @@ def test_a_callable_hears_of_the_end(Estimator):
     if Estimator in ONLINE:
         model.partial_fit(X[:7], progress=lambda *args: news.append(args))
         assert news[-1] == (7, 7)
-        model.insert_many(X[:8], progress=lambda *args: news.append(args))
-        assert news[-1] == (8, 8)
 
 
 @every_estimator
@@ -439,7 +437,7 @@ def test_without_rich_there_is_a_plain_line(capfd, monkeypatch):
 def test_anything_else_is_refused(Estimator, wrong):
     model = Estimator().fit(X)
     before = model.hierarchy()
-    calls = [model.fit] if Estimator is HAC else [model.fit, model.partial_fit, model.insert_many]
+    calls = [model.fit] if Estimator is HAC else [model.fit, model.partial_fit]
     for call in calls:
         with pytest.raises(TypeError, match=r"expected True, False or a callable f\(done, total\)"):
             call(X, progress=wrong)

@@ -174,7 +174,7 @@ def test_the_front_doors_have_every_estimator(Estimator):
 
 
 def test_the_offline_estimators_do_not_grow():
-    for method in ("partial_fit", "insert", "insert_many"):
+    for method in ("partial_fit", "insert"):
         assert not any(hasattr(Estimator, method) for Estimator in OFFLINE)
         assert all(hasattr(Estimator, method) for Estimator in ONLINE)
 
@@ -223,13 +223,6 @@ def test_batches_of_any_size_give_the_same_tree(Estimator, rows, data):
     assert pieces.hierarchy() == whole.hierarchy() == one_by_one.hierarchy()
     for model in (whole, pieces, one_by_one):
         model.check()
-
-
-@every_online
-def test_insert_many_is_partial_fit_and_chains(Estimator):
-    model = Estimator()
-    tree = model.insert_many(X[:10]).insert_many(X[10:]).hierarchy()
-    assert tree == Estimator().partial_fit(X).hierarchy()
 
 
 @every_online
@@ -538,7 +531,7 @@ def test_bad_options_are_refused_when_data_arrives(Estimator, options, error, me
     fitted.set_params(**options)
     calls = [fresh.fit, fitted.fit]
     if Estimator in ONLINE:
-        calls += [fresh.partial_fit, fitted.partial_fit, fresh.insert_many]
+        calls += [fresh.partial_fit, fitted.partial_fit]
         calls += [lambda rows: fresh.insert(rows[0])]
     for call in calls:
         with pytest.raises(error, match=message):

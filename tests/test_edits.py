@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import ramify
 from ramify import HAC, OHAC, OTD, PERCH, NaiveNN
+from tests.every import leaf_of
 from tests.oracles.edits import EditedOhac
 from tests.oracles.recount import core_of, recount_moments
 from tests.strategies import examples
@@ -98,10 +99,10 @@ class Edited(RuleBasedStateMachine):
             self.oracle.must_link(i, j)
         except ValueError:
             with pytest.raises(ValueError, match=r"must be apart|held below"):
-                self.model.must_link(i, j)
+                self.model.edit.must_link(i, j)
             assert self.model.version == version
             return
-        self.model.must_link(i, j)
+        self.model.edit.must_link(i, j)
 
     @rule(data=st.data())
     def cannot_link(self, data):
@@ -110,9 +111,9 @@ class Edited(RuleBasedStateMachine):
             return
         if any(i in group and j in group for group in self.oracle.marked("linked")):
             with pytest.raises(ValueError, match="linked"):
-                self.model.cannot_link(i, j)
+                self.model.edit.cannot_link(i, j)
             return
-        self.model.cannot_link(i, j)
+        self.model.edit.cannot_link(i, j)
         self.apart.add((min(i, j), max(i, j)))
 
     @rule(data=st.data())
@@ -122,7 +123,7 @@ class Edited(RuleBasedStateMachine):
         if not pairs:
             return
         i, j = data.draw(st.sampled_from(pairs))
-        self.model.unlink(j, i)
+        self.model.edit.unlink(j, i)
         if (i, j) in self.apart:
             self.apart.remove((i, j))
         else:
@@ -137,12 +138,12 @@ class Edited(RuleBasedStateMachine):
             self.oracle.move(*(self.oracle.node(frozenset(one)) for one in (node, under)))
         except ValueError:
             with pytest.raises(ValueError, match=r"nowhere to go|below itself|linked with"):
-                self.model.move(*ids)
+                self.model.edit.move(*ids)
             return
-        self.model.move(ids[0], under=ids[1])
+        self.model.edit.move(ids[0], under=ids[1])
         if ids[1] >= 0:  # the cluster that people meant has the points now
             assert set(node) | set(under) == set(numbers_below(self.model, ids[1]))
-            assert ids[1] in self.model.edits().held
+            assert ids[1] in self.model.edit.list().held
 
     def id_of(self, points):
         if len(points) == 1:
@@ -159,20 +160,20 @@ class Edited(RuleBasedStateMachine):
         held = sorted(self.oracle.marked("held"))
         if held:
             points = data.draw(st.sampled_from(held))
-            self.model.release(self.id_of(points))
+            self.model.edit.release(self.id_of(points))
             self.oracle.release(self.oracle.node(frozenset(points)))
 
     @rule(data=st.data())
     def rename(self, data):
         id = data.draw(st.sampled_from(self.model.hierarchy().node_ids.tolist()))
         text = data.draw(st.sampled_from(["refunds", "", "Größe ∞", None]))
-        self.model.rename(id, text)
+        self.model.edit.rename(id, text)
 
     @precondition(lambda self: len(self.model) > 2)
     @rule(m=st.sampled_from([None, 3, 4, 6, 9]))
     def polish(self, m):
         """Linked and held nodes have the points, the marks and the ids that they had."""
-        said = self.model.edits()
+        said = self.model.edit.list()
         held = {id: numbers_below(self.model, id) for id in said.held.tolist()}
         changed = self.model.polish(m)
         assert {id: numbers_below(self.model, id) for id in held} == held
@@ -197,7 +198,7 @@ class Edited(RuleBasedStateMachine):
             below = tree.point_numbers[tree.leaves(len(tree) + row)]
             found.add(tuple(sorted(below.tolist())))
         assert found == oracle.clusters()
-        said = model.edits()
+        said = model.edit.list()
         assert {numbers_below(model, id) for id in said.held.tolist()} == oracle.marked("held")
         assert {tuple(group.tolist()) for group in said.linked} == oracle.marked("linked")
         assert {tuple(pair) for pair in said.apart.tolist()} == self.apart
@@ -221,7 +222,7 @@ class Edited(RuleBasedStateMachine):
         again = pickle.loads(pickle.dumps(self.model))  # the arrays of a file, checked as there
         again.check()
         assert again.hierarchy() == self.model.hierarchy()
-        for one, other in zip(again.edits(), self.model.edits(), strict=True):
+        for one, other in zip(again.edit.list(), self.model.edit.list(), strict=True):
             assert str(one) == str(other)
 
     @invariant()
@@ -231,7 +232,7 @@ class Edited(RuleBasedStateMachine):
         for k in {1, 2, (1 + blocks) // 2, blocks, len(numbers)} - {0}:
             if k > len(numbers):
                 continue
-            broken = model.violations(n_clusters=k)
+            broken = model.edit.violations(n_clusters=k)
             assert not broken.linked or k > blocks
             labels = dict(zip(numbers, model.hierarchy().cut(n_clusters=k).tolist(), strict=True))
             assert {tuple(pair) for pair in broken.apart.tolist()} == {
@@ -256,33 +257,33 @@ test_edits_between_everything_else = Edited.TestCase
 def test_a_long_batch_keeps_to_what_was_said():
     rows = np.random.default_rng(1).normal(size=(6000, 2))
     one = OHAC().fit(rows[:1000])
-    one.must_link(3, 700)
-    one.must_link(5, 900)
-    one.must_link(5, 3)
-    one.move(-11, under=int(one.clusters(n_clusters=7).node_ids[2]))
-    held = int(one.edits().held[0])
+    one.edit.must_link(3, 700)
+    one.edit.must_link(5, 900)
+    one.edit.must_link(5, 3)
+    one.edit.move(-11, under=int(one.clusters(n_clusters=7).node_ids[2]))
+    held = int(one.edit.list().held[0])
     many = pickle.loads(pickle.dumps(one))
     one.partial_fit(rows[1000:])
     for row in rows[1000:]:
         many.insert(row)
     assert one.hierarchy() == many.hierarchy()
-    assert [group.tolist() for group in one.edits().linked] == [[3, 5, 700, 900]]
+    assert [group.tolist() for group in one.edit.list().linked] == [[3, 5, 700, 900]]
     assert 10 in one.leaves(held)
     one.check()
     for k in (2, 10, 100, 1000):
-        assert not one.violations(n_clusters=k)
+        assert not one.edit.violations(n_clusters=k)
 
 
 def test_what_is_remembered_of_paths_says_nothing_wrong_about_held_nodes():
     """What is above a held node grows with it, though no path that is merged reaches so far."""
     rows = np.random.default_rng(3).normal(size=(260, 16)).astype(np.float32)
     model = OHAC().partial_fit(rows[:120])
-    model.must_link(3, 4)
+    model.edit.must_link(3, 4)
     tree = model.hierarchy()
     size = {id: len(model.leaves(id)) for id in tree.node_ids.tolist()}
     for wanted in (80, 40, 20):  # one below the other, most likely
         held = min(size, key=lambda id: (abs(size[id] - wanted), id))
-        model.move(-1 - int(model.leaves(held)[0]), under=held)
+        model.edit.move(-1 - int(model.leaves(held)[0]), under=held)
     for row in rows[120:]:
         forgetful = pickle.loads(pickle.dumps(model))  # whoever is read from a file knows nothing
         for one in (model, forgetful):
@@ -295,21 +296,22 @@ def test_what_is_remembered_of_paths_says_nothing_wrong_about_held_nodes():
 @pytest.mark.parametrize("options", [{"duplicates": "count"}, {"max_leaves": 20}])
 def test_leaves_of_several_points(options):
     model = OHAC(**options, n_clusters=4).fit(X[:15])
-    model.must_link(2, 9)
-    model.move(-1 - 4, under=model.lca(0, 1))
-    held = int(model.edits().held[0])
+    model.edit.must_link(2, 9)
+    model.edit.move(-1 - 4, under=model.lca(0, 1))
+    held = int(model.edit.list().held[0])
     for row in np.random.default_rng(2).integers(15, size=60):
         model.insert(X[row] if "duplicates" in options else X[row] + 1e-3 * np.sin(row))
     model.check()
     assert len(model) <= 20
-    groups = [set(group.tolist()) for group in model.edits().linked]
-    leaves = {int(model.leaf_of(2)), int(model.leaf_of(9))}
+    groups = [set(group.tolist()) for group in model.edit.list().linked]
+    leaves = {int(leaf_of(model, 2)), int(leaf_of(model, 9))}
     assert len(leaves) == 1 or any({2, 9} <= group for group in groups)
     for n in (2, 9):  # repeats of a linked point are linked as it is
-        repeats = {i for i in model.point_numbers_.tolist() if model.leaf_of(i) == model.leaf_of(n)}
+        numbers = model.point_numbers_.tolist()
+        repeats = {i for i in numbers if leaf_of(model, i) == leaf_of(model, n)}
         assert len(leaves) == 1 or any(repeats <= group for group in groups)
-    if held in model.edits().held:
-        assert model.leaf_of(4) in model.leaves(held)
+    if held in model.edit.list().held:
+        assert leaf_of(model, 4) in model.leaves(held)
 
 
 def test_polish_gave_the_links_of_some_to_others():
@@ -317,15 +319,15 @@ def test_polish_gave_the_links_of_some_to_others():
     for seed in range(20):
         rng = np.random.default_rng(seed)
         model = OHAC(linkage="ward").fit(rng.normal(size=(40, 2)))
-        model.must_link(3, 30)
-        model.must_link(7, 21)
+        model.edit.must_link(3, 30)
+        model.edit.must_link(7, 21)
         held = int(model.clusters(n_clusters=5).node_ids[0])
-        model.move(-1 - 12, under=held)
-        said, below = model.edits(), numbers_below(model, held)
+        model.edit.move(-1 - 12, under=held)
+        said, below = model.edit.list(), numbers_below(model, held)
         model.polish()
         again = pickle.loads(pickle.dumps(model))
         again.check()
-        assert str(again.edits()) == str(said)
+        assert str(again.edit.list()) == str(said)
         assert numbers_below(model, held) == below
 
 
@@ -333,10 +335,10 @@ def test_polish_splits_a_held_root():
     """All points are below it, whatever the top is, and it stays held."""
     model = OHAC(linkage="ward").fit(np.random.default_rng(3).normal(size=(200, 2)))
     root = int(model.hierarchy().node_ids[-1])
-    model.move(int(model.path(0)[2]), under=root)
-    assert model.edits().held.tolist() == [root]
+    model.edit.move(int(model.path(0)[2]), under=root)
+    assert model.edit.list().held.tolist() == [root]
     assert model.polish(20)
-    assert model.edits().held.tolist() == [root]
+    assert model.edit.list().held.tolist() == [root]
     assert int(model.hierarchy().node_ids[-1]) == root
     model.check()
 
@@ -354,78 +356,78 @@ def test_what_is_said_of_two_points_looks_at_their_groups_only(options, monkeypa
     with monkeypatch.context() as patched:
         for whole in ("hierarchy", "linked", "numbers", "apart"):
             patched.setattr(live, whole, too_much)
-        model.cannot_link(0, 1)
-        model.must_link(2, 3)
-        model.must_link(2, 4)
+        model.edit.cannot_link(0, 1)
+        model.edit.must_link(2, 3)
+        model.edit.must_link(2, 4)
         with pytest.raises(ValueError, match="unlink them first"):
-            model.cannot_link(3, 4)
-        model.cannot_link(4, 5)
+            model.edit.cannot_link(3, 4)
+        model.edit.cannot_link(4, 5)
         with pytest.raises(ValueError, match="points 4 and 5 must be apart"):
-            model.must_link(5, 3)
-        model.unlink(5, 4)
-        model.unlink(3, 2)
-        model.move(-1 - int(model.leaf_of(2)), under=name)
-        model.release(name)
-    assert model.edits().apart.tolist() == [[0, 1]]
+            model.edit.must_link(5, 3)
+        model.edit.unlink(5, 4)
+        model.edit.unlink(3, 2)
+        model.edit.move(-1 - int(leaf_of(model, 2)), under=name)
+        model.edit.release(name)
+    assert model.edit.list().apart.tolist() == [[0, 1]]
 
 
 def test_two_of_one_leaf_are_apart_from_whom_one_of_them_is():
     """A link of the one would have put the other one, in the same leaf, there as well."""
     model = OHAC(duplicates="count").fit([[0.0], [0.0], [5.0], [9.0]])
-    model.cannot_link(0, 2)
+    model.edit.cannot_link(0, 2)
     with pytest.raises(ValueError, match="points 0 and 2 must be apart"):
-        model.must_link(1, 2)
-    assert model.edits().linked == []
+        model.edit.must_link(1, 2)
+    assert model.edit.list().linked == []
 
 
 def test_two_that_must_be_apart_may_become_one_leaf():
     model = OHAC(max_leaves=2).fit([[0.0], [9.0]])
-    model.cannot_link(0, 1)
+    model.edit.cannot_link(0, 1)
     model.insert([1e6])
-    assert model.leaf_of(0) == model.leaf_of(1)
-    assert model.violations(n_clusters=2).apart.tolist() == [[0, 1]]
+    assert leaf_of(model, 0) == leaf_of(model, 1)
+    assert model.edit.violations(n_clusters=2).apart.tolist() == [[0, 1]]
     with pytest.raises(ValueError, match="are one leaf, which no cut can split"):
         model.cut(n_clusters=2)
     with pytest.raises(ValueError, match="are in one leaf"):
-        model.cannot_link(1, 0)
-    model.unlink(0, 1)
+        model.edit.cannot_link(1, 0)
+    model.edit.unlink(0, 1)
     assert model.cut(n_clusters=2).tolist() == [0, 0, 1]
 
 
 def test_everybody_can_be_linked():
     model = OHAC(n_neighbors=3).fit(X[:4])
     for i in range(3):
-        model.must_link(i, i + 1)
+        model.edit.must_link(i, i + 1)
     assert model.hierarchy().heights.tolist() == [0, 0, 0]
     model.partial_fit(X[4:8])
-    assert [group.tolist() for group in model.edits().linked] == [[0, 1, 2, 3]]
+    assert [group.tolist() for group in model.edit.list().linked] == [[0, 1, 2, 3]]
     model.check()
 
 
 def test_edits_are_changes_that_can_be_replayed():
     model = OHAC(history=20).fit(X)
     for edit in (
-        lambda: model.must_link(0, 40),
-        lambda: model.move(-8, under=model.clusters(n_clusters=5)[3]),
-        lambda: model.unlink(0, 40),
+        lambda: model.edit.must_link(0, 40),
+        lambda: model.edit.move(-8, under=model.clusters(n_clusters=5)[3]),
+        lambda: model.edit.unlink(0, 40),
         lambda: model.forget(7),
     ):
         version, old = model.version, model.hierarchy()
         edit()
         assert model.version > version
-        assert model.changes(version).apply(old) == model.hierarchy()
+        assert model.past.changes(version).apply(old) == model.hierarchy()
 
 
 @pytest.mark.parametrize("Estimator", [OTD, NaiveNN, PERCH, HAC])
 def test_other_trees_have_names_and_apart_points_only(Estimator):
     model = Estimator(n_clusters=3).fit(X)
-    for edit in (lambda: model.must_link(0, 1), lambda: model.move(-1, under=-2)):
-        with pytest.raises(ValueError, match="only trees of OHAC keep to it"):
+    for edit in (lambda: model.edit.must_link(0, 1), lambda: model.edit.move(-1, under=-2)):
+        with pytest.raises(AttributeError, match="only trees of OHAC keep to it"):
             edit()
     root = int(model.hierarchy().node_ids[-1])
-    model.rename(root, "all")
-    model.cannot_link(0, 1)
-    assert model.edits().names == {root: "all"}
+    model.edit.rename(root, "all")
+    model.edit.cannot_link(0, 1)
+    assert model.edit.list().names == {root: "all"}
     assert model.clusters(n_clusters=1)[0].name == "all"
     labels = model.cut(n_clusters=59)
     assert labels[0] != labels[1]
@@ -433,42 +435,42 @@ def test_other_trees_have_names_and_apart_points_only(Estimator):
 
 def test_trees_of_interchanges_keep_to_no_edits():
     model = OHAC(update="nni").fit(X)
-    for edit in (lambda: model.must_link(0, 1), lambda: model.move(-1, under=-2)):
+    for edit in (lambda: model.edit.must_link(0, 1), lambda: model.edit.move(-1, under=-2)):
         with pytest.raises(ValueError, match="only trees of update='hac' keep to it"):
             edit()
-    model.cannot_link(0, 1)
-    assert model.edits().apart.tolist() == [[0, 1]]
+    model.edit.cannot_link(0, 1)
+    assert model.edit.list().apart.tolist() == [[0, 1]]
 
 
 def test_mistakes_change_nothing():
     model = OHAC(metric="dot").fit(X, ids=[f"p{i}" for i in range(60)])
     with pytest.raises(ValueError, match="under metric='dot'"):
-        model.must_link("p0", "p1")
+        model.edit.must_link("p0", "p1")
     model = OHAC().fit(X, ids=[f"p{i}" for i in range(60)])
     version = model.version
     for wrong, kind in (
-        (lambda: model.must_link("p0", "p60"), KeyError),
-        (lambda: model.must_link("p0", "p0"), ValueError),
-        (lambda: model.cannot_link(0, 1), KeyError),
-        (lambda: model.move(10**6, under=0), KeyError),
-        (lambda: model.move("nobody", under=0), KeyError),
-        (lambda: model.release(0), ValueError),
-        (lambda: model.unlink("p0", "p1"), ValueError),
-        (lambda: model.rename(10**6, "x"), KeyError),
-        (lambda: model.rename(0, 7), TypeError),
+        (lambda: model.edit.must_link("p0", "p60"), KeyError),
+        (lambda: model.edit.must_link("p0", "p0"), ValueError),
+        (lambda: model.edit.cannot_link(0, 1), KeyError),
+        (lambda: model.edit.move(10**6, under=0), KeyError),
+        (lambda: model.edit.move("nobody", under=0), KeyError),
+        (lambda: model.edit.release(0), ValueError),
+        (lambda: model.edit.unlink("p0", "p1"), ValueError),
+        (lambda: model.edit.rename(10**6, "x"), KeyError),
+        (lambda: model.edit.rename(0, 7), TypeError),
     ):
         with pytest.raises(kind):
             wrong()
     assert model.version == version
-    model.move("p0", under="p1")
-    assert model.edits().held.tolist() == [model.lca("p0", "p1")]
+    model.edit.move("p0", under="p1")
+    assert model.edit.list().held.tolist() == [model.lca("p0", "p1")]
 
 
 def test_names_are_shown_and_lost():
     model = OHAC().fit(X)
     found = model.clusters(n_clusters=4)
     assert found.names is None
-    model.rename(found[2], "refunds")
+    model.edit.rename(found[2], "refunds")
     named = model.clusters(n_clusters=4)
     assert named.names == [None, None, "refunds", None]
     assert "'refunds'" in repr(named[2])
@@ -476,17 +478,17 @@ def test_names_are_shown_and_lost():
     assert pickle.loads(pickle.dumps(named)).names == named.names
     assert model.levels(2, 4)[1].names == named.names
     model.forget(named[2].members[1:])  # the name stays with the one that is left
-    assert model.edits().names == {-1 - found[2].first_point: "refunds"}
+    assert model.edit.list().names == {-1 - found[2].first_point: "refunds"}
     model.forget(found[2].first_point)
-    assert model.edits().lost_names == {-1 - found[2].first_point: "refunds"}
-    model.rename(-1 - found[2].first_point, None)
-    assert model.edits().lost_names == {}
-    assert model.fit(X).edits().names == {}
+    assert model.edit.list().lost_names == {-1 - found[2].first_point: "refunds"}
+    model.edit.rename(-1 - found[2].first_point, None)
+    assert model.edit.list().lost_names == {}
+    assert model.fit(X).edit.list().names == {}
 
 
 def test_a_stranger_cannot_send_impossible_edits(tmp_path):
     model = OHAC().fit(X)
-    model.must_link(0, 30)
+    model.edit.must_link(0, 30)
     content, arrays = model._to_saved()
     from ramify.estimators._saved import from_saved
 

@@ -224,7 +224,7 @@ def test_names_of_any_kind_come_through_unharmed():
 def test_names_that_people_gave_are_on_the_page():
     model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [5.5], [6.0]])
     node = model.lca(2, 4)
-    model.rename(node, NASTY[0])
+    model.edit.rename(node, NASTY[0])
     tree = model.hierarchy()
     data = payload_in(explore(tree))
     ((block, text),) = data["called"]

@@ -444,9 +444,9 @@ NAMED = 'all "things" & <more>\nof them'
 def named_tree():
     model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [5.5]], ids=["ash", "elm", "oak", "fir"])
     low, high = model.lca("ash", "elm"), model.lca("oak", "ash")
-    model.rename(low, "low")
-    model.rename(high, NAMED)
-    model.rename(-1 - model.number_of("oak"), "a leaf keeps its id")
+    model.edit.rename(low, "low")
+    model.edit.rename(high, NAMED)
+    model.edit.rename(-1 - model.number_of("oak"), "a leaf keeps its id")
     tree = model.hierarchy()
     places = {int(one): int(np.flatnonzero(tree.node_ids == one)[0]) + 4 for one in (low, high)}
     return tree, places[low], places[high]

@@ -209,7 +209,7 @@ def test_who_is_too_old_leaves_and_who_is_late_does_not_come(Estimator, window):
                 parts.partial_fit(rows[part], times=times[part])
         for model in (whole, parts):
             assert model.point_numbers_.tolist() == there
-            assert model.n_late_ == len(late)
+            assert model.past.n_late == len(late)
             model.check()
         assert same_tree(whole, parts)
 
@@ -224,7 +224,7 @@ def test_dates_and_spans_of_time():
     model.insert(X[5], time=start + np.timedelta64(3, "D"))
     assert model.point_numbers_.tolist() == [2, 3, 4, 5]
     assert model.insert(X[6], time=start) == -1
-    assert model.n_late_ == 1
+    assert model.past.n_late == 1
     with pytest.raises(TypeError, match="numbers and dates; use one"):
         model.insert(X[6], time=3.0)
     with pytest.raises(TypeError, match="times must be dates"):
@@ -361,7 +361,7 @@ class Changes(RuleBasedStateMachine):
         model.check()
         if self.named:
             assert model.ids_.tolist() == [f"p{i}" for i in self.there]
-        leaves = [model.leaf_of(f"p{i}" if self.named else i) for i in self.there]
+        leaves = model._live.leaf_of(model.point_numbers_, by_first=True).tolist()
         assert len(set(leaves)) == len(model)
         for i, leaf in zip(self.there, leaves, strict=True):
             assert tuple(self.rows[i]) == tuple(self.rows[leaf])
@@ -390,11 +390,11 @@ TestChanges.settings = settings(max_examples=examples(25), stateful_step_count=2
 
 def test_files_and_pickles_remember_how_many_came_late(tmp_path):
     model = OHAC(max_age=5.0).fit(X[:4], times=[0.0, 9.0, 1.0, 2.0])
-    assert model.n_late_ == 2
+    assert model.past.n_late == 2
     model.save(tmp_path / "t")
     for again in (ramify.load(tmp_path / "t"), pickle.loads(pickle.dumps(model))):
-        assert again.n_late_ == 2
-        assert again.partial_fit(X[4:6], times=[0.0, 20.0]).n_late_ == 3
+        assert again.past.n_late == 2
+        assert again.partial_fit(X[4:6], times=[0.0, 20.0]).past.n_late == 3
 
 
 def test_limits_can_be_lifted_and_changed(tmp_path):

@@ -318,7 +318,6 @@ def test_the_paths_are_the_same(pair):
     for point in (0, "T57", 30):
         assert other.path(point).tolist() == live.path(point).tolist()
         assert other.path_code(point) == live.path_code(point)
-        assert other.depth(point) == live.depth(point)
     assert other.lca("T0", "T57") == live.lca("T0", "T57")
 
 
@@ -454,15 +453,15 @@ def test_clusters_that_are_not_what_they_were(tmp_path, home, shards):
         found = set()
         for version, old in seen.items():
             for cut in cuts:
-                told = tree.dirty(version, **cut)
+                told = tree.past.dirty(version, **cut)
                 assert told.labels.tolist() == told_dirty(old, new, cut)
                 clusters = new.clusters(**cut)
                 assert told.node_ids.tolist() == clusters.node_ids[told.labels].tolist()
                 assert told.sizes.tolist() == clusters.sizes[told.labels].tolist()
                 found.add(0 < len(told.labels) < len(clusters))
         assert found == {False, True}
-        assert tree.dirty(0, n_clusters=3).labels.tolist() == [0, 1, 2]
-        assert tree.dirty(version, n_clusters=3).labels.tolist() == []
+        assert tree.past.dirty(0, n_clusters=3).labels.tolist() == [0, 1, 2]
+        assert tree.past.dirty(version, n_clusters=3).labels.tolist() == []
 
 
 @pytest.mark.parametrize("home", HOMES)
@@ -479,8 +478,8 @@ def test_changes_lead_from_the_snapshot_before_to_the_one_after(homes, home):
     tree = homes[home]
     before, old = tree.version, tree.hierarchy()
     tree.partial_fit([[0.5, 0.25, 3.0]], ids=["late"])
-    found = tree.changes(before)
+    found = tree.past.changes(before)
     assert (found.inserted.tolist(), found.ids.tolist()) == ([58], ["late"])
     assert found.apply(old) == tree.hierarchy()
     tree.forget("late")
-    assert not tree.changes(tree.version)
+    assert not tree.past.changes(tree.version)

@@ -210,5 +210,5 @@ def test_a_single_insert_with_a_window_forgot_versions_and_ids_of_clusters():
     night, ids = model.version, model.stable_labels(n_clusters=2)
     model.insert([1.0])
     assert model.version == night + 1
-    assert model.changes(since=night).inserted.tolist() == [3]
+    assert model.past.changes(since=night).inserted.tolist() == [3]
     assert model.stable_labels(n_clusters=2)[:3].tolist() == ids.tolist()

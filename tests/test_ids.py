@@ -53,7 +53,7 @@ def test_every_way_to_grow(Estimator, ids):
     model = Estimator()
     assert model.insert(X[0], id=ids[0]) == 0
     model.partial_fit(X[1:10], ids=ids[1:10])
-    model.insert_many(X[10:20], ids=np.array(ids[10:20]))
+    model.partial_fit(X[10:20], ids=np.array(ids[10:20]))
     before = model.hierarchy()
     for i in range(20, 25):
         assert model.insert(X[i], id=ids[i]) == i
@@ -135,9 +135,8 @@ def test_bad_ids_are_refused_before_anything_changes(Estimator, case):
     ids, error, message = BAD_IDS[case]
     model = Estimator().fit(X, ids=NAMES)
     before = model.hierarchy()
-    for grow in (model.partial_fit, model.insert_many):
-        with pytest.raises(error, match=message):
-            grow(X[:3], ids=ids)
+    with pytest.raises(error, match=message):
+        model.partial_fit(X[:3], ids=ids)
     if case not in ("known", "none", "other kind", "mixed"):  # lawful, or told otherwise, at first
         for fresh in (Estimator(), HAC()):
             with pytest.raises(error, match=message):

@@ -25,7 +25,7 @@ from ramify.journal import (
 )
 from tests.chaos.stream import KINDS, operate
 from tests.commands import done, fails
-from tests.every import ONLINE
+from tests.every import ONLINE, leaf_of
 
 OPTIONS = {
     "window": lambda: ramify.OHAC(window=40),
@@ -229,7 +229,7 @@ def test_marks_say_how_far_a_source_was_read(tmp_path):
 def test_what_a_tree_refuses_changes_nothing_then_and_later(tmp_path):
     tree = ramify.open(tmp_path / "a", ramify.OHAC(max_leaves=5))
     tree.partial_fit(np.random.default_rng(0).normal(size=(20, 2)), ids=range(20))
-    merged = next(one for one in range(20) if tree.leaf_of(one) != one)
+    merged = next(one for one in range(20) if leaf_of(tree.model, one) != one)
     with pytest.raises(ValueError, match="cannot leave alone"):
         tree.forget(merged)
     for bad in ([[np.nan, 1.0]], [[1.0]], [["x", "y"]]):
@@ -284,19 +284,19 @@ def test_edits_are_replayed(tmp_path):
     rows = rng.normal(size=(60, 2))
     for one in (tree, plain):
         one.partial_fit(rows[:40], ids=names[:40])
-        one.must_link("T1", "T30")
-        one.must_link("T1", "T31")
-        one.cannot_link("T2", "T3")
-        one.cannot_link("T4", "T5")
-        one.move("T7", under=one.clusters()[1])
-        one.move(one.clusters(n_clusters=6)[2], under=one.clusters(n_clusters=6)[4])
-        one.release(one.edits().held[0])
-        one.rename(one.clusters()[0], "refunds")
-        one.rename(one.lca("T10", "T11"), "gone soon")
+        one.edit.must_link("T1", "T30")
+        one.edit.must_link("T1", "T31")
+        one.edit.cannot_link("T2", "T3")
+        one.edit.cannot_link("T4", "T5")
+        one.edit.move("T7", under=one.clusters()[1])
+        one.edit.move(one.clusters(n_clusters=6)[2], under=one.clusters(n_clusters=6)[4])
+        one.edit.release(one.edit.list().held[0])
+        one.edit.rename(one.clusters()[0], "refunds")
+        one.edit.rename(one.lca("T10", "T11"), "gone soon")
         one.partial_fit(rows[40:], ids=names[40:])
-        one.unlink("T4", "T5")
-        one.must_link("T50", "T51")
-        one.unlink("T50", "T51")
+        one.edit.unlink("T4", "T5")
+        one.edit.must_link("T50", "T51")
+        one.edit.unlink("T50", "T51")
     wanted = tree.digest()
     assert wanted == digest(plain)
     new = crashed(tree, tmp_path / "b")
@@ -305,35 +305,35 @@ def test_edits_are_replayed(tmp_path):
         with ramify.open(folder) as again:
             assert again.digest() == wanted
             assert again.report.notes == ()
-            found, expected = again.edits(), plain.edits()
+            found, expected = again.edit.list(), plain.edit.list()
             assert found.names == expected.names
             assert found.lost_names == expected.lost_names
             assert [one.tolist() for one in found.linked] == [[1, 30, 31]]
             assert found.apart.tolist() == [[2, 3]]
             assert found.held.tolist() == expected.held.tolist()
             assert again.cut(n_clusters=5).tolist() == plain.cut(n_clusters=5).tolist()
-            assert bool(again.violations(n_clusters=1)) is True
+            assert bool(again.edit.violations(n_clusters=1)) is True
             again.model.check()
 
 
 def test_edits_that_make_no_sense_change_nothing(tmp_path):
     tree = ramify.open(tmp_path / "a", ramify.OHAC())
     with pytest.raises(ValueError, match="holds no points"):
-        tree.must_link(0, 1)
+        tree.edit.must_link(0, 1)
     tree.partial_fit([[0.0], [1.0], [9.0]], ids=["ash", "elm", "oak"])
     before = tree.digest()
     for call, error in (
-        (lambda: tree.must_link("ash", "fir"), KeyError),
-        (lambda: tree.must_link("ash", "ash"), ValueError),
-        (lambda: tree.must_link("ash", 1.5), TypeError),
-        (lambda: tree.must_link("ash", True), TypeError),
-        (lambda: tree.unlink("ash", "elm"), ValueError),
-        (lambda: tree.rename(1000, "nowhere"), LookupError),
-        (lambda: tree.rename(0, 7), TypeError),
-        (lambda: tree.rename(0, "x" * 2000), ValueError),
-        (lambda: tree.rename(0, "\ud800"), ValueError),
-        (lambda: tree.move("fir", "ash"), LookupError),
-        (lambda: tree.release(0), ValueError),
+        (lambda: tree.edit.must_link("ash", "fir"), KeyError),
+        (lambda: tree.edit.must_link("ash", "ash"), ValueError),
+        (lambda: tree.edit.must_link("ash", 1.5), TypeError),
+        (lambda: tree.edit.must_link("ash", True), TypeError),
+        (lambda: tree.edit.unlink("ash", "elm"), ValueError),
+        (lambda: tree.edit.rename(1000, "nowhere"), LookupError),
+        (lambda: tree.edit.rename(0, 7), TypeError),
+        (lambda: tree.edit.rename(0, "x" * 2000), ValueError),
+        (lambda: tree.edit.rename(0, "\ud800"), ValueError),
+        (lambda: tree.edit.move("fir", "ash"), LookupError),
+        (lambda: tree.edit.release(0), ValueError),
     ):
         with pytest.raises(error):
             call()
@@ -344,26 +344,26 @@ def test_edits_that_make_no_sense_change_nothing(tmp_path):
         assert again.digest() == before
     with ramify.open(tmp_path / "c", ramify.OTD()) as other:
         other.partial_fit([[0.0], [1.0], [9.0]])
-        with pytest.raises(ValueError, match="only trees of OHAC"):
-            other.must_link(0, 1)
+        with pytest.raises(TypeError, match="OTD cannot must_link"):
+            other.edit.must_link(0, 1)
 
 
 def test_an_edit_with_a_key_is_made_once(tmp_path):
     tree = ramify.open(tmp_path / "a", ramify.OHAC())
     tree.partial_fit(np.arange(12.0).reshape(-1, 1))
-    tree.must_link(0, 5, key="one")
-    tree.unlink(0, 5, key="two")
+    tree.edit.must_link(0, 5, key="one")
+    tree.edit.unlink(0, 5, key="two")
     seq = tree.seq
     new = crashed(tree, tmp_path / "b")
     tree.close()
     for folder in (tmp_path / "a", new):
         with ramify.open(folder) as again:
-            again.must_link(0, 5, key="one")  # the first answer again
-            again.unlink(0, 5, key="two")
+            again.edit.must_link(0, 5, key="one")  # the first answer again
+            again.edit.unlink(0, 5, key="two")
             assert again.seq == seq
-            assert again.edits().linked == []
+            assert again.edit.list().linked == []
             with pytest.raises(ValueError, match="used for another request"):
-                again.must_link(0, 6, key="one")
+                again.edit.must_link(0, 6, key="one")
 
 
 @pytest.mark.threads

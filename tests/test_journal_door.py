@@ -57,9 +57,9 @@ VERBS = {
     "row": lambda tree, x: tree.add(x),
     "replace": lambda tree, x: tree.add(ROW, replace=x),
     "forget": lambda tree, x: tree.forget(x),
-    "must_link": lambda tree, x: tree.must_link(x, 1),
-    "move": lambda tree, x: tree.move(-5, x),
-    "rename": lambda tree, x: tree.rename(-5, x),
+    "must_link": lambda tree, x: tree.edit.must_link(x, 1),
+    "move": lambda tree, x: tree.edit.move(-5, x),
+    "rename": lambda tree, x: tree.edit.rename(-5, x),
     "options": lambda tree, x: tree.submit_call("polish", {"m": x}).result(),
 }
 REFUSED = (ValueError, TypeError, LookupError, OverflowError)
@@ -129,8 +129,8 @@ def test_a_verb_that_an_estimator_has_not_is_refused_and_breaks_nothing(kind, tm
         lambda: tree.forget("b"),
         lambda: tree.stable_labels(n_clusters=2),
         lambda: tree.polish(3),
-        lambda: tree.must_link("a", "c"),
-        lambda: tree.rename(-1, "x"),
+        lambda: tree.edit.must_link("a", "c"),
+        lambda: tree.edit.rename(-1, "x"),
         lambda: tree.add([[8.0, 8.0]], ids=["d"], sample_weight=[2]),
         lambda: tree.set_params(window=3),
     )

@@ -43,7 +43,7 @@ def assert_reads_as_its_snapshot(model, queries):
     for i in range(0, n, 17):
         assert model.path(i).tolist() == public[tree.path(i)].tolist()
         assert model.path_code(i) == tree.path_code(i)
-        assert model.depth(i) == tree.depths()[i]
+        assert len(model.path(i)) - 1 == tree.depths()[i]
         assert model.lca(i, n - 1) == public[tree.lca(i, n - 1)]
 
 
@@ -109,7 +109,7 @@ def test_wrong_questions():
     with pytest.raises(IndexError, match="no point 120"):
         model.path(120)
     with pytest.raises(ValueError, match="point=-1"):
-        model.depth(-1)
+        model.path_code(-1)
     with pytest.raises(TypeError, match="points: expected a flat array"):
         model.cluster_of([0.5], n_clusters=2)
     with pytest.raises(ValueError, match=r"expected rows of 3|3 features"):
@@ -128,8 +128,7 @@ def test_a_chain_of_a_hundred_thousand():
     n = scaled(100_000)
     model = OTD(n_clusters=3).fit(np.random.default_rng(0).normal(size=(n, 1)))
     tree = model.hierarchy()
-    assert model.depth(0) == tree.depths()[0]
-    assert len(model.path(0)) == model.depth(0) + 1
+    assert len(model.path(0)) - 1 == tree.depths()[0]
     assert model.labels_.tolist() == tree.cut(n_clusters=3).tolist()
 
 

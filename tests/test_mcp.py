@@ -217,7 +217,7 @@ def test_an_agent_follows_a_server_and_may_name_topics_when_told_so(tmp_path):
             assert "Calls" in [one["name"] for one in found["topics"]]
 
         session([f"{url}/v1/trees/a", "--write"], talk)
-        assert [one["text"] for one in tree.edits()["names"]] == ["Calls"]
+        assert list(tree.edit.list().names.values()) == ["Calls"]
 
 
 def command(*words, **environment):

@@ -73,6 +73,32 @@ def test_more_resolution_makes_no_fewer_clusters(rows):
     assert max(counts) <= len(rows)
 
 
+@given(st.one_of(loose_rows(2, 40), few_values(2, 30)))
+@settings(max_examples=examples(40))
+def test_the_steadiest_resolution_is_taken(rows):
+    """By all pairs of points."""
+    tree = ramify.HAC().fit(rows).hierarchy()
+    edges = edges_between(tree, rows, 4)
+    one = {
+        r: tree._labels_at(best_by_modularity(tree, edges, r).nodes)
+        for r in (2.0 ** (i / 4) for i in range(-12, 13))
+    }
+    pairs = {
+        r: {(i, j) for j in range(len(rows)) for i in range(j) if labels[i] == labels[j]}
+        for r, labels in one.items()
+    }
+
+    def alike(a, b):
+        return len(a & b) / len(a | b) if a | b else 1.0
+
+    inner = [r for r in one if 1 / 4 <= r <= 4 and one[r].max() > 0]
+    steadiness = {r: alike(pairs[r], pairs[2 * r]) + alike(pairs[r], pairs[r / 2]) for r in inner}
+    wanted = max(inner, key=lambda r: (round(steadiness[r], 9), -r)) if inner else 1.0
+    found = tree.cut(by="modularity", X=rows, n_neighbors=4)
+    np.testing.assert_array_equal(found, one[wanted])
+    np.testing.assert_array_equal(found, tree._labels_at(best_by_modularity(tree, edges).nodes))
+
+
 @given(loose_rows(4, 40), seeds())
 @settings(max_examples=examples(12))
 def test_live_cuts_are_those_of_snapshots(rows, seed):
@@ -170,7 +196,7 @@ def test_refuses_a_graph_that_is_not_asked_for():
     with pytest.raises(ValueError, match="graph goes with by='modularity'"):
         tree.cut(n_clusters=2, graph=coo_array((2, 2)))
     model = ramify.OHAC().fit([[0.0], [1.0]])
-    model.cannot_link(0, 1)
+    model.edit.cannot_link(0, 1)
     with pytest.raises(ValueError, match="go by height"):
         model.cut(by="modularity")
 

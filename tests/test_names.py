@@ -81,7 +81,7 @@ class Named(RuleBasedStateMachine):
         clusters = clusters_of(self.model)
         id = data.draw(st.sampled_from(sorted(clusters)))
         self.oracle.rename(clusters, id, text)
-        self.model.rename(id, text)
+        self.model.edit.rename(id, text)
 
     @rule(how=st.sampled_from(["file", "pickle", "polish"]))
     def reshape(self, how):
@@ -98,7 +98,7 @@ class Named(RuleBasedStateMachine):
     def are_where_they_should_be(self):
         clusters, given = clusters_of(self.model), self.oracle.given
         homes, shown, lost = self.oracle.where(clusters)
-        said = self.model.edits()
+        said = self.model.edit.list()
         assert said.names == {id: given[i][1] for id, i in homes.items()}
         assert said.lost_names == {given[i][0]: given[i][1] for i in lost}
         for k in range(1, len(self.model.hierarchy()) + 1, 3):
@@ -121,9 +121,9 @@ def lost_of(X, k, **options):
     begin = int(len(rows) / 1.1)
     model = OHAC(**options).fit(rows[:begin])
     for cluster in model.clusters(n_clusters=k):
-        model.rename(cluster, f"topic {cluster.label}")
+        model.edit.rename(cluster, f"topic {cluster.label}")
     model.partial_fit(rows[begin:])
-    return len(model.edits().lost_names), model
+    return len(model.edit.list().lost_names), model
 
 
 @pytest.mark.parametrize("k", [8, 150])
@@ -132,7 +132,7 @@ def test_names_of_intents_outlive_a_tenth_more(k):
     lost, model = lost_of(datasets.intents().points, k, metric="cosine")
     assert lost == 0
     assert sorted(model.hierarchy().node_names.values()) == sorted(
-        text for id, text in model.edits().names.items() if id >= 0
+        text for id, text in model.edit.list().names.items() if id >= 0
     )
 
 
@@ -154,16 +154,16 @@ def test_names_outlive_all_the_points_that_they_were_given_to(step):
     X = two_topics(400)
     model = OHAC(window=40).fit(X[:40])
     for cluster in model.clusters(n_clusters=2):
-        model.rename(cluster, f"topic {cluster.first_point}")
+        model.edit.rename(cluster, f"topic {cluster.first_point}")
     for start in range(40, 400, step):
         model.partial_fit(X[start : start + step])
     assert model.point_numbers_.min() == 360
     assert model.clusters(n_clusters=2).names == ["topic 0", "topic 1"]
-    assert model.edits().lost_names == {}
+    assert model.edit.list().lost_names == {}
     state = model._to_saved()
     whole = OHAC(window=40).fit(X[:40])
     for cluster in whole.clusters(n_clusters=2):
-        whole.rename(cluster, f"topic {cluster.first_point}")
+        whole.edit.rename(cluster, f"topic {cluster.first_point}")
     other = whole.partial_fit(X[40:])._to_saved()
     assert state[0]["name_points"] == other[0]["name_points"]
     assert state[1]["name_points"].tolist() == other[1]["name_points"].tolist()
@@ -172,23 +172,23 @@ def test_names_outlive_all_the_points_that_they_were_given_to(step):
 def test_names_outlive_trees_that_are_made_anew():
     X = two_topics(60)
     model = HAC().fit(X[:40])
-    model.rename(model.clusters(n_clusters=2)[1], "odd")
+    model.edit.rename(model.clusters(n_clusters=2)[1], "odd")
     again = HAC().fit(X)
     assert model.clusters(n_clusters=2).names == [None, "odd"]
-    assert again.edits().names == {}
+    assert again.edit.list().names == {}
 
 
 def test_names_in_a_folder_are_there_again(tmp_path):
     X = two_topics(300)
     with ramify.open(tmp_path, OHAC(window=60)) as tree:
         tree.partial_fit(X[:60])
-        tree.rename(tree.clusters(n_clusters=2)[0], "even")
+        tree.edit.rename(tree.clusters(n_clusters=2)[0], "even")
         for start in range(60, 300, 16):
             tree.partial_fit(X[start : start + 16])
-        wanted, digest = tree.edits().names, tree.digest()
+        wanted, digest = tree.edit.list().names, tree.digest()
         assert tree.clusters(n_clusters=2).names == ["even", None]
     with ramify.open(tmp_path) as again:
-        assert again.edits().names == wanted
+        assert again.edit.list().names == wanted
         assert again.digest() == digest
 
 
@@ -207,7 +207,7 @@ def test_a_folder_of_before_has_its_names(tmp_path, monkeypatch):
         patched.setattr(_model, "saved", of_before)
         tree = ramify.open(tmp_path / "a", OHAC(), hash_every=2)
         tree.partial_fit(X[:40])
-        tree.rename(tree.clusters(n_clusters=2)[1], "odd")
+        tree.edit.rename(tree.clusters(n_clusters=2)[1], "odd")
         for row in X[40:]:
             tree.partial_fit(row[None])
         shutil.copytree(tmp_path / "a", tmp_path / "b", ignore=shutil.ignore_patterns(".ramify-*"))
@@ -221,15 +221,15 @@ def test_a_file_of_before_has_its_names():
     """Names hung on nodes, and files did not say on which points."""
     model = OHAC().fit(two_topics(40))
     cluster = model.clusters(n_clusters=2)[1]
-    model.rename(cluster, "odd")
+    model.edit.rename(cluster, "odd")
     content, arrays = model._to_saved()
     del content["name_points"], arrays["name_points"]
     content["node_names"].append([10**6, "gone"])
     from ramify.estimators._saved import from_saved
 
     old = from_saved(OHAC, content, arrays)
-    assert old.edits().names == {cluster.node_id: "odd"}
-    assert old.edits().lost_names == {10**6: "gone"}
+    assert old.edit.list().names == {cluster.node_id: "odd"}
+    assert old.edit.list().lost_names == {10**6: "gone"}
     old.partial_fit(two_topics(20, seed=1))
     assert old.clusters(n_clusters=2).names == [None, "odd"]
 
@@ -237,23 +237,23 @@ def test_a_file_of_before_has_its_names():
 def test_a_name_can_be_given_anew_and_taken_away():
     model = OHAC().fit(two_topics(40))
     first, second = model.clusters(n_clusters=2)
-    model.rename(first, "even")
-    model.rename(second, "odd")
+    model.edit.rename(first, "even")
+    model.edit.rename(second, "odd")
     model.partial_fit(two_topics(400, seed=1))
     first, second = model.clusters(n_clusters=2)
     assert (first.name, second.name) == ("even", "odd")
-    model.rename(first, None)
+    model.edit.rename(first, None)
     assert model.clusters(n_clusters=2).names == [None, "odd"]
     model.forget(second.members)
-    assert list(model.edits().lost_names.values()) == ["odd"]
-    model.rename(next(iter(model.edits().lost_names)), None)
-    assert model.edits().lost_names == {}
+    assert list(model.edit.list().lost_names.values()) == ["odd"]
+    model.edit.rename(next(iter(model.edit.list().lost_names)), None)
+    assert model.edit.list().lost_names == {}
 
 
 def test_a_part_of_what_was_named_does_not_have_the_name():
     X = np.concatenate([np.linspace(0, 1, 6), [5.0, 5.1, 5.2, 5.3], [90, 91]])[:, None]
     model = OHAC().fit(X)
-    model.rename(model.clusters(n_clusters=2)[0], "all the small ones")
+    model.edit.rename(model.clusters(n_clusters=2)[0], "all the small ones")
     assert model.clusters(n_clusters=2).names == ["all the small ones", None]
     assert model.clusters(n_clusters=3).names is None
 
@@ -263,7 +263,7 @@ def test_who_reads_names_reads_a_tree_that_was_there():
     for Estimator in (OHAC, PERCH):
         model = Estimator().fit(two_topics(40))
         for cluster in model.clusters(n_clusters=2):
-            model.rename(cluster, f"topic {cluster.first_point}")
+            model.edit.rename(cluster, f"topic {cluster.first_point}")
         grown = threading.Thread(target=model.partial_fit, args=(two_topics(3_000, seed=1),))
         grown.start()
         while grown.is_alive():

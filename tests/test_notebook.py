@@ -110,7 +110,7 @@ def test_clusters_and_levels_show_themselves_as_tables():
     texts = [f"<b>bold</b> {'apple' if row[0] > 0 else 'pear'}" for row in X]
     model = ramify.OHAC().fit(X)
     found = model.clusters(n_clusters=3)
-    model.rename(found[1], "<script>")
+    model.edit.rename(found[1], "<script>")
     plain = model.clusters(n_clusters=3)._repr_html_()
     assert plain.count("<tr>") == 4
     assert "&lt;script&gt;" in plain

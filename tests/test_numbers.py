@@ -18,6 +18,7 @@ import ramify
 from ramify import OHAC, OTD, NaiveNN
 from ramify.plot import explore
 from tests.commands import done
+from tests.every import leaf_of
 from tests.strategies import examples
 
 N = 90
@@ -39,7 +40,7 @@ def forgotten(X, weights=None, **options):
 def firsts_forgotten(X, kind=OHAC, **options):
     """Of every second leaf that stands for several points, the first one goes."""
     model = kind(duplicates="count", **options).partial_fit(X[:60])
-    leaf = np.array([model.leaf_of(i) for i in range(60)])
+    leaf = np.array([leaf_of(model, i) for i in range(60)])
     several = [one for one in np.unique(leaf).tolist() if (leaf == one).sum() > 1]
     model.forget(several[::2])
     return model.partial_fit(X[60:])
@@ -55,8 +56,8 @@ def replaced(X):
 def moved(X):
     model = forgotten(X)
     one, other = (cluster.node_id for cluster in model.clusters(n_clusters=6)[:2])
-    model.move(one, under=other)
-    model.must_link(*model.point_numbers_[[0, -1]].tolist())
+    model.edit.move(one, under=other)
+    model.edit.must_link(*model.point_numbers_[[0, -1]].tolist())
     return model
 
 
@@ -160,15 +161,15 @@ def test_questions_about_points_take_and_give_arrival_numbers(name):
     assert model.cluster_of(numbers, n_clusters=6)[0].tolist() == [*labels.values()]
     names = numbers.tolist() if c.ids is None else c.ids
     for point, name in [*zip(numbers.tolist(), names, strict=True)][::7]:
-        leaf, place = model.leaf_of(name), tree.node_of(int(model.path(point)[-1]))
+        leaf, place = leaf_of(model, name), tree.node_of(int(model.path(point)[-1]))
         assert tree.point_numbers[place] == leaf <= point
         assert leaf in there
         assert model.path_code(point) == tree.path_code(place)
-        assert model.depth(point) == tree.depths()[place] == len(model.path(point)) - 1
+        assert tree.depths()[place] == len(model.path(point)) - 1
         above = int(model.path(point)[-2])
         assert leaf in model.leaves(above)
         assert set(model.leaves(above).tolist()) <= there
-        shown = model.representatives(above)
+        shown = model.hierarchy().representatives(model.hierarchy().node_of(above), model.points())
         assert set(shown.tolist()) <= set(model.leaves(above).tolist())
 
 
@@ -213,10 +214,10 @@ def test_places_are_refused_where_numbers_are_meant():
     X = stream(np.random.default_rng(0))
     model = forgotten(X)
     tree, gone = model.hierarchy(), next(i for i in range(N) if i not in model.point_numbers_)
-    for ask in (model.path, model.path_code, model.depth, lambda i: model.nearest(points=i)):
+    for ask in (model.path, model.path_code, lambda i: model.nearest(points=i)):
         with pytest.raises(LookupError):
             ask(gone)
-    for ask in (model.leaf_of, model.forget):
+    for ask in (lambda point: leaf_of(model, point), model.forget):
         with pytest.raises(KeyError, match=f"there is no point {gone}"):
             ask(gone)
     with pytest.raises(LookupError):
@@ -238,8 +239,8 @@ def test_places_are_refused_where_numbers_are_meant():
 def test_points_that_must_be_apart_are_given_to_cut_by_number():
     model = forgotten(stream(np.random.default_rng(0)))
     one, other = model.nearest(points=model.point_numbers_[:1])[0][0], model.point_numbers_[0]
-    model.cannot_link(int(one), int(other))
-    labels = model.hierarchy().cut(n_clusters=30, apart=model.edits().apart)
+    model.edit.cannot_link(int(one), int(other))
+    labels = model.hierarchy().cut(n_clusters=30, apart=model.edit.list().apart)
     assert labels.tolist() == model.cut(n_clusters=30).tolist()
     places = [model.hierarchy().place_of(int(i)) for i in (one, other)]
     assert labels[places[0]] != labels[places[1]]
@@ -251,10 +252,10 @@ def test_a_forgotten_point_is_not_named():
     model = OHAC(duplicates="count", n_clusters=2, history=9).fit(rows, ids=ids)
     old, version = model.hierarchy(), model.version
     leaf = int(model.path("first")[-1])
-    model.rename(leaf, "zeros")
+    model.edit.rename(leaf, "zeros")
     model.forget("first")
     assert model.nearest([[0.1]])[0].tolist() == model.assign([[0.1]]).points.tolist() == [1]
-    assert [model.leaf_of(one) for one in ("repeat", "last")] == [1, 1]
+    assert [leaf_of(model, one) for one in ("repeat", "last")] == [1, 1]
     assert model.leaves(int(model.path("repeat")[0])).tolist() == [1, 2]
     assert model.hierarchy().names.tolist() == ["repeat", "far"]
     assert model.clusters()[0].members.tolist() == [1, 3]
@@ -265,8 +266,8 @@ def test_a_forgotten_point_is_not_named():
     assert model.path("repeat")[-1] == leaf == model.hierarchy().leaf_numbers[0] - 1
     assert model.clusters()[0].name == "zeros"
     assert model.hierarchy() == old
-    model.move(leaf, under=model.clusters()[1])
-    changes = model.changes(since=version)
+    model.edit.move(leaf, under=model.clusters()[1])
+    changes = model.past.changes(since=version)
     assert changes.leaf_points.tolist() == [1]
     assert changes.leaf_ids.tolist() == ["repeat"]
     now = changes.apply(old)
@@ -294,7 +295,7 @@ def test_a_leaf_is_called_by_the_earliest_point_that_is_in_it(data, kind, window
         if data.draw(st.integers(0, 4)) == 0:
             model = pickle.loads(pickle.dumps(model))
         first = {value: min(i for i in there if there[i] == value) for value in there.values()}
-        assert {i: model.leaf_of(i) for i in there} == {i: first[v] for i, v in there.items()}
+        assert {i: leaf_of(model, i) for i in there} == {i: first[v] for i, v in there.items()}
         tree = model.hierarchy()
         assert set(tree.point_numbers.tolist()) == set(first.values())
         rows = np.array([[float(value)] for value in there.values()])
@@ -407,7 +408,9 @@ def test_a_server_shows_the_payloads_of_the_points_that_it_names(tmp_path):
         assert tree.path("T33")[-1] == -1 - 33
         right([tree.point("T33")])
         right([hit._asdict() for hit in tree.search("text33")])
-        assert tree.changes(since=0).inserted.tolist() == [i for i in range(N) if i >= 60 or i % 2]
+        assert tree.past.changes(since=0).inserted.tolist() == [
+            i for i in range(N) if i >= 60 or i % 2
+        ]
         whole = tree.export()
         assert whole["ids"] == [f"T{i}" for i in whole["points"]]
 
@@ -473,8 +476,8 @@ def test_names_of_lost_nodes_are_not_kept_for_ever(monkeypatch):
     model = OHAC(window=8)
     for i, row in enumerate(stream(np.random.default_rng(0))):
         number = model.insert(row)
-        model.rename(-1 - number, f"name{i}")
-    said = model.edits()
+        model.edit.rename(-1 - number, f"name{i}")
+    said = model.edit.list()
     assert said.lost_names == {-1 - i: f"name{i}" for i in range(N - 11, N - 8)}
     assert len(said.names) == 8
 
@@ -492,9 +495,9 @@ def test_a_leaf_that_was_merged_and_left_can_be_loaded(tmp_path):
 def test_a_snapshot_says_why_it_does_not_know_a_repeat():
     """Pairs of a model may name any point, and a snapshot knows the first of each leaf."""
     model = ramify.OHAC(duplicates="count").fit([[0.0], [0.0], [9.0]])
-    model.cannot_link(1, 2)
+    model.edit.cannot_link(1, 2)
     with pytest.raises(IndexError, match=r"leaves stand for several points.*cut the model"):
-        model.hierarchy().cut(n_clusters=2, apart=model.edits().apart)
+        model.hierarchy().cut(n_clusters=2, apart=model.edit.list().apart)
     assert model.cut(n_clusters=2).tolist() == [0, 0, 1]
 
 

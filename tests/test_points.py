@@ -185,7 +185,7 @@ def test_bad_batches_are_refused_and_leave_no_trace(Estimator, case):
     if Estimator in ONLINE:
         assert_refused(fresh, lambda: fresh.partial_fit(bad), error, message)
         assert_refused(fitted, lambda: fitted.partial_fit(bad), error, message)
-        assert_refused(fitted, lambda: fitted.insert_many(bad), error, message)
+        assert_refused(fitted, lambda: fitted.partial_fit(bad), error, message)
         fitted.insert(X[0])
     assert not hasattr(fresh, "n_features_in_")
 
@@ -198,7 +198,7 @@ BAD_ROWS = {
     "narrow": (np.ones(2), ValueError, "expected rows of 3 numbers, got 2"),
     "wide": ([1, 2, 3, 4], ValueError, "expected rows of 3 numbers, got 4"),
     "empty": ([], ValueError, "got 0|0 feature"),
-    "several": (X, ValueError, r"shape \(12, 3\); use insert_many"),
+    "several": (X, ValueError, r"shape \(12, 3\); use partial_fit"),
     "a number": (1.0, ValueError, r"one row of 3 numbers, got an array of shape \(\)"),
     "text": (["a", "b", "c"], ValueError, r"text: 'a' \(row 0, column 0\)"),
     "complex": (X[0] + 1j, ValueError, "Complex data not supported"),

@@ -292,8 +292,8 @@ def test_separated_groups_are_suggested_first(k, seed):
 def test_a_tree_of_nothing_suggests_nothing(seed):
     rows = np.random.default_rng(seed).random((1000, 2))
     model = HAC(linkage="ward").fit(rows)
-    assert model.suggest_cuts() == []
-    assert model.suggest_cuts(by="variance") == []
+    assert model.hierarchy().suggest_cuts() == []
+    assert model.hierarchy().suggest_cuts(rows, by="variance") == []
 
 
 @settings(max_examples=examples(30))
@@ -336,7 +336,7 @@ def test_bad_live_cuts_and_suggestions():
     with pytest.raises(ValueError, match="n_clusters=121: expected 1 to 120"):
         model.cut(n_clusters=121, by="variance")
     with pytest.raises(ValueError, match="heights below 0"):
-        OHAC(metric="dot").fit(X + 2).suggest_cuts()
+        OHAC(metric="dot").fit(X + 2).hierarchy().suggest_cuts()
     with pytest.raises(ValueError, match="X goes with"):
         model.hierarchy().suggest_cuts(X)
 

@@ -502,26 +502,23 @@ def test_edits_hold_while_points_and_features_come():
     for row in rows[:30]:
         model.learn_one({"a": row[0], "b": row[1]})
     plain.fit(rows[:30])
-    model.edit("must_link", 3, 20)
-    plain.must_link(3, 20)
+    model.edit.must_link(3, 20)
+    plain.edit.must_link(3, 20)
     node = int(plain.hierarchy().node_ids[-3])
-    model.edit("rename", node, "mine")
-    plain.rename(node, "mine")
+    model.edit.rename(node, "mine")
+    plain.edit.rename(node, "mine")
     for row in rows[30:]:  # a third feature, so the tree is copied into a wider one
         model.learn_one({"a": row[0], "b": row[1], "c": 0.0})
     plain.partial_fit(rows[30:])
     assert model.labels.tolist() == plain.labels_.tolist()
-    assert [group.tolist() for group in model.edits().linked] == [[3, 20]]
-    assert model.edits().names == plain.edits().names
+    assert [group.tolist() for group in model.edit.list().linked] == [[3, 20]]
+    assert model.edit.list().names == plain.edit.list().names
     assert dict(model.hierarchy().node_names) == dict(plain.hierarchy().node_names)
-    model.edit("unlink", 20, 3)
-    assert model.edits().linked == []
-    with pytest.raises(ValueError, match="what='cannot_link'"):
-        model.edit("cannot_link", 0, 1)
-    for empty in (lambda: OnlineHierarchy().edit("unlink", 0, 1), OnlineHierarchy().edits):
-        with pytest.raises(ValueError, match="no points yet"):
-            empty()
+    model.edit.unlink(20, 3)
+    assert model.edit.list().linked == []
+    with pytest.raises(ValueError, match="no points yet"):
+        OnlineHierarchy().edit  # noqa: B018
     other = OnlineHierarchy(algorithm="otd")
     other.learn_many(pd.DataFrame(rows[:5], columns=["a", "b"]))
-    with pytest.raises(ValueError, match="only trees of OHAC"):
-        other.edit("must_link", 0, 1)
+    with pytest.raises(AttributeError, match="only trees of OHAC"):
+        other.edit.must_link(0, 1)

@@ -173,8 +173,8 @@ def test_people_edit_a_tree(tickets, server):
         assert say(**edit).status_code == status, edit
     with ramify.Client(server) as client:
         tree = client.tree("tickets")
-        tree.edit("rename", node=biggest["node"], text=None)
-        assert tree.edits()["names"] == []
+        tree.edit.rename(biggest["node"], None)
+        assert tree.edit.list().names == {}
 
 
 def test_an_empty_tree_says_so(http):

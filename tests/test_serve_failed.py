@@ -21,13 +21,15 @@ def points(address, name):
     return httpx.get(f"{address}/trees/{name}").json()["points"]
 
 
-def assert_failed(address, name, says):
+def assert_failed(address, name, says, in_use=0):
     """It shows everywhere, and nothing can be begun in its place."""
     told = httpx.get(f"{address}/readyz")
     assert told.status_code == 503
-    assert told.json() == {"ready": False, "waiting": 0, "failed": 1}
+    assert told.json() == {"ready": False, "waiting": 0, "failed": 1, "in_use": in_use}
     assert httpx.get(f"{address}/readyz?failed=ok").status_code == 200
     assert says in httpx.get(f"{address}/trees").json()["failed"][name]
+    states = httpx.get(f"{address}/trees").json()["states"]
+    assert (states["failed"], states["in_use"]) == (1 - in_use, in_use)
     assert f'ramify_tree_failed{{tree="{name}"}} 1' in httpx.get(f"{address}/metrics").text
     for told in (
         httpx.put(f"{address}/trees/{name}", json={"dimension": 2}),
@@ -76,7 +78,7 @@ def test_a_tree_that_another_program_had_open_is_served_when_it_lets_go(tmp_path
     other = ramify.open(tmp_path / "a", ramify.OHAC())
     other.add(rows())
     with running(tmp_path) as address:
-        assert_failed(address, "a", "in use")
+        assert_failed(address, "a", "in use", in_use=1)
         other.close()
         for _ in range(100):
             if httpx.get(f"{address}/readyz").status_code == 200:

@@ -152,7 +152,7 @@ def test_what_strangers_write_is_text(window, tree):
 
 def test_names_that_people_give_are_shown(window, tree):
     node = tree.clusters(n_clusters=3)[0].node_id
-    tree.edit("rename", node=node, text="broken things")
+    tree.edit.rename(node, "broken things")
     window.driver.execute_script(
         "const k = document.getElementById('k'); k.value = 3; k.dispatchEvent(new Event('input'))"
     )

@@ -272,10 +272,10 @@ def test_points_leave_and_others_come(folders, data):
         assert model.ids_.tolist() == [names[i] for i in left]
         assert model.points().tolist() == X[left].tolist()
         assert model.number_of("p60") == 60
-        changes = model.point_changes(before)
+        changes = model.past.point_changes(before)
         assert changes.inserted.tolist() == list(range(50, 80))
         assert changes.forgotten.tolist() == sorted(gone)
-        assert model.point_changes(0).inserted.tolist() == left
+        assert model.past.point_changes(0).inserted.tolist() == left
         assert (model.cut(n_clusters=5) == tree.cut(n_clusters=5)).all()
         whole = model.to_model()
         assert whole.hierarchy() == tree
@@ -312,7 +312,7 @@ def test_changes_replayed_on_an_old_export_give_the_new_one(folders, data):
             return
         tree = model.hierarchy()
         for version, old in [(0, None), *seen.items()]:
-            found = model.changes(version)
+            found = model.past.changes(version)
             assert found.version == model.version
             assert found.apply(old) == tree
             _assert_fits(found, old, tree)
@@ -346,13 +346,13 @@ def test_versions_are_remembered_as_far_as_history_says(folder):
         for begin in range(0, 100, 10):
             versions.append(model.partial_fit(X[begin : begin + 10]).version)
         for known in versions[-3:]:
-            assert model.changes(known).version == versions[-1]
+            assert model.past.changes(known).version == versions[-1]
         for unknown in (*versions[:-3], versions[-1] + 1):
             with pytest.raises(ramify.HistoryError, match="not remembered"):
-                model.changes(unknown)
-        assert not model.changes(versions[-1])
+                model.past.changes(unknown)
+        assert not model.past.changes(versions[-1])
     with sharded(folder, history=2) as model, pytest.raises(ramify.HistoryError):
-        model.changes(versions[-2])  # a log ends with its process
+        model.past.changes(versions[-2])  # a log ends with its process
 
 
 def test_stable_labels_are_those_of_the_plain_model_and_outlive_the_router(folder):
@@ -403,8 +403,8 @@ def test_what_is_wrong_is_refused_and_changes_nothing(folder):
             (lambda: model.forget([3, 3]), ValueError, "twice"),
             (lambda: model.cut(n_clusters=21), ValueError, "n_clusters"),
             (lambda: model.cut(n_clusters=2, height=1.0), ValueError, "give one"),
-            (lambda: model.point_changes(99), LookupError, "not remembered"),
-            (lambda: model.changes(1), LookupError, "set history="),
+            (lambda: model.past.point_changes(99), LookupError, "not remembered"),
+            (lambda: model.past.changes(1), LookupError, "set history="),
             (lambda: model.fit(X), ValueError, "has a stream"),
         ):
             with pytest.raises(kind, match=words):
@@ -615,8 +615,8 @@ def test_a_weight_counts_as_so_many_points(folders, data):
         tree = model.partial_fit(X[half:], None, weights[half:]).hierarchy()
         tree.check()
         assert tree.weights[: len(X)].tolist() == weights.tolist()
-        assert model.changes(night).apply(old) == tree
-        assert model.changes(0).apply(None) == tree
+        assert model.past.changes(night).apply(old) == tree
+        assert model.past.changes(0).apply(None) == tree
         found = model.clusters(n_clusters=4)
         labels = tree.cut(n_clusters=4)
         assert model.cut(n_clusters=4).tolist() == labels.tolist()

@@ -76,9 +76,9 @@ def test_late_rows_and_skipped_ones_are_counted_together():
     times = [0.0, 10.0, 9.0, 1.0, 10.0]
     model.partial_fit(Z[1:6], None, [1, 0, 1, 1, 1], times=times)
     # Row 1 weighs nothing, so nothing is late for its time; rows 2 and 3 are of zeros.
-    assert (model.n_skipped_, model.n_late_) == (3, 0)
+    assert (model.n_skipped_, model.past.n_late) == (3, 0)
     model.partial_fit(Z[1:3], times=[0.0, 11.0])
-    assert (model.n_skipped_, model.n_late_) == (4, 1)
+    assert (model.n_skipped_, model.past.n_late) == (4, 1)
     assert pickle.loads(pickle.dumps(model)).n_skipped_ == 4
 
 

@@ -286,7 +286,7 @@ def test_leaves_that_stand_for_several_points_count_each():
 
 def test_a_sticky_cut_keeps_no_points_apart():
     model = OHAC().fit(ROWS)
-    model.cannot_link(0, 1)
+    model.edit.cannot_link(0, 1)
     with pytest.raises(ValueError, match="hold on to no other cut"):
         model.cut(n_clusters=3, like=())
     with pytest.raises(ValueError, match="like goes with n_clusters"):

@@ -446,8 +446,8 @@ def test_ids_depended_on_how_a_path_was_merged(d, tmp_path):
     X = rng.normal(size=(150, d))
     weights = 10.0 ** rng.uniform(-3, 3, size=150)
     slow = OHAC().partial_fit(X[:20], sample_weight=weights[:20])
-    slow.must_link(0, 1)
-    slow.unlink(0, 1)
+    slow.edit.must_link(0, 1)
+    slow.edit.unlink(0, 1)
     slow.save(tmp_path / "tree.ramify")
     quick = ramify.load(tmp_path / "tree.ramify")
     for i in range(20, 150):

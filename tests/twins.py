@@ -213,7 +213,7 @@ class Twins:
     def _two_points(self, verb):
         two = self._some_points(2)
         if two is not None:
-            self.both(lambda model: getattr(model, verb)(*two))
+            self.both(lambda model: getattr(model.edit, verb)(*two))
 
     def _must_link(self):
         self._two_points("must_link")
@@ -233,21 +233,21 @@ class Twins:
     def _move(self):
         nodes = self._some_nodes(2)
         if nodes is not None:
-            self.both(lambda model: model.move(*nodes) and None)
+            self.both(lambda model: model.edit.move(*nodes) and None)
 
     def _release(self):
         if (
             self.left._live is not None
             and len(self.left._live)
-            and len(held := self.left.edits().held)
+            and len(held := self.left.edit.list().held)
         ):
             node = int(self.rng.choice(held))
-            self.both(lambda model: model.release(node))
+            self.both(lambda model: model.edit.release(node))
 
     def _rename(self):
         nodes = self._some_nodes(1)
         if nodes is not None:
-            self.both(lambda model: model.rename(nodes[0], "text"))
+            self.both(lambda model: model.edit.rename(nodes[0], "text"))
 
     def _polish(self):
         self.both(lambda model: model.polish() and None)

@@ -43,7 +43,7 @@ class HistoryError(LookupError):
     >>> import ramify
     >>> model = ramify.OHAC().fit([[0.0], [1.0]])
     >>> try:
-    ...     model.changes(since=1)
+    ...     model.past.changes(since=1)
     ... except ramify.HistoryError as error:
     ...     print(error)
     this OHAC remembers no versions; set history= to how many it should

@@ -135,7 +135,7 @@ def read_row(x: object, expected: Expected) -> Rows:
     """
     row = one_row(x)
     if row.ndim != 1:
-        hint = "; use insert_many for several rows" if row.ndim == 2 else ""
+        hint = "; use partial_fit for several rows" if row.ndim == 2 else ""
         raise ValueError(
             f"insert takes one row of {expected.width or 'd'} numbers, "
             f"got an array of shape {row.shape}{hint}"

@@ -26,9 +26,8 @@ from ramify.estimators.seam import (
     ChangingClusterer,
     Cut,
     Duplicates,
-    Edits,
-    Forgetting,
     Linkage,
+    Notes,
     check_cut,
     possible,
 )
@@ -47,8 +46,6 @@ except ImportError as error:
     ) from error
 
 Features: TypeAlias = Mapping[Hashable, Any]
-
-_EDITS = ("must_link", "unlink", "move", "release", "rename")
 
 _ONLINE = tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.online)
 
@@ -227,23 +224,17 @@ class OnlineHierarchy(base.Clusterer):
         """
         if self._model is None:
             raise KeyError(f"there is no point {points!r}")
-        if not isinstance(self._model, Forgetting):
+        if not hasattr(self._model, "forget"):
             raise ValueError(f"forget: trees of algorithm={self.algorithm!r} only grow")
-        return self._model.forget(points)
+        found: int = self._model.forget(points)
+        return found
 
-    def edit(self, what: str, *about: Any) -> None:
-        """Say something about the tree, to which later points keep; only of ``"ohac"``.
+    @property
+    def edit(self) -> Notes:
+        """Links, moves and names by people, as :class:`ramify.OHAC` has them.
 
-        Parameters
-        ----------
-        what
-            ``"must_link"`` or ``"unlink"``, about two points; ``"move"``, about a node and the
-            one to put it under; ``"release"``, about a node; ``"rename"``, about a node and its
-            name. As the verbs of :class:`ramify.OHAC`. (Labels here are those of the tree, which
-            cannot keep two points apart.)
-        about
-            Numbers of points, in the order in which they were learnt; ids of nodes, as in
-            ``hierarchy().node_ids``, where that of a point is -1 - its number.
+        Points go by their numbers, in the order in which they were learnt. Labels here are those
+        of the tree, which cannot keep two points apart.
 
         Examples
         --------
@@ -251,31 +242,13 @@ class OnlineHierarchy(base.Clusterer):
         >>> model = OnlineHierarchy(n_clusters=2)
         >>> for x in 0.0, 1.0, 9.0, 8.0:
         ...     model.learn_one({"x": x})
-        >>> model.edit("must_link", 0, 2)
-        >>> model.labels, model.edits().linked
+        >>> model.edit.must_link(0, 2)
+        >>> model.labels, model.edit.list().linked
         (array([0, 0, 0, 1]), [array([0, 2])])
         """
-        verb = one_of("what", what, _EDITS)
         if self._model is None:
             raise ValueError("this OnlineHierarchy holds no points yet; call learn_one first")
-        getattr(self._model, verb)(*about)
-
-    def edits(self) -> Edits:
-        """What has been said so far: names, links and what is held.
-
-        Examples
-        --------
-        >>> from ramify.river import OnlineHierarchy
-        >>> model = OnlineHierarchy()
-        >>> for x in 0.0, 1.0, 9.0:
-        ...     model.learn_one({"x": x})
-        >>> model.edit("rename", model.hierarchy().node_ids[0], "low")
-        >>> list(model.edits().names.values())
-        ['low']
-        """
-        if self._model is None:
-            raise ValueError("this OnlineHierarchy holds no points yet; call learn_one first")
-        found: Edits = self._model.edits()
+        found: Notes = self._model.edit
         return found
 
     def _learn(self, table: Table, weights: Any, times: Any) -> None:

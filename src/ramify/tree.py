@@ -17,12 +17,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
-from ramify.estimators.seam import Levels
-from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, StopWords
+from ramify.estimators.seam import Edits, Levels
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
 from ramify.hierarchy.seam import STICKINESS, Like
 from ramify.ids import Id
-from ramify.metric import Metric
-from ramify.points import RealType, Rows
 
 
 class Receipt(NamedTuple):
@@ -43,6 +41,71 @@ class Receipt(NamedTuple):
     repeated: int = 0  #: rows that had been taken before
     forgotten: int = 0  #: points
     value: Any = None  #: what the estimator returned
+
+
+class TreePast(Protocol):
+    """What became of a tree: ``tree.past``.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> tree = ramify.OHAC(history=9).fit([[0.0], [1.0], [9.0]])
+    >>> tree.past.changes(since=0).inserted, tree.past.dirty(0, n_clusters=2).labels
+    (array([0, 1, 2]), array([0, 1]))
+    """
+
+    def changes(self, since: int) -> Any:
+        """What became of the tree since a version."""
+
+    def dirty(
+        self,
+        since: int,
+        *,
+        n_clusters: int | None = None,
+        height: float | None = None,
+        max_size: int | None = None,
+        min_size: int | None = None,
+    ) -> Any:
+        """Clusters of a cut that were none of it at a version: labels, node_ids, sizes."""
+
+
+class TreeEdits(Protocol):
+    """What people say about a tree: ``tree.edit``. A node is an id, or a cluster.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> tree = ramify.OHAC().fit([[0.0], [1.0], [9.0], [8.0]])
+    >>> tree.edit.must_link(0, 1)
+    >>> tree.edit.cannot_link(0, 2)
+    >>> tree.edit.unlink(0, 2)
+    >>> tree.edit.move(-3, under=tree.lca(0, 1))
+    >>> tree.edit.release(tree.edit.list().held[0])
+    >>> tree.edit.rename(-4, "refunds")
+    >>> tree.edit.list().names
+    {-4: 'refunds'}
+    """
+
+    def rename(self, node: Any, text: str | None) -> None:
+        """Give the points below a node a name; None takes it away."""
+
+    def must_link(self, i: Id, j: Id) -> None:
+        """Have two points together from now on."""
+
+    def cannot_link(self, i: Id, j: Id) -> None:
+        """Write down that two points are not to be in one cluster."""
+
+    def unlink(self, i: Id, j: Id) -> None:
+        """Take back what was said about two points."""
+
+    def move(self, node: Any, under: Any) -> None:
+        """Take a node from its place and put it under another one, which is held."""
+
+    def release(self, node: Any) -> None:
+        """Hold a node no more."""
+
+    def list(self) -> Edits:
+        """What was said: names, lost_names, linked, apart, held."""
 
 
 @runtime_checkable
@@ -68,9 +131,9 @@ class TreeReads(Protocol):
     [[(3, None)], [(2, 0), (1, 0)]]
     >>> tree.assign([[8.0]], height=2.0).labels, tree.nearest([[8.0]]), tree.nearest([[8.0]], k=2)
     (array([1]), (array([2]), array([1.])), (array([[2, 1]]), array([[ 1., 49.]])))
-    >>> tree.path("b"), tree.path_code("b"), tree.depth("b"), tree.lca("a", "c")
-    (array([ 1,  0, -2]), '01', 2, 1)
-    >>> tree.changes(since=0).inserted, tree.hierarchy()
+    >>> tree.path("b"), tree.path_code("b"), tree.lca("a", "c")
+    (array([ 1,  0, -2]), '01', 1)
+    >>> tree.past.changes(since=0).inserted, tree.hierarchy()
     (array([0, 1, 2]), <Hierarchy: 3 points, root height 72.5, split 2 | 1>)
     """
 
@@ -190,22 +253,9 @@ class TreeReads(Protocol):
     def lca(self, i: int | str, j: int | str) -> int:
         """Node id of the lowest common ancestor of two points."""
 
-    def depth(self, point: int | str) -> int:
-        """Number of merges above a point."""
-
-    def changes(self, since: int) -> Any:
+    @property
+    def past(self) -> TreePast:
         """What became of the tree since a version."""
-
-    def dirty(
-        self,
-        since: int,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-        min_size: int | None = None,
-    ) -> Any:
-        """Clusters of a cut that were none of it at a version: labels, node_ids, sizes."""
 
     def hierarchy(self) -> Hierarchy:
         """The whole tree, frozen."""
@@ -294,74 +344,6 @@ class Keeps(TreeReads, TreeWrites, Protocol):
         """Figures about the journal: operations, rows, commits, bytes, ..."""
 
 
-class PointStream(Protocol):
-    """The points of a served tree, which can be asked about before the first of them.
-
-    Of one tree it is :class:`ramify.estimators.stream.Stream`; shards have one of their own.
-    """
-
-    @property
-    def begun(self) -> bool:
-        """Whether type and width of the rows are settled."""
-
-    @property
-    def metric(self) -> Metric:
-        """How rows are compared."""
-
-    @property
-    def width(self) -> int | None:
-        """Numbers in a row; None before the first."""
-
-    @property
-    def dtype(self) -> RealType:
-        """Type of the rows, once it is settled."""
-
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-
-    @property
-    def next_number(self) -> int:
-        """The arrival number of the next point to come."""
-
-    @property
-    def id_kind(self) -> str | None:
-        """``"str"`` or ``"int"``; None: points have no ids."""
-
-    @property
-    def quick(self) -> bool:
-        """Whether a question takes microseconds now."""
-
-    @property
-    def n_touched(self) -> int:
-        """Number of nodes that the latest remembered change touched."""
-
-    @property
-    def node_names(self) -> dict[int, str]:
-        """What people call nodes, by their ids."""
-
-    def __len__(self) -> int:
-        """Number of leaves."""
-
-    def has(self, number: int) -> bool:
-        """Whether there is a point of this number."""
-
-    def find_meanwhile(self, point: Any) -> int | None:
-        """The number of a point by its id, or by its number where there are no ids."""
-
-    def all_points(self) -> Points | None:
-        """The points of the latest snapshot, and the places of their leaves."""
-
-    def path(self, number: int) -> tuple[IntArray, str]:
-        """Node ids from the root to a point, and the turns on the way, of one moment."""
-
-    def depth(self, number: int) -> int:
-        """Number of merges above a point."""
-
-    def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray]:
-        """Numbers and distances of the k stored points nearest to each checked row."""
-
-
 def of_one_version(tree: Any, ask: Callable[[], Any]) -> tuple[int, Any]:
     """What a tree says, and of which version. The writer rests only if it came in between.
 
@@ -400,10 +382,10 @@ def meaning_of(verb: str) -> str | None:
 
     Examples
     --------
-    >>> meaning_of("depth")
-    'Number of merges above a point.'
+    >>> meaning_of("path")
+    'Node ids from the root down to a point.'
     """
-    for protocol in (TreeReads, TreeWrites, Keeps):
+    for protocol in (TreeReads, TreeWrites, Keeps, TreePast, TreeEdits):
         if verb in vars(protocol):
             return inspect.getdoc(vars(protocol)[verb])
     return None

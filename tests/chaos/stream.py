@@ -51,15 +51,15 @@ def edit(tree, i: int, **key: str) -> None:
     with contextlib.suppress(ValueError):  # refused, and again when it is replayed
         match i // 11 % 5:
             case 0:
-                tree.must_link(one, other, **key)
+                tree.edit.must_link(one, other, **key)
             case 1:
-                tree.cannot_link(one, other, **key)
+                tree.edit.cannot_link(one, other, **key)
             case 2:
-                tree.rename(-1 - tree.number_of(one), f"named by {i}", **key)
+                tree.edit.rename(-1 - tree.number_of(one), f"named by {i}", **key)
             case 3:
-                tree.move(one, other, **key)
+                tree.edit.move(one, other, **key)
             case 4:
-                tree.unlink(f"{i - 45}/0", f"{i - 46}/0", **key)
+                tree.edit.unlink(f"{i - 45}/0", f"{i - 46}/0", **key)
 
 
 def forgotten(i: int) -> str:

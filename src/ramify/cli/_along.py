@@ -46,8 +46,6 @@ def read_age(text: str | None) -> float | timedelta | np.timedelta64 | None:
 
 def check_columns(model: Any, weights: str | None, times: str | None, *, at_fit: bool) -> None:
     """Refuse columns that the model would not take, and a lack of those that it needs."""
-    from ramify.estimators.seam import Forgetting
-
     age = getattr(model, "max_age", None)
     if age is not None and times is None:
         whose = "--max-age" if at_fit else "this tree has a max age, which"
@@ -56,7 +54,7 @@ def check_columns(model: Any, weights: str | None, times: str | None, *, at_fit:
         )
     if age is None and times is not None:
         raise WrongCallError("--time-column goes with --max-age, which is not set")
-    if weights is not None and not isinstance(model, Forgetting):
+    if weights is not None and not hasattr(model, "forget"):
         raise WrongCallError(f"--weights: trees of {type(model).__name__} have no weights")
 
 

@@ -84,7 +84,7 @@ class Saved(NamedTuple):
 
     def apart(self) -> Any:
         """Pairs of points that must be apart (`ramify edit`), by the leaves that they are in."""
-        pairs = np.empty((0, 2), np.int64) if self.model is None else self.model.edits().apart
+        pairs = np.empty((0, 2), np.int64) if self.model is None else self.model.edit.list().apart
         if len(pairs) == 0:
             return pairs
         return Stream(self.model).leaf_of(pairs.ravel(), by_first=True).reshape(pairs.shape)

@@ -70,7 +70,7 @@ def run(
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="With --by modularity: the larger, the more clusters; 1 unless told.",
+            help="With --by modularity: the larger, the more clusters; the steadiest unless told.",
         ),
     ] = None,
     like: Annotated[

@@ -82,7 +82,7 @@ def _edit(model: Any, what: str, words: Sequence[str]) -> bool:
             about = [_node(model, words[0]), words[1] or None]
         else:
             about = [_node(model, word) for word in words]
-        getattr(model, what.replace("-", "_"))(*about)
+        getattr(model.edit, what.replace("-", "_"))(*about)
     except KeyError as error:
         raise ValueError(str(error.args[0])) from None
     return True
@@ -122,7 +122,7 @@ def _print(tree: Path, *, json: bool) -> None:
     from ramify.cli import _models
 
     model = _models.load_model(tree)
-    said = model.edits()
+    said = model.edit.list()
     facts = {
         "names": {str(id): text for id, text in said.names.items()},
         "lost_names": {str(id): text for id, text in said.lost_names.items()},

@@ -100,9 +100,8 @@ def _found(
 ) -> tuple[list[Any], int]:
     """Ids or numbers of points that are there, each once, and how many are not."""
     from ramify.cli import _models
-    from ramify.estimators.seam import Forgetting
 
-    if not isinstance(model, Forgetting):
+    if not hasattr(model, "forget"):
         raise ValueError(f"{tree}: trees of {type(model).__name__} only grow, and forget nothing")
     known = _models.ids(model)
     there = set(_models.point_numbers(model) if known is None else known.tolist())

@@ -117,6 +117,28 @@ def run(
         int | None,
         typer.Option(metavar="N", help="Connections at once.  [default: 1000]", min=1),
     ] = None,
+    open_trees: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Trees that are open at once; others rest.  [default: 128]", min=1
+        ),
+    ] = None,
+    rest_after: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Until a tree that nobody uses rests; 0 for never.  [default: 600]",
+            min=0,
+        ),
+    ] = None,
+    memory_bytes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Memory beyond which trees that nobody uses rest; 0 for no limit.  [default: 0]",
+            min=0,
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No line in the log for each request.")
     ] = False,
@@ -146,6 +168,9 @@ def run(
         "queue_rows": queue_rows,
         "streams": streams,
         "connections": connections,
+        "open_trees": open_trees,
+        "rest_after": rest_after,
+        "memory_bytes": memory_bytes,
         "log": False if quiet else None,
     }
     serve.require()

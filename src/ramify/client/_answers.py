@@ -13,7 +13,7 @@ import numpy as np
 
 from ramify.client._calls import plain
 from ramify.estimators import Changes
-from ramify.estimators.seam import Levels, read_alpha, read_levels
+from ramify.estimators.seam import Edits, Levels, read_alpha, read_levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
 from ramify.hierarchy.seam import Sticky
 from ramify.ids import Id, as_array
@@ -111,6 +111,18 @@ def dirty_of(told: Mapping[str, Any]) -> RemoteDirty:
     """Clusters that are not what they were, as a server tells them."""
     labels, nodes = integers(told["labels"]), integers(told["nodes"])
     return RemoteDirty(labels, nodes, np.array(told["sizes"]))
+
+
+def edits_of(told: Mapping[str, Any]) -> Edits:
+    """What people have said, as an estimator tells it."""
+    names, lost = (
+        {int(one["node"]): str(one["text"]) for one in told[name]}
+        for name in ("names", "lost_names")
+    )
+    linked = [integers(group) for group in told["linked"]]
+    return Edits(
+        names, lost, linked, integers(told["apart"]).reshape(-1, 2), integers(told["held"])
+    )
 
 
 def plain_labels(like: Any) -> dict[str, Any]:

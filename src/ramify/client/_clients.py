@@ -12,6 +12,8 @@ from typing import Any, Self, TypeVar
 from ramify.client._calls import Call, Dialogue, Listed, calling, given, steps_of
 from ramify.client._following import Event, Following
 from ramify.client._lifecycle import AsyncCopies, Copies, Lifecycle, restore, restore_async
+from ramify.client._sides import AsyncRemoteEdits, AsyncRemotePast, RemoteEdits, RemotePast
+from ramify.client._table import Awaited, Waits
 from ramify.client._verbs import TreeVerbs
 from ramify.tree import Keeps
 
@@ -153,7 +155,7 @@ class Client(_Connection):
 _sleep: Callable[[float], Any] = time.sleep
 
 
-class RemoteTree(TreeVerbs, Lifecycle, Copies):
+class RemoteTree(TreeVerbs, Lifecycle, Copies, Waits):
     """A tree of a server: made by :meth:`Client.create` and :meth:`Client.tree`.
 
     It has the verbs of every tree (:mod:`ramify.tree`), as :class:`ramify.OHAC` answers them, and
@@ -176,10 +178,10 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies):
     >>> top = int(tree.path("a")[0])
     >>> tree.node(top)["size"], [point["id"] for point in tree.members(top)], tree.info()["points"]
     (3, ['a', 'b', 'c'], 3)
-    >>> _ = tree.edit("rename", node=top, text="all")
-    >>> tree.edits()["names"], tree.export()["ids"]
-    ([{'node': 1, 'text': 'all'}], ['a', 'b', 'c'])
-    >>> tree.dirty(0, n_clusters=2)
+    >>> tree.edit.rename(top, "all")
+    >>> tree.edit.list().names, tree.export()["ids"]
+    ({1: 'all'}, ['a', 'b', 'c'])
+    >>> tree.past.dirty(0, n_clusters=2)
     RemoteDirty(labels=array([0, 1]), node_ids=array([ 0, -3]), sizes=array([2, 1]))
     >>> next(told["inserted"] for kind, told in tree.follow(since=0) if kind == "change")
     [0, 1, 2]
@@ -192,6 +194,7 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies):
     def __init__(self, client: Client, name: str) -> None:
         self._client, self.name = client, name
         self._say: Callable[[Dialogue[Any]], Any] = client._say
+        self.past, self.edit = RemotePast(self), RemoteEdits(self)
 
     def __len__(self) -> int:
         return int(self.info()["leaves"])
@@ -308,7 +311,7 @@ class AsyncClient(_Connection):
             return found
 
 
-class AsyncRemoteTree(TreeVerbs, Lifecycle, AsyncCopies):
+class AsyncRemoteTree(TreeVerbs, Lifecycle, AsyncCopies, Awaited):
     """A tree of a server: made by :meth:`AsyncClient.create` and :meth:`AsyncClient.tree`.
 
     It has the verbs of :class:`RemoteTree`, to be awaited.
@@ -338,6 +341,7 @@ class AsyncRemoteTree(TreeVerbs, Lifecycle, AsyncCopies):
     def __init__(self, client: AsyncClient, name: str) -> None:
         self._client, self.name = client, name
         self._say: Callable[[Dialogue[Any]], Coroutine[Any, Any, Any]] = client._say
+        self.past, self.edit = AsyncRemotePast(self), AsyncRemoteEdits(self)
 
     async def follow(
         self, since: int | None = None, *, brief: bool = False

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypedDict, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypedDict, TypeVar, overload
 from typing import cast as as_type
 from urllib.parse import quote
 
@@ -21,22 +21,25 @@ import numpy.typing as npt
 from ramify.client._calls import Call, Dialogue, calling
 from ramify.tree import meaning_of
 
-if TYPE_CHECKING:
-    from ramify.client._clients import AsyncRemoteTree, RemoteTree
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+class Waits:
+    """What has verbs that answer."""
+
+
+class Awaited:
+    """What has verbs that give something to await."""
 
 
 class Verb(Generic[_P, _T]):
     """How type checkers see a verb: it answers, or gives something to await."""
 
     @overload
-    def __get__(self, of: RemoteTree, kind: Any = None) -> Callable[_P, _T]: ...
+    def __get__(self, of: Waits, kind: Any = None) -> Callable[_P, _T]: ...
     @overload
-    def __get__(
-        self, of: AsyncRemoteTree, kind: Any = None
-    ) -> Callable[_P, Coroutine[Any, Any, _T]]: ...
+    def __get__(self, of: Awaited, kind: Any = None) -> Callable[_P, Coroutine[Any, Any, _T]]: ...
     def __get__(self, of: Any, kind: Any = None) -> Any: ...
 
 
@@ -44,9 +47,9 @@ class Fact(Generic[_T]):
     """The same of what is asked for without arguments."""
 
     @overload
-    def __get__(self, of: RemoteTree, kind: Any = None) -> _T: ...
+    def __get__(self, of: Waits, kind: Any = None) -> _T: ...
     @overload
-    def __get__(self, of: AsyncRemoteTree, kind: Any = None) -> Coroutine[Any, Any, _T]: ...
+    def __get__(self, of: Awaited, kind: Any = None) -> Coroutine[Any, Any, _T]: ...
     def __get__(self, of: Any, kind: Any = None) -> Any: ...
 
 

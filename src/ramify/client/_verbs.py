@@ -18,7 +18,6 @@ from ramify.client._calls import (
     Listed,
     adding,
     pages,
-    plain_node,
     plain_points,
     rows_of,
 )
@@ -70,9 +69,6 @@ class TreeVerbs:
     predict = entry(TreeReads.predict, "POST /assign", _labels, X=_rows)
     path = entry(TreeReads.path, _WAY, lambda told: integers(told["nodes"]))
     path_code = entry(TreeReads.path_code, _WAY, lambda told: str(told["code"]))
-    depth = entry(TreeReads.depth, _WAY, lambda told: len(told["code"]))
-    changes = entry(TreeReads.changes, "GET /changes", answers.changes_of)
-    dirty = entry(TreeReads.dirty, "GET /dirty", answers.dirty_of)
     compact = entry(Keeps.compact, "POST /compact", lambda told: int(told["bytes"]))
     statistics = entry(Keeps.statistics, "GET /", lambda told: dict(told["journal"]))
 
@@ -218,11 +214,6 @@ class TreeVerbs:
         return (yield from pages(call, "members", limit))
 
     @verb
-    def edits(self) -> Dialogue[dict[str, Any]]:
-        """What people have said: ``names``, ``lost_names``, ``linked``, ``apart``, ``held``."""
-        return dict((yield address(self, "GET /edits")))
-
-    @verb
     def export(self, format: str = "json") -> Dialogue[Any]:
         """The whole tree: JSON as a dict, other formats as bytes."""
         return (yield self._file(format))
@@ -264,21 +255,3 @@ class TreeVerbs:
     def forget(self, points: Id | Sequence[Id], *, key: str | None = None) -> Dialogue[int]:
         told = yield address(self, "POST /forget", _points(points)).once(key)
         return int(told["forgotten"])
-
-    @verb
-    def edit(
-        self, /, edit: str, *, key: str | None = None, **about: Any
-    ) -> Dialogue[dict[str, Any]]:
-        """Links, moves and names by people: the estimator's verb, and what it speaks of.
-
-        Parameters
-        ----------
-        edit : {"must_link", "cannot_link", "unlink", "move", "release", "rename"}
-        key : str, optional
-            As in :meth:`add`; by default one of its own for each call.
-        **about
-            ``i`` and ``j`` of the first three, ``node`` and ``under`` of a move, ``node`` of a
-            release, ``node`` and ``text`` of a name.
-        """
-        body = {name: plain_node(value) for name, value in about.items()}
-        return dict((yield address(self, "POST /edits", {"edit": edit, **body}).once(key)))

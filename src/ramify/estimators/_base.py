@@ -22,15 +22,13 @@ from sklearn.exceptions import NotFittedError
 from ramify import archive, lean
 from ramify.checks import is_whole, whole_number
 from ramify.errors import BrokenTreeError
-from ramify.estimators._edits import TreeEditor
 from ramify.estimators._guard import Guard, alone, live
 from ramify.estimators._live import Live
-from ramify.estimators._options import check_cut, check_linkage, check_metric
-from ramify.estimators._reading import needs_cut
+from ramify.estimators._options import check_cut, check_history, check_linkage, check_metric
+from ramify.estimators._reading import TreeReader, needs_cut
 from ramify.estimators._saved import to_saved
 from ramify.estimators._settings import Options, Settings
 from ramify.estimators._skipping import skipped_rows
-from ramify.estimators._tracking import check_history
 from ramify.frames import open_arrow
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.ids import Id, IdArray, Ids
@@ -67,7 +65,7 @@ def explain(error: BaseException, story: str) -> None:
         error.add_note(story)
 
 
-class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Everything but how a tree grows."""
 
     _algorithm: ClassVar[str]
@@ -78,9 +76,9 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
     # Parameters, stored by the subclasses' __init__.
     n_clusters: int | None
     distance_threshold: float | None
-    min_size: int | None = None  # as of models in older pickles, which have none
+    min_size: int | None
     metric: str
-    zero_rows: str = "error"  # as of models in older pickles, which have none
+    zero_rows: str
 
     @needs_cut
     def fit_predict(
@@ -273,7 +271,7 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = self._Options.of_today(state)
+        state = {**_as_of_old(type(self)), **self._Options.of_today(state)}
         if state.get("_live") is not None:
             state["_live"] = Live.from_state(state["_live"], self._Options)
         super().__setstate__(state)
@@ -380,6 +378,12 @@ class HierarchicalClusterer(TreeEditor, ClusterMixin, BaseEstimator):  # type: i
             self.feature_names_in_ = names
         else:  # in one piece with the above: Ctrl-C comes after a call, not before one
             self.__dict__.pop("feature_names_in_", None)
+
+
+def _as_of_old(kind: Any) -> dict[str, Any]:
+    """Parameters that models in older pickles do not have, and what those models do."""
+    then = {"min_size": None, "zero_rows": "error"}
+    return {name: value for name, value in then.items() if name in kind._get_param_names()}
 
 
 def _own_number(tree: Hierarchy, n_clusters: object, height: object) -> int | None:

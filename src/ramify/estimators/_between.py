@@ -13,6 +13,7 @@ import numpy as np
 from ramify.estimators._changes import Changes, net_changes
 from ramify.estimators._live import Live
 from ramify.estimators._replay import Step, families_of
+from ramify.estimators._tracking import with_ids
 from ramify.hierarchy import IntArray
 
 
@@ -52,7 +53,7 @@ def changes_between(old: Any, new: Any) -> Changes:
     told = _differ(then, now, found.leaves)
     weights = None if found.leaf_weights is None else found.leaf_weights[told]
     found = replace(found, leaves=found.leaves[told], leaf_weights=weights)
-    return new._with_ids(now, found)  # type: ignore[no-any-return]
+    return with_ids(now, found)
 
 
 def _require_same_stream(old: Any, new: Any) -> None:

@@ -48,7 +48,7 @@ class Changes:
     >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0]])
     >>> night = model.version
     >>> model = model.partial_fit([[8.0]])
-    >>> model.changes(since=night)
+    >>> model.past.changes(since=night)
     <Changes from version 3 to 4: 1 inserted, 0 forgotten; 1 born, 0 retired, 1 grown, 0 shrunk>
     """
 
@@ -111,7 +111,7 @@ class Changes:
         >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0]])
         >>> night, old = model.version, model.hierarchy()
         >>> new = model.partial_fit([[8.0]]).hierarchy()
-        >>> model.changes(since=night).apply(old) == new
+        >>> model.past.changes(since=night).apply(old) == new
         True
         """
         before = no_tree(1) if old is None else families_of(old)
@@ -368,6 +368,8 @@ def in_full(old: Families, new: Families, steps: list[Step]) -> list[tuple[Shape
     absorbed = _points(steps).absorbed
     now = {-1 - one: -1 - leaf for one, leaf in absorbed.tolist()}
     left = np.concatenate([np.empty((0, 2), np.int64), *(step.left for step in steps)])
+    came = concatenated([step.came for step in steps])
+    left = left[~np.isin(left[:, 0], came)]  # who came in between was in nothing before
     stay = np.isin(left[:, 1], absorbed[:, 0]) | np.isin(-1 - left[:, 1], new.children)
     # A leaf may bear the number of a point that has left it, so these have other ids.
     then = {_GONE - one: -1 - leaf for one, leaf in left[stay].tolist()}

@@ -1,114 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_changing.py: trees that lose points as well as gain them, and whose points have weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ramify.estimators._base import HierarchicalClusterer, IdsLike
-from ramify.estimators._guard import alone, live, writes
+from ramify.estimators._base import IdsLike
+from ramify.estimators._forgetting import forget, forget_now
+from ramify.estimators._guard import writes
 from ramify.estimators._leaving import check_max_age, check_window
 from ramify.estimators._live import Live
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._skipping import skipped_rows
-from ramify.hierarchy import IntArray
 from ramify.ids import Id
 from ramify.progress import Progress
 
 
-class Forgetting(HierarchicalClusterer):
-    """A clusterer whose tree can lose points again."""
-
-    @writes
-    def forget(self, points: Id | Sequence[Id] | npt.NDArray[Any]) -> int:
-        """Take points out of the tree, as if they had been deleted.
-
-        Their rows are overwritten, and nothing that is read or saved from now on knows of
-        them; files that were written before do. The tree is repaired as the algorithm has
-        it: see the class. Numbers of other points stay as they are.
-
-        Parameters
-        ----------
-        points : id or number, or a sequence of them
-            Ids if the stream has ids, else arrival numbers. All must be there, and each
-            once: otherwise nothing is forgotten.
-
-        Returns
-        -------
-        int
-            How many points were forgotten.
-
-        Raises
-        ------
-        KeyError
-            Naming a point that is not there.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> model = ramify.OHAC(n_clusters=2).fit([[0.0], [1.0], [5.0], [6.0]])
-        >>> model.forget([0, 2])
-        2
-        >>> model.labels_, model.point_numbers_
-        (array([0, 1]), array([1, 3]))
-        """
-        tree = self._fitted()
-        tree.settings.options.require_changeable("forget")
-        numbers = tree.wanted(points)
-        self._forget(tree, numbers)
-        return len(numbers)
-
-    @alone
-    def _forget(self, tree: Live, numbers: IntArray) -> None:
-        tree.forget(numbers)
-
-    @property
-    @live
-    def point_numbers_(self) -> IntArray:
-        """Arrival numbers of the points that are there, in order.
-
-        Entry i of ``labels_`` and ``ids_`` is about the point with the number
-        ``point_numbers_[i]``.
-        """
-        return self._fitted().numbers()
-
-    @live
-    def leaf_of(self, point: Id) -> int:
-        """The leaf that a point is in, by the number of the earliest point that is in it.
-
-        Another one than its own only where leaves stand for several points, as with
-        ``duplicates="count"``.
-
-        Parameters
-        ----------
-        point : id or number
-            Its id if the stream has ids, else its arrival number.
-
-        Returns
-        -------
-        int
-
-        Examples
-        --------
-        >>> import ramify
-        >>> model = ramify.OHAC(duplicates="count").fit([[0.0], [1.0], [0.0]])
-        >>> model.leaf_of(2), len(model), model.n_points_
-        (0, 2, 3)
-        """
-        tree = self._fitted()
-        return int(tree.leaf_of(tree.wanted(point), by_first=True)[0])
-
-    @property
-    @live
-    def n_points_(self) -> int:
-        """Number of points that are there, of which a leaf may stand for several."""
-        return self._fitted().n_points
-
-
-class ChangingClusterer(Forgetting, OnlineClusterer):
+class ChangingClusterer(OnlineClusterer):
     """A clusterer whose points come with weights and times, and leave when theirs is up."""
+
+    forget = forget
 
     @writes
     def fit(
@@ -191,7 +104,7 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
         times : array-like of shape (n,), optional
             As in :meth:`fit`. They need not be in order: a row that is older than
             ``max_age`` before the latest so far is not inserted, and counted in
-            ``n_late_``.
+            ``past.n_late``.
         progress : bool or callable
             As in :meth:`fit`.
 
@@ -208,38 +121,6 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
         """
         self._continue(X, ids, progress, sample_weight, times)
         return self
-
-    def insert_many(
-        self,
-        X: npt.ArrayLike,
-        *,
-        ids: IdsLike = None,
-        sample_weight: npt.ArrayLike | None = None,
-        times: npt.ArrayLike | None = None,
-        progress: Progress = False,
-    ) -> Self:
-        """Insert rows: :meth:`partial_fit` under its own name.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        ids : sequence of str or of int, optional
-        sample_weight : array-like of shape (n,), optional
-        times : array-like of shape (n,), optional
-        progress : bool or callable
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OTD().insert_many([[0.0], [1.0]]).hierarchy()
-        <Hierarchy: 2 points, root height 1, split 1 | 1>
-        """
-        return self.partial_fit(X, None, sample_weight, ids=ids, times=times, progress=progress)
 
     def insert(
         self,
@@ -325,10 +206,4 @@ class ChangingClusterer(Forgetting, OnlineClusterer):
         if known is None or (number := known.number_of(id)) is None:
             return
         tree.settings.options.require_changeable("replace=True")
-        self._forget(tree, np.array([number]))
-
-    @property
-    @live
-    def n_late_(self) -> int:
-        """Number of rows that came too late for ``max_age``; ``n_skipped_`` counts them, too."""
-        return self._fitted().n_late
+        forget_now(self, tree, np.array([number]))

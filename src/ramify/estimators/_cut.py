@@ -32,7 +32,7 @@ class Cut(NamedTuple):
     """A cut of a live tree."""
 
     #: "n_clusters", "variance" (so many, too), "height", "max_size", "min_size", or "modularity",
-    #: of which the value is the resolution
+    #: of which the value is the resolution, 0 for the steadiest
     by: str
     value: float
     min_size: int | None = None  #: of the clusters, beside the first three
@@ -50,13 +50,15 @@ class Cut(NamedTuple):
     @property
     def options(self) -> dict[str, Any]:
         """The other options of :meth:`Hierarchy.cut`."""
-        name = {"variance": "n_clusters", "modularity": "resolution"}.get(self.by, self.by)
+        if self.by == "modularity":
+            return {"resolution": self.value or None}
+        name = "n_clusters" if self.by == "variance" else self.by
         least = {} if self.min_size is None else {"min_size": self.min_size}
         return {name: self.value, **least}
 
 
 def read_cut(
-    asked: Mapping[str, object], most: int, by: object = "height", resolution: object = 1.0
+    asked: Mapping[str, object], most: int, by: object = "height", resolution: object = None
 ) -> Cut | None:
     """The cut that options speak of, of a tree with so many leaves; None if they are not given.
 
@@ -69,7 +71,7 @@ def read_cut(
         check_way(by, dict(asked), None)
     price = read_resolution(resolution)
     if by == "modularity":
-        return Cut("modularity", price)
+        return Cut("modularity", price or 0.0)
     given = require_one_cut(dict(asked), or_none=True)
     least = given.pop("min_size", None)
     if least is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_online.py: how a tree grows: fit, partial_fit, insert, insert_many.
+"""_online.py: how a tree grows: fit, partial_fit, insert.
 
 Rows are checked before anything changes, and the new tree is adopted before it
 grows, so that an interrupted batch leaves the rows inserted so far.
@@ -108,30 +108,6 @@ class OnlineClusterer(HierarchicalClusterer):
         """
         self._continue(X, ids, progress)
         return self
-
-    def insert_many(
-        self, X: npt.ArrayLike, *, ids: IdsLike = None, progress: Progress = False
-    ) -> Self:
-        """Insert rows: :meth:`partial_fit` under its own name.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        ids : sequence of str or of int, optional
-        progress : bool or callable
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OTD().insert_many([[0.0], [1.0]]).hierarchy()
-        <Hierarchy: 2 points, root height 1, split 1 | 1>
-        """
-        return self.partial_fit(X, ids=ids, progress=progress)
 
     def insert(self, x: npt.ArrayLike | Mapping[str, float], *, id: Id | None = None) -> int:
         """Insert one point and return its number: 0 for the first, 1 for the second, ...

@@ -172,3 +172,8 @@ def check_cut(n_clusters: object, distance_threshold: object, min_size: object =
         whole_number("min_size", min_size)
         if n_clusters is None and distance_threshold is None:
             raise ValueError("min_size goes with n_clusters or distance_threshold; set one")
+
+
+def check_history(history: object) -> int:
+    """Return how many versions a model remembers."""
+    return whole_number("history", history, least=0)

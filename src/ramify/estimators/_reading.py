@@ -17,12 +17,13 @@ import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.errors import NoLabelsError
+from ramify.estimators import _cutting, _groups
+from ramify.estimators._anchors import Found
 from ramify.estimators._cut import Cut, WayOfLive, read_cut
-from ramify.estimators._groups import GroupReader
 from ramify.estimators._guard import live
 from ramify.estimators._live import Live
-from ramify.estimators._options import check_cut
-from ramify.estimators._sticky import cut_like, wanted_number
+from ramify.estimators._notes import Notes
+from ramify.estimators._options import check_cut, check_history
 from ramify.estimators._sureness import (
     Assignment,
     KnownLive,
@@ -31,8 +32,9 @@ from ramify.estimators._sureness import (
     near_others,
     read_sure,
 )
+from ramify.estimators._tracking import Tracker
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.hierarchy.seam import STICKINESS, Like, place_in
+from ramify.hierarchy.seam import place_in
 from ramify.jobs import thread_count
 from ramify.points import Rows
 from ramify.sparse import SparseRows
@@ -58,8 +60,11 @@ class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorat
         return MethodType(self._method, model)
 
 
-class TreeReader(GroupReader):
+class TreeReader:
     """Reading a live tree."""
+
+    edit = Notes()
+    past = Tracker()
 
     _live: Live | None
     n_clusters: int | None
@@ -130,12 +135,53 @@ class TreeReader(GroupReader):
         """Number of leaves, of which one may stand for several points: see ``n_points_``."""
         return len(self._fitted())
 
+    @property
+    @live
+    def n_points_(self) -> int:
+        """Number of points that are there, of which a leaf may stand for several."""
+        return self._fitted().n_points
+
+    @property
+    @live
+    def point_numbers_(self) -> IntArray:
+        """Arrival numbers of the points that are there, in order.
+
+        Entry i of ``labels_`` and ``ids_`` is about the point with the number
+        ``point_numbers_[i]``.
+        """
+        return self._fitted().numbers()
+
     @live
     def __len__(self) -> int:
         return 0 if self._live is None else len(self._live)
 
     def __bool__(self) -> bool:
         return True  # a model without points is still a model
+
+    @property
+    @live
+    def version(self) -> int:
+        """Number of changes so far: it grows with every point that comes or goes.
+
+        It goes on counting through files, pickles and another ``fit``. With ``history``
+        set, a version that was read can be asked about later: see ``past.changes``. Then
+        the reading costs as much as was changed since the last one.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).version
+        3
+        """
+        return 0 if self._live is None else self._live.settle(self._history())
+
+    def _history(self) -> int:
+        return check_history(getattr(self, "history", 0))
+
+    def _remember(self, tree: Live) -> None:
+        """What happens to this tree from now on can be asked about, if that is wanted."""
+        if keep := self._history():
+            tree.settle(keep)
 
     # --- rows that are not in it --------------------------------------------------
 
@@ -197,7 +243,7 @@ class TreeReader(GroupReader):
     ) -> tuple[IntArray, FloatArray]:
         """The nearest of other leaves than those that points are in."""
         still, known, rows = tree.still()
-        numbers = _numbers_of(tree, points)
+        numbers = _cutting.numbers_of(tree, points)
         places = np.arange(len(still))[known.places][place_in(known.numbers, numbers)]
         if len(still) < 2:
             raise ValueError("points: the only point has no neighbour")
@@ -243,7 +289,7 @@ class TreeReader(GroupReader):
         max_size: int | None = None,
         min_size: int | None = None,
         by: WayOfLive = "height",
-        resolution: float = 1.0,
+        resolution: float | None = None,
         confidence: Levels = False,
         new: float | None = None,
         n_jobs: int | None = None,
@@ -299,101 +345,14 @@ class TreeReader(GroupReader):
         found = Assignment(*tree.assign(rows, cut, threads, codes=True))
         return judge(found, KnownLive(tree), rows, cut, sure, alpha, threads)
 
-    # --- clusters -----------------------------------------------------------------
+    # --- clusters: _cutting.py and _groups.py ------------------------------------------
 
-    @live
-    def cut(
-        self,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-        min_size: int | None = None,
-        like: Like | None = None,
-        stickiness: float = STICKINESS,
-        by: WayOfLive = "height",
-        resolution: float = 1.0,
-    ) -> IntArray:
-        """Label every point so far with its cluster, in any cut of the tree as it is now.
-
-        No snapshot is taken. O(n), by variance O(n d + n log n); a second cut by variance
-        of the same tree is O(n). With ``like`` O(n k), of a snapshot.
-
-        Parameters
-        ----------
-        n_clusters, height, max_size, min_size : optional
-            The cut, as in :meth:`Hierarchy.cut`: give one, or ``min_size`` with one of the first
-            two, or none for the model's own. With ``min_size`` a snapshot is taken.
-        like, stickiness : optional
-            With ``n_clusters``: the labels of an earlier cut, which this one holds on to, as
-            in :meth:`Hierarchy.cut`. What this gave is good for the next time, also when
-            points have left meanwhile; ``like=()`` begins.
-        by : {"height", "variance", "modularity"}, default="height"
-            ``"variance"``, with ``n_clusters``: undo the merges first whose undoing makes
-            clusters tight. ``"modularity"``, with nothing else: of all cuts of the tree the one
-            that keeps near neighbours together best, which says itself how many clusters there are.
-            As in :meth:`Hierarchy.cut`, on the rows as the model stores them; by modularity the
-            search for all neighbours, once after a change, is what it costs.
-        resolution : float, default=1.0
-            By modularity: the larger, the more clusters.
-
-        Returns
-        -------
-        array of shape (n,)
-            In the order of ``labels_``, and numbered as these are.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> X = [[0.0], [1.0], [2.0], [3.0], [9.0], [10.0], [11.0], [12.0], [30.0], [42.0]]
-        >>> model = ramify.HAC().fit(X)
-        >>> model.cut(n_clusters=3)
-        array([0, 0, 0, 0, 0, 0, 0, 0, 1, 2])
-        >>> model.cut(n_clusters=3, by="variance")
-        array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
-        """
-        tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
-        if like is None:
-            return tree.labels(cut).copy()
-        return cut_like(tree, like, wanted_number(cut), stickiness, by)
-
-    @live
-    def cluster_of(
-        self,
-        points: npt.ArrayLike,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-        min_size: int | None = None,
-        by: WayOfLive = "height",
-        resolution: float = 1.0,
-    ) -> tuple[IntArray, IntArray]:
-        """Label and node id of the clusters of some points, without labelling all.
-
-        Parameters
-        ----------
-        points : array-like of int or of str
-            Arrival numbers, or ids if those are text.
-        n_clusters, height, max_size, min_size, by, resolution : optional
-            The cut, as in :meth:`cut`; none for the model's own.
-
-        Returns
-        -------
-        labels : array of shape (m,)
-        node_ids : array of shape (m,)
-
-        Examples
-        --------
-        >>> import ramify
-        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [6.0], [20.0]])
-        >>> model.cluster_of([3, 4], n_clusters=3)[0]
-        array([1, 2])
-        """
-        tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
-        return tree.cluster_of(_numbers_of(tree, points), cut)
+    cut = _cutting.cut
+    cluster_of = _cutting.cluster_of
+    stable_labels = _cutting.stable_labels
+    clusters = _groups.clusters
+    levels = _groups.levels
+    leaves = _groups.leaves
 
     # --- paths --------------------------------------------------------------------
 
@@ -439,17 +398,9 @@ class TreeReader(GroupReader):
         return tree.lca(tree.number_of(i), tree.number_of(j))
 
     @live
-    def depth(self, point: int | str) -> int:
-        """Number of merges above a point. O(depth).
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).depth(0)
-        2
-        """
-        tree = self._fitted()
-        return tree.depth(tree.number_of(point))
+    def _found_names(self) -> Found:
+        """Where the names are that people gave."""
+        return self._fitted().found_names()
 
     # --- which cut ----------------------------------------------------------------
 
@@ -489,7 +440,7 @@ class TreeReader(GroupReader):
         max_size: object,
         min_size: object = None,
         by: object = "height",
-        resolution: object = 1.0,
+        resolution: object = None,
     ) -> Cut:
         """The cut that a call asks for, or the model's own."""
         asked = {
@@ -500,18 +451,3 @@ class TreeReader(GroupReader):
         }
         found = read_cut(asked, len(tree), by, resolution)
         return self._own_cut(tree) if found is None else found
-
-
-def _numbers_of(tree: Live, points: npt.ArrayLike) -> IntArray:
-    """Arrival numbers of points that are given by them, or by ids that are text."""
-    given = np.atleast_1d(np.asarray(points))
-    if given.ndim == 1 and given.dtype.kind in "UO" and given.size > 0:
-        names = given.tolist()
-        if all(isinstance(name, str) for name in names):
-            return np.array([tree.number_of(name) for name in names], dtype=np.int64)
-    if given.ndim != 1 or (given.size > 0 and not np.issubdtype(given.dtype, np.integer)):
-        raise TypeError(
-            "points: expected a flat array of whole numbers, the points' numbers, or of ids that "
-            "are text"
-        )
-    return np.ascontiguousarray(given, dtype=np.int64)

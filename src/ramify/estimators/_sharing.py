@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ramify.estimators._aspect import Aspect
 from ramify.estimators._guard import alone, writes
 from ramify.estimators._live import Live
-from ramify.estimators._reshaping import ReshapingClusterer
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy.seam import canonical_order
 from ramify.points import Rows
@@ -20,11 +20,13 @@ from ramify.points import Rows
 _LARGEST_PART = 2 / 3
 
 
-class SharingClusterer(ReshapingClusterer):
-    """A clusterer whose tree may be one of several."""
+class Sharing(Aspect):
+    """What a router does with a model whose tree is one of several."""
+
+    __slots__ = ()
 
     @writes
-    def _insert_beside(
+    def insert_beside(
         self,
         rows: Rows,
         nearest: IntArray,
@@ -33,11 +35,11 @@ class SharingClusterer(ReshapingClusterer):
         weights: FloatArray | None = None,
     ) -> None:
         """Insert rows under these numbers, as if these points, -1 is none, were the nearest."""
-        tree = self._live
+        tree, model = self._live, self._model
         if tree is None:
-            batch = self._read_first(rows, ids)
+            batch = model._read_first(rows, ids)
             tree = batch.begin()
-            self._adopt(tree, None)
+            model._adopt(tree, None)
         self._beside(tree, rows, nearest, numbers, tree.read_ids(ids, len(rows)), weights)
 
     @alone
@@ -45,7 +47,7 @@ class SharingClusterer(ReshapingClusterer):
         tree.insert_beside(rows, *more)
 
     @alone
-    def _part_to_go(self) -> IntArray:
+    def part_to_go(self) -> IntArray:
         """Numbers of the points of a part that can go: a subtree of a third to two thirds.
 
         It is found from the root down the heavier side: a child of the root, unless that
@@ -61,20 +63,20 @@ class SharingClusterer(ReshapingClusterer):
         return np.sort(tree.point_numbers[tree.leaves(node)])
 
     @alone
-    def _part(self, numbers: IntArray) -> "SharingClusterer":
+    def part(self, numbers: IntArray) -> Any:
         """Another model, with the part of the tree that has these points, all of a subtree."""
         tree = self._fitted()
         whole, _, rows = tree.still()
         leaves = np.searchsorted(whole.point_numbers, numbers)
         inside = np.zeros(whole.n_leaves, bool)
         inside[leaves] = True
-        other = type(self)(**self.get_params(deep=False))
+        other = type(self._model)(**self._model.get_params(deep=False))
         part = _restricted(whole, inside)
         other._adopt(tree.with_points(rows[inside], part, tree.next_arrival), None)
         return other
 
     @writes
-    def _keep_others(self, gone: IntArray) -> None:
+    def keep_others(self, gone: IntArray) -> None:
         """Have a part of the tree go; the rest keeps its shape."""
         self._become_rest(gone)
 
@@ -84,7 +86,7 @@ class SharingClusterer(ReshapingClusterer):
         whole, _, rows = tree.still()
         inside = ~np.isin(whole.point_numbers, gone)
         rest = _restricted(whole, inside)
-        self._adopt(tree.with_points(rows[inside], rest, tree.next_arrival), None)
+        self._model._adopt(tree.with_points(rows[inside], rest, tree.next_arrival), None)
 
 
 def _restricted(tree: Hierarchy, inside: Any) -> Hierarchy:

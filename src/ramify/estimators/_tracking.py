@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_tracking.py: what became of a tree since the last look at it.
+"""_tracking.py: what became of a tree since the last look at it: ``model.past``.
 
 Versions, changes and dirty clusters are read off a log (_changes.py), for which ``history``
 says how many versions it goes back. Ids of clusters that stay (_identity.py) need no log.
@@ -12,14 +12,13 @@ import numpy as np
 
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
+from ramify.estimators._aspect import Aspect
 from ramify.estimators._changes import Changes, Past, net_changes, touched
 from ramify.estimators._dirty import unchanged, unchanged_joined
 from ramify.estimators._guard import alone, live
 from ramify.estimators._lineage import Lineage, lineage
 from ramify.estimators._live import Live
-from ramify.estimators._reading import TreeReader
 from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree
-from ramify.estimators._sticky import sticky_ids
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows
 
@@ -35,30 +34,19 @@ class DirtyClusters(NamedTuple):
     first_points: IntArray  #: number of the earliest point
 
 
-def check_history(history: object) -> int:
-    """Return how many versions a model remembers."""
-    return whole_number("history", history, least=0)
+class Tracker(Aspect):
+    """What became of a tree: ``model.past``. The parameter ``history`` says how far back it goes.
 
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0]])
+    >>> night = model.version
+    >>> model.partial_fit([[8.0]]).past.changes(since=night).inserted
+    array([3])
+    """
 
-class TreeTracker(TreeReader):
-    """Following a live tree."""
-
-    @property
-    @live
-    def version(self) -> int:
-        """Number of changes so far: it grows with every point that comes or goes.
-
-        It goes on counting through files, pickles and another ``fit``. With ``history``
-        set, a version that was read can be asked about later: see :meth:`changes`. Then
-        the reading costs as much as was changed since the last one.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OHAC().fit([[0.0], [1.0], [5.0]]).version
-        3
-        """
-        return 0 if self._live is None else self._live.settle(self._history())
+    __slots__ = ()
 
     @alone
     def changes(self, since: int) -> Changes:
@@ -87,7 +75,7 @@ class TreeTracker(TreeReader):
         >>> import ramify
         >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0]])
         >>> night = model.version
-        >>> found = model.partial_fit([[8.0]]).changes(since=night)
+        >>> found = model.partial_fit([[8.0]]).past.changes(since=night)
         >>> found.inserted, found.born, found.grown
         (array([3]), array([2]), array([1]))
         """
@@ -96,7 +84,7 @@ class TreeTracker(TreeReader):
             return self._everything(tree)
         past, before, after = self._steps_since(tree, since)
         old = past.part(before, touched(after))
-        return self._with_ids(tree, net_changes(old, after, since, past.newest))
+        return with_ids(tree, net_changes(old, after, since, past.newest))
 
     @alone
     def dirty(
@@ -119,7 +107,7 @@ class TreeTracker(TreeReader):
         since : int
             As in :meth:`changes`.
         n_clusters, height, max_size, min_size : optional
-            The cut, as in :meth:`cut`; none for the model's own. If
+            The cut, as in ``model.cut``; none for the model's own. If
             the tree of then had fewer points than ``n_clusters``, each was a cluster.
 
         Returns
@@ -132,12 +120,12 @@ class TreeTracker(TreeReader):
         >>> import ramify
         >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [9.0], [8.0], [30.0]])
         >>> night = model.version
-        >>> found = model.partial_fit([[8.5]]).dirty(night, n_clusters=3)
+        >>> found = model.partial_fit([[8.5]]).past.dirty(night, n_clusters=3)
         >>> found.labels, found.sizes, found.first_points
         (array([1]), array([3]), array([2]))
         """
         tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size)
+        cut = self._model._cut(tree, n_clusters, height, max_size, min_size)
         now: Any = tree.clusters(cut)
         changed = np.arange(len(now[0]))
         if whole_number("since", since, least=0) != tree.begun:
@@ -185,70 +173,26 @@ class TreeTracker(TreeReader):
         >>> night = model.version
         >>> model = model.partial_fit([[41.0], [39.0]])
         >>> new = int(model.clusters(n_clusters=3).node_ids[2])
-        >>> model.lineage(new, since=night).merged_from  # a single point
+        >>> model.past.lineage(new, since=night).merged_from  # a single point
         array([-5])
         """
         tree = self._fitted()
         return lineage(node, self._tree_at(tree, since), tree.hierarchy())
 
-    @alone
-    def stable_labels(
-        self,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-        min_size: int | None = None,
-        stickiness: float = 0.0,
-    ) -> IntArray:
-        """Ids of the clusters of all points that stay while the tree goes on.
-
-        A cluster has the id that a cluster of the same cut had when this was last asked, if
-        they share more than half of the points of both, by their weights; points that have
-        come or gone since then have no say. Otherwise its id is a new one. No two clusters of
-        a cut have the same, none is used again, and none is negative. They are kept in files
-        and pickles, for the 16 cuts that were last asked for. O(n log n).
-
-        Parameters
-        ----------
-        n_clusters, height, max_size, min_size : optional
-            The cut, as in :meth:`cut`; none for the model's own.
-        stickiness : float, default=0.0
-            Above 0, with ``n_clusters``: the cut, too, holds on to the one that was last asked
-            for, as ``cut(like=...)`` does, so that fewer ids are new. O(n k).
-
-        Returns
-        -------
-        array of shape (n,)
-
-        Examples
-        --------
-        >>> import ramify
-        >>> model = ramify.OHAC().fit([[9.0], [0.0], [8.0], [9.5]])
-        >>> model.stable_labels(n_clusters=2)
-        array([0, 1, 0, 0])
-        >>> model.partial_fit([[8.8], [-50.0]]).stable_labels(n_clusters=2)
-        array([0, 0, 0, 0, 0, 2])
-        """
-        tree = self._fitted()
-        cut = self._cut(tree, n_clusters, height, max_size, min_size)
-        return sticky_ids(tree, cut, stickiness)
+    @property
+    @live
+    def n_late(self) -> int:
+        """Number of rows that came too late for a limit of age; ``n_skipped_`` counts them, too."""
+        return self._fitted().n_late
 
     # --- the log ----------------------------------------------------------------------
-
-    def _history(self) -> int:
-        return check_history(getattr(self, "history", 0))
-
-    def _remember(self, tree: Live) -> None:
-        """What happens to this tree from now on can be asked about, if that is wanted."""
-        if keep := self._history():
-            tree.settle(keep)
 
     def _steps_since(self, tree: Live, since: int) -> tuple[Past, list[Step], list[Step]]:
         """The log, up to date, and its steps before and after a version."""
         since = whole_number("since", since, least=0)
-        keep, name = self._history(), type(self).__name__
-        if not hasattr(self, "history"):
+        model, name = self._model, type(self._model).__name__
+        keep: int = model._history()
+        if not hasattr(model, "history"):
             raise HistoryError(f"{name} makes its tree anew each time, and remembers no versions")
         if keep == 0:
             raise HistoryError(
@@ -271,21 +215,23 @@ class TreeTracker(TreeReader):
         whole = families_of(tree.hierarchy())
         families = np.column_stack([whole.ids, whole.children])
         none = np.empty(0, np.int64)
-        version = tree.settle(self._history())
+        version = tree.settle(self._model._history())
         numbers = tree.numbers()
         members = np.column_stack([numbers, tree.leaf_of(numbers)])
         absorbed = members[members[:, 0] != members[:, 1]]
         told = whole.points, none, none, families, whole.values, whole.points, whole.weights
         step = Step(version, *told, numbers, none.reshape(0, 2), absorbed)
-        return self._with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
+        return with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
 
-    def _with_ids(self, tree: Live, changes: Changes) -> Changes:
-        leaves, known = changes.leaves, tree.known_ids()
-        if tree.settings.options.tracks_members:
-            still = tree.hierarchy()
-            leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
-            changes = replace(changes, leaf_points=leaves)
-        if known is None:
-            return changes
-        ids = known.array_of(changes.inserted.tolist())
-        return replace(changes, ids=ids, leaf_ids=known.array_of(leaves.tolist()))
+
+def with_ids(tree: Live, changes: Changes) -> Changes:
+    """The same with ids of the points, where these have any."""
+    leaves, known = changes.leaves, tree.known_ids()
+    if tree.settings.options.tracks_members:
+        still = tree.hierarchy()
+        leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
+        changes = replace(changes, leaf_points=leaves)
+    if known is None:
+        return changes
+    ids = known.array_of(changes.inserted.tolist())
+    return replace(changes, ids=ids, leaf_ids=known.array_of(leaves.tolist()))

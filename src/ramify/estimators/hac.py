@@ -5,8 +5,8 @@ from typing import ClassVar, Self
 
 import numpy.typing as npt
 
-from ramify.estimators._base import IdsLike, explain
-from ramify.estimators._changing import Forgetting
+from ramify.estimators._base import HierarchicalClusterer, IdsLike, explain
+from ramify.estimators._forgetting import forget
 from ramify.estimators._guard import writes
 from ramify.estimators._leaving import Along, read_weights
 from ramify.estimators._options import TakesLinkage
@@ -16,7 +16,7 @@ from ramify.progress import Progress, check_progress, watch
 from ramify.sparse import SparseRows
 
 
-class HAC(TakesLinkage, Forgetting):
+class HAC(TakesLinkage, HierarchicalClusterer):
     """Offline hierarchical agglomerative clustering, exact and in O(n) memory.
 
     Starting from single points, the two closest clusters merge until one is left:
@@ -97,6 +97,8 @@ class HAC(TakesLinkage, Forgetting):
     """
 
     _algorithm: ClassVar[str] = "naive_hac"
+
+    forget = forget
 
     @writes
     def fit(

@@ -299,36 +299,6 @@ class LiveGraphHAC(OfEdges):
             self._take_edges(edges, ids, anew=False)
         return self
 
-    def insert_many(
-        self,
-        X: npt.ArrayLike | None = None,
-        *,
-        edges: Any = None,
-        ids: IdsLike = None,
-        sample_weight: npt.ArrayLike | None = None,
-        times: npt.ArrayLike | None = None,
-        progress: Progress = False,
-    ) -> Self:
-        """Insert rows or edges: :meth:`partial_fit` under its own name.
-
-        Parameters
-        ----------
-        X, edges, ids, sample_weight, times, progress
-            As in :meth:`partial_fit`.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.LiveGraphHAC().insert_many([[0.0], [1.0]]).hierarchy()
-        <Hierarchy: 2 points, root height 1, split 1 | 1>
-        """
-        more: dict[str, Any] = {"ids": ids, "times": times, "progress": progress}
-        return self.partial_fit(X, None, sample_weight, edges=edges, **more)
-
     @needs_cut
     def fit_predict(
         self,

@@ -7,8 +7,10 @@ from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from ramify.checks import choices, number, one_of, one_of_or_none, whole_number, yes_or_no
+from ramify.estimators._edits import Editor
 from ramify.estimators._guard import live
 from ramify.estimators._options import LINKED, Linkage
+from ramify.estimators._reshaping import ReshapingClusterer
 from ramify.estimators._settings import (
     Arrays,
     CountingOptions,
@@ -18,7 +20,6 @@ from ramify.estimators._settings import (
     checked,
     remembered,
 )
-from ramify.estimators._sharing import SharingClusterer
 from ramify.estimators._skipping import ZeroRows
 from ramify.metric import DISTANCES, LinkedMetricName, Metric, either
 
@@ -130,7 +131,7 @@ class OHACOptions(CountingOptions):
         return remembered(marks=min(len(arrays["marks"]), slots), numbers=plan)
 
 
-class OHAC(SharingClusterer):
+class OHAC(ReshapingClusterer):
     """Online hierarchical agglomerative clustering: the one to start with.
 
     A new point finds its nearest leaf; the path from that leaf to the root is taken
@@ -210,7 +211,7 @@ class OHAC(SharingClusterer):
         doubled, from 1024 on.
     history : int, default=0
         How many versions, of those that were read from ``version``, can be asked about
-        later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
+        later: see ``past``. 0 remembers none and
         costs nothing; otherwise inserts note what they touch, and a copy of the tree as it
         was then is kept. May change at any time.
 
@@ -256,6 +257,8 @@ class OHAC(SharingClusterer):
     _algorithm: ClassVar[str] = "ohac"
     _metrics: ClassVar[tuple[Metric, ...]] = LINKED
     _Options: ClassVar[type[Options]] = OHACOptions
+
+    edit = Editor()
 
     @property
     @live

@@ -9,20 +9,21 @@ from ramify.estimators._between import changes_between
 from ramify.estimators._changes import _step as step_of
 from ramify.estimators._changes import _weighed as weighed
 from ramify.estimators._changes import net_changes, touched
-from ramify.estimators._changing import ChangingClusterer, Forgetting
+from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._cut import Cut, Joined, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
-from ramify.estimators._edits import Edits
 from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import read_times, read_weights
+from ramify.estimators._notes import Edits, Notes, Violations
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._options import Linkage, check_cut, check_metric
+from ramify.estimators._options import Linkage, check_cut, check_history, check_metric
 from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
 from ramify.estimators._replay import Families, Step, families_of, hierarchy_of, no_tree, replay
 from ramify.estimators._saved import _parameters as parameters_of
 from ramify.estimators._saved import _plain as plain_settings
 from ramify.estimators._saved import from_saved
 from ramify.estimators._settings import CUT, FREE, Duplicates
+from ramify.estimators._sharing import Sharing
 from ramify.estimators._skipping import ZeroRows, skipped_rows
 from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
 from ramify.estimators._sureness import (
@@ -35,7 +36,7 @@ from ramify.estimators._sureness import (
     read_sure,
     spread,
 )
-from ramify.estimators._tracking import DirtyClusters, check_history
+from ramify.estimators._tracking import DirtyClusters
 
 __all__ = [
     "ALGORITHMS",
@@ -52,15 +53,17 @@ __all__ = [
     "Duplicates",
     "Edits",
     "Families",
-    "Forgetting",
     "Identity",
     "Joined",
     "Labelled",
     "Levels",
     "Linkage",
     "Moment",
+    "Notes",
     "OnlineClusterer",
+    "Sharing",
     "Step",
+    "Violations",
     "ZeroRows",
     "changes_between",
     "check_cut",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,6 +21,74 @@ from ramify.hierarchy import FloatArray, IntArray, Points
 from ramify.ids import Id, IdArray
 from ramify.metric import Metric
 from ramify.points import Expected, RealType, Rows
+
+
+class PointStream(Protocol):
+    """The points of a served tree, which can be asked about before the first of them.
+
+    Of one tree it is :class:`Stream`; shards have one of their own.
+    """
+
+    @property
+    def begun(self) -> bool:
+        """Whether type and width of the rows are settled."""
+
+    @property
+    def metric(self) -> Metric:
+        """How rows are compared."""
+
+    @property
+    def width(self) -> int | None:
+        """Numbers in a row; None before the first."""
+
+    @property
+    def dtype(self) -> RealType:
+        """Type of the rows, once it is settled."""
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+
+    @property
+    def next_number(self) -> int:
+        """The arrival number of the next point to come."""
+
+    @property
+    def id_kind(self) -> str | None:
+        """``"str"`` or ``"int"``; None: points have no ids."""
+
+    @property
+    def quick(self) -> bool:
+        """Whether a question takes microseconds now."""
+
+    @property
+    def n_touched(self) -> int:
+        """Number of nodes that the latest remembered change touched."""
+
+    @property
+    def node_names(self) -> dict[int, str]:
+        """What people call nodes, by their ids."""
+
+    def __len__(self) -> int:
+        """Number of leaves."""
+
+    def has(self, number: int) -> bool:
+        """Whether there is a point of this number."""
+
+    def find_meanwhile(self, point: Any) -> int | None:
+        """The number of a point by its id, or by its number where there are no ids."""
+
+    def all_points(self) -> Points | None:
+        """The points of the latest snapshot, and the places of their leaves."""
+
+    def path(self, number: int) -> tuple[IntArray, str]:
+        """Node ids from the root to a point, and the turns on the way, of one moment."""
+
+    def depth(self, number: int) -> int:
+        """Number of merges above a point."""
+
+    def nearest(self, rows: Rows, k: int) -> tuple[IntArray, FloatArray]:
+        """Numbers and distances of the k stored points nearest to each checked row."""
 
 
 class Stream:

@@ -5,6 +5,7 @@ from ramify.hierarchy._clusters import Cluster, Clusters, Ground, Points
 from ramify.hierarchy._condense import CondensedTree
 from ramify.hierarchy._hierarchy import Hierarchy
 from ramify.hierarchy._keywords import StopWords, keywords
+from ramify.hierarchy._layers import Layers
 from ramify.hierarchy._levels import Levels
 from ramify.hierarchy._names import Names, read_names
 from ramify.hierarchy._polish import Polished, PolishRound
@@ -20,6 +21,7 @@ __all__ = [
     "Ground",
     "Hierarchy",
     "IntArray",
+    "Layers",
     "Levels",
     "Names",
     "Points",

@@ -64,7 +64,7 @@ class Cuts(Condensing):
         by: By = "height",
         X: npt.ArrayLike | None = None,
         metric: MetricName = "sqeuclidean",
-        resolution: float = 1.0,
+        resolution: float | None = None,
         n_neighbors: int = N_NEIGHBORS,
         graph: Any = None,
     ) -> IntArray:
@@ -102,7 +102,7 @@ class Cuts(Condensing):
             equal); or its points are labelled -1.
         apart : array-like of shape (m, 2), optional
             Pairs of points that may not be in one cluster, by arrival number, such as
-            ``model.edits().apart``. The nodes that hold both of a
+            ``model.edit.list().apart``. The nodes that hold both of a
             pair are split, and then, up to ``n_clusters``, the highest of the others. Not
             with ``min_size``.
         like : array-like or mapping of int, optional
@@ -148,8 +148,10 @@ class Cuts(Condensing):
             :meth:`representatives`. Rows of leaves with weights count that often.
         metric : "sqeuclidean" or "cosine"
             Of X: with ``"cosine"`` only the directions of rows count.
-        resolution : float, default=1.0
-            By modularity: the larger, the more clusters there are, and the smaller.
+        resolution : float, optional
+            By modularity: the larger, the more clusters there are, and the smaller; 1 is Newman's.
+            By default the steadiest: of 17 from 1/4 to 4 the one whose clusters change least if it
+            is doubled or halved.
         n_neighbors : int, default=10
             By modularity: how many others each row is joined to.
         graph : sparse matrix of shape (n, n), optional

@@ -11,6 +11,7 @@ from ramify.checks import whole_number
 from ramify.hierarchy._aligned import Texts, texts_for
 from ramify.hierarchy._clusters import Clusters, Ground, Points, means_of, sizes_of
 from ramify.hierarchy._cuts import By, Cuts, Ordered, check_way
+from ramify.hierarchy._layers import LEAST, MOST, Layers, layers_of
 from ramify.hierarchy._levels import Levels
 from ramify.hierarchy._modularity import N_NEIGHBORS
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
@@ -33,7 +34,7 @@ class Groups(Cuts):
         small: Literal["join", "noise"] = "join",
         by: By = "height",
         metric: MetricName = "sqeuclidean",
-        resolution: float = 1.0,
+        resolution: float | None = None,
         n_neighbors: int = N_NEIGHBORS,
         graph: Any = None,
         texts: Texts | None = None,
@@ -134,6 +135,64 @@ class Groups(Cuts):
                 level.parents = level.within(levels[-1])
             levels.append(level)
         return Levels(levels)
+
+    def layers(
+        self,
+        X: npt.ArrayLike | None = None,
+        *,
+        most: int = MOST,
+        min_size: int = LEAST,
+        metric: MetricName = "sqeuclidean",
+        texts: Texts | None = None,
+    ) -> Layers:
+        """The few levels at which clusters last, whatever least size one asks for.
+
+        With a larger least size a tree has fewer clusters. Some last over many least sizes, and
+        others are gone with the next one. A layer is a least size at which those that are there
+        last longest in all: a peak of persistence over all least sizes. Heights are not looked
+        at, so that trees of any linkage have layers. :meth:`suggest_cuts` looks at heights alone,
+        and says nothing where none stands out; :meth:`condense` and the cut by stability take
+        one least size, and ask how long clusters last over heights. O(n log n), also on a chain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), optional
+            The rows that the tree was grown on, for means, spreads and representatives.
+        most : int, default=6
+            At most so many layers. Their numbers of clusters differ by half and more, and there
+            are three of them, if the tree has so many.
+        min_size : int, default=3
+            The least size that is looked at.
+        metric, texts : optional
+            As in :meth:`clusters`.
+
+        Returns
+        -------
+        Layers
+            Nested, the coarsest first: :class:`Levels` with ``min_sizes`` and ``persistence``.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> from ramify import datasets
+        >>> tree = ramify.HAC(metric="cosine", linkage="ward").fit(datasets.intents().points)
+        >>> layers = tree.hierarchy().layers()
+        >>> layers
+        <Layers: 3, 12, 18, 33, 54 and 184 clusters>
+        >>> layers.min_sizes
+        array([1231,  239,  128,   81,   52,   13])
+        """
+        found = layers_of(self, most, min_size)
+        rows = None if X is None else read_own_rows(X, self, metric)
+        words = None if texts is None else self._texts(texts)
+        levels: list[Clusters] = []
+        for one in found:
+            level = self._clusters_of({"min_size": one.min_size}, "join", rows, words)
+            if levels:
+                level.parents = level.within(levels[-1])
+            levels.append(level)
+        sizes = np.array([one.min_size for one in found], np.int64)
+        return Layers(levels, sizes, np.array([one.persistence for one in found]))
 
     def _clusters_of(
         self,

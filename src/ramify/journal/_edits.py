@@ -7,30 +7,50 @@ journal by their ids, which are the same when it is replayed.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from concurrent.futures import Future
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from ramify.estimators.seam import Edits, Violations
 from ramify.hierarchy import Cluster
 from ramify.ids import Id
 from ramify.journal._door import plain_name, plain_node, plain_point
-from ramify.tree import Receipt
+
+if TYPE_CHECKING:
+    from ramify.journal._growing import Growing
 
 
-class Editing(ABC):
-    """A tree that takes edits."""
+class Editing:
+    """What people say about a tree in a folder: ``tree.edit``.
 
-    @abstractmethod
-    def submit_call(
-        self,
-        verb: str,
-        options: Mapping[str, Any],
-        *,
-        key: str | None = None,
-        block: bool = True,
-    ) -> Future[Receipt]:
-        """Have a verb of the estimator carried out."""
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+    ...     _ = tree.partial_fit([[0.0], [1.0], [9.0], [8.0]])
+    ...     tree.edit.rename(tree.clusters(n_clusters=2)[1], "refunds")
+    ...     list(tree.edit.list().names.values()), bool(tree.edit.violations(n_clusters=2))
+    (['refunds'], False)
+    """
+
+    __slots__ = ("_tree",)
+
+    def __init__(self, tree: Growing) -> None:
+        self._tree = tree
+
+    def _say(self, verb: str, options: Mapping[str, Any], key: str | None) -> None:
+        self._tree.submit_call(verb, options, key=key).result()
+
+    @property
+    def list(self) -> Callable[[], Edits]:
+        """All that was said so far, as the estimator tells it."""
+        found: Callable[[], Edits] = self._tree.model.edit.list
+        return found
+
+    @property
+    def violations(self) -> Callable[..., Violations]:
+        """What a cut breaks of it, as the estimator tells it."""
+        found: Callable[..., Violations] = self._tree.model.edit.violations
+        return found
 
     def must_link(self, i: Id, j: Id, *, key: str | None = None) -> None:
         """Have two points together from now on; as the estimator's.
@@ -39,11 +59,11 @@ class Editing(ABC):
         --------
         >>> import tempfile, ramify
         >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC(n_clusters=2)) as tree:
-        ...     tree.partial_fit([[0.0], [1.0], [9.0], [8.0]]).must_link(0, 2)
+        ...     tree.partial_fit([[0.0], [1.0], [9.0], [8.0]]).edit.must_link(0, 2)
         ...     tree.labels_
         array([0, 0, 0, 1])
         """
-        self.submit_call("must_link", _pair(i, j), key=key).result()
+        self._say("must_link", _pair(i, j), key)
 
     def cannot_link(self, i: Id, j: Id, *, key: str | None = None) -> None:
         """Write down that two points are not to be in one cluster; as the estimator's.
@@ -52,11 +72,11 @@ class Editing(ABC):
         --------
         >>> import tempfile, ramify
         >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
-        ...     tree.partial_fit([[0.0], [1.0], [9.0], [8.0]]).cannot_link(2, 3)
-        ...     tree.edits().apart, tree.cut(n_clusters=3)
+        ...     tree.partial_fit([[0.0], [1.0], [9.0], [8.0]]).edit.cannot_link(2, 3)
+        ...     tree.edit.list().apart, tree.cut(n_clusters=3)
         (array([[2, 3]]), array([0, 0, 1, 2]))
         """
-        self.submit_call("cannot_link", _pair(i, j), key=key).result()
+        self._say("cannot_link", _pair(i, j), key)
 
     def unlink(self, i: Id, j: Id, *, key: str | None = None) -> None:
         """Take back :meth:`must_link` or :meth:`cannot_link`.
@@ -65,12 +85,12 @@ class Editing(ABC):
         --------
         >>> import tempfile, ramify
         >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
-        ...     tree.partial_fit([[0.0], [1.0], [9.0]]).must_link(0, 2)
-        ...     tree.unlink(2, 0)
-        ...     tree.edits().linked
+        ...     tree.partial_fit([[0.0], [1.0], [9.0]]).edit.must_link(0, 2)
+        ...     tree.edit.unlink(2, 0)
+        ...     tree.edit.list().linked
         []
         """
-        self.submit_call("unlink", _pair(i, j), key=key).result()
+        self._say("unlink", _pair(i, j), key)
 
     def move(
         self,
@@ -86,12 +106,12 @@ class Editing(ABC):
         >>> import tempfile, ramify
         >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC(n_clusters=2)) as tree:
         ...     _ = tree.partial_fit([[0.0], [1.0], [9.0], [8.0], [7.0]])
-        ...     tree.move(-5, under=tree.clusters()[0])
+        ...     tree.edit.move(-5, under=tree.clusters()[0])
         ...     tree.labels_
         array([0, 0, 1, 1, 0])
         """
         named = {"node": plain_node(node), "under": plain_node(under)}
-        self.submit_call("move", named, key=key).result()
+        self._say("move", named, key)
 
     def release(self, node: SupportsIndex | Cluster, *, key: str | None = None) -> None:
         """Hold a node no more (:meth:`move`).
@@ -101,12 +121,12 @@ class Editing(ABC):
         >>> import tempfile, ramify
         >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
         ...     _ = tree.partial_fit([[0.0], [1.0], [9.0], [8.0], [7.0]])
-        ...     tree.move(-5, under=tree.clusters(n_clusters=2)[0])
-        ...     tree.release(tree.edits().held[0])
-        ...     len(tree.edits().held)
+        ...     tree.edit.move(-5, under=tree.clusters(n_clusters=2)[0])
+        ...     tree.edit.release(tree.edit.list().held[0])
+        ...     len(tree.edit.list().held)
         0
         """
-        self.submit_call("release", {"node": plain_node(node)}, key=key).result()
+        self._say("release", {"node": plain_node(node)}, key)
 
     def rename(
         self, node: SupportsIndex | Cluster, text: str | None, *, key: str | None = None
@@ -118,12 +138,12 @@ class Editing(ABC):
         >>> import tempfile, ramify
         >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
         ...     _ = tree.partial_fit([[0.0], [1.0], [9.0], [8.0]])
-        ...     tree.rename(tree.clusters(n_clusters=2)[1], "refunds")
+        ...     tree.edit.rename(tree.clusters(n_clusters=2)[1], "refunds")
         ...     [cluster.name for cluster in tree.clusters(n_clusters=2)]
         [None, 'refunds']
         """
         named = {"node": plain_node(node), "text": plain_name(text)}
-        self.submit_call("rename", named, key=key).result()
+        self._say("rename", named, key)
 
 
 def _pair(i: Id, j: Id) -> dict[str, Any]:

@@ -34,12 +34,26 @@ from ramify.journal._writer import Writer
 from ramify.tree import Receipt
 
 
-class Growing(Editing):
+class Growing:
     """A tree that grows."""
 
     model: Any
     _policy: Policy
     _writer: Writer
+
+    @property
+    def edit(self) -> Editing:
+        """Links, moves and names by people.
+
+        Examples
+        --------
+        >>> import tempfile, ramify
+        >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC(n_clusters=2)) as tree:
+        ...     tree.partial_fit([[0.0], [1.0], [9.0], [8.0]]).edit.must_link(0, 2)
+        ...     tree.labels_
+        array([0, 0, 0, 1])
+        """
+        return Editing(self)
 
     def partial_fit(
         self,
@@ -326,7 +340,7 @@ class Growing(Editing):
         ...         print(error)
         OHAC cannot sing
         """
-        if verb not in _model.CALLS or not hasattr(self.model, verb):
+        if verb not in _model.CALLS or not hasattr(_model.speaker(self.model, verb), verb):
             raise TypeError(f"{type(self.model).__name__} cannot {verb}")
         given = plain_value(f"options of {verb}", options, finite=False)
         operation = Operation("call", {"verb": verb, "options": given})

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import archive, lean, saving
-from ramify.estimators.seam import OnlineClusterer, read_times, read_weights, skipped_rows
+from ramify.estimators.seam import OnlineClusterer, Sharing, read_times, read_weights, skipped_rows
 from ramify.estimators.stream import Stream
 from ramify.frames import open_arrow
 from ramify.ids import Ids
@@ -27,7 +27,8 @@ from ramify.points import Expected, Rows, feature_names, read_batch
 from ramify.sparse import SparseRows
 
 #: Verbs that reshape or edit a tree, of estimators that have them; their options are plain values.
-CALLS = ("polish", "must_link", "cannot_link", "unlink", "move", "release", "rename")
+EDITS = ("must_link", "cannot_link", "unlink", "move", "release", "rename")
+CALLS = ("polish", *EDITS)
 
 #: At the end of digests of trees with names, since names are of points and not of nodes.
 _NAMES = "-names"
@@ -104,6 +105,11 @@ def check_along(
         None if weights is None else read_weights(weights, n),
         None if times is None else read_times(times, n),
     )
+
+
+def speaker(model: Any, verb: str) -> Any:
+    """Who has a verb: the model, or its ``edit``."""
+    return model.edit if verb in EDITS else model
 
 
 # --- operations -----------------------------------------------------------------------------
@@ -186,7 +192,7 @@ def _call(model: Any, operation: Operation) -> Answer:
     verb = operation.head["verb"]
     if verb not in CALLS:
         raise ValueError(f"a journal does not know the verb {verb!r}")
-    return Answer([], value=getattr(model, verb)(**operation.head["options"]))
+    return Answer([], value=getattr(speaker(model, verb), verb)(**operation.head["options"]))
 
 
 def _name(model: Any, operation: Operation) -> Answer:
@@ -199,13 +205,13 @@ def _name(model: Any, operation: Operation) -> Answer:
 
 def _beside(model: Any, operation: Operation) -> Answer:
     found = Beside.read(operation)
-    model._insert_beside(found.rows, found.nearest, found.numbers, found.ids, found.weights)
+    Sharing(model).insert_beside(found.rows, found.nearest, found.numbers, found.ids, found.weights)
     return Answer(found.numbers.tolist())
 
 
 def _keep(model: Any, operation: Operation) -> Answer:
     gone = np.frombuffer(operation.body, "<i8").astype(np.int64)
-    model._keep_others(gone)
+    Sharing(model).keep_others(gone)
     return Answer([], gone_numbers=tuple(gone.tolist()))
 
 

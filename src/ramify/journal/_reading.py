@@ -23,12 +23,12 @@ from ramify.wording import LiveKeywords
 #: What a model can be asked, and what asking does not change.
 _READS = frozenset(
     (
-        *("assign", "changes", "check", "children_", "cluster_of", "clusters", "cut"),
-        *("depth", "dirty", "distances_", "edits", "get_params", "history", "ids_"),
-        *("labels_", "lca", "leaf_of", "leaves", "levels"),
-        *("lineage", "metric", "n_clusters_", "n_features_in_", "n_late_", "n_leaves_"),
+        *("assign", "check", "children_", "cluster_of", "clusters", "cut"),
+        *("distances_", "get_params", "history", "ids_"),
+        *("labels_", "lca", "leaves", "levels"),
+        *("metric", "n_clusters_", "n_features_in_", "n_leaves_", "past"),
         *("n_points_", "n_skipped_", "nearest", "number_of", "path", "path_code", "point_numbers_"),
-        *("points", "predict", "representatives", "version", "violations"),
+        *("points", "predict", "version"),
     )
 )
 

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from ramify import lean
@@ -16,6 +16,9 @@ from ramify.journal._model import Saved, from_file, state_digest, write_saved
 from ramify.journal._store import Snapshot
 
 _Found = TypeVar("_Found")
+
+#: Seconds without work after which the thread ends.
+_REST = 5.0
 
 
 def write_snapshot(
@@ -45,14 +48,18 @@ def is_whole(folder: Path, found: Snapshot) -> bool:
 
 
 class Background:
-    """A thread that does one piece of work after the other, beside the writer."""
+    """A thread that does one piece of work after the other, beside the writer.
+
+    It is there while there is work, and for a moment longer.
+    """
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._jobs: deque[Callable[[], None]] = deque()
+        self._ready = threading.Condition()
         self._given = self._ended = 0  # each counted by one thread alone
+        self._thread: threading.Thread | None = None
+        self._stopped = False
         self.failure: Exception | None = None  #: what the last work that failed met with
-        self._thread = threading.Thread(target=self._run, name="ramify-snapshots", daemon=True)
-        self._thread.start()
 
     @property
     def busy(self) -> bool:
@@ -78,20 +85,41 @@ class Background:
                 self.failure = None
                 done(found)
 
-        if not self._thread.is_alive():  # work that follows from the last
+        with self._ready:
+            stopped = self._stopped
+            if not stopped:
+                self._given += 1
+                self._jobs.append(job)
+                if self._thread is None:
+                    self._thread = threading.Thread(
+                        target=self._run, name="ramify-snapshots", daemon=True
+                    )
+                    self._thread.start()
+                self._ready.notify_all()
+        if stopped:  # work that follows from the last
             job()
-            return
-        self._given += 1
-        self._jobs.put(job)
 
     def stop(self) -> None:
         """Finish what is under way. What is submitted from now on is done at once."""
-        self._jobs.put(None)
-        self._thread.join()
+        with self._ready:
+            self._stopped = True
+            self._ready.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
 
     def _run(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        while (job := self._next()) is not None:
             try:
                 job()
             finally:
                 self._ended += 1
+
+    def _next(self) -> Callable[[], None] | None:
+        with self._ready:
+            while not self._jobs and not self._stopped and self._ready.wait(_REST):
+                pass
+            if self._jobs:
+                return self._jobs.popleft()
+            self._thread = None
+            return None

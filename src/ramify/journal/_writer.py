@@ -43,6 +43,9 @@ from ramify.tree import Receipt
 #: Rows of one commit; a larger call is a commit of its own.
 _GROUP_ROWS = 1000
 
+#: Seconds without work after which the thread ends; the next call begins another one.
+_REST = 5.0
+
 _Work = Request | Callable[[], None]
 
 
@@ -71,8 +74,10 @@ class Writer:
         self._pending: list[Outcome] = []  # that a full disk did not take
         self.upkeep = Upkeep(folder, store, model, policy, self.figures, self._later)
         self.upkeep.note = self._note_pending
-        self._thread = threading.Thread(target=self._run, name="ramify-writer", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
+        if self.upkeep.seconds_left() is not None:  # something is to be erased in time
+            with self._ready:
+                self._give(None)
 
     # --- the queue ----------------------------------------------------------------------
 
@@ -85,9 +90,8 @@ class Writer:
                     raise BusyError(f"{self.waiting_rows:,} rows wait to be written")
                 self._ready.wait()
                 self._require_open()
-            self._queue.append(request)
             self.waiting_rows += request.rows
-            self._ready.notify_all()
+            self._give(request)
         return request.future
 
     def do(self, work: Callable[[], Any]) -> Future[Any]:
@@ -103,15 +107,22 @@ class Writer:
 
         with self._ready:
             self._require_open()
-            self._queue.append(run)
-            self._ready.notify_all()
+            self._give(run)
         return future
 
     def _later(self, work: Callable[[], Any]) -> None:
         """As :meth:`do`, for the background, which asks for no answer."""
         with self._ready:
+            self._give(work)
+
+    def _give(self, work: _Work | None) -> None:
+        """Into the queue, for a thread that is there or begins now."""
+        if work is not None:
             self._queue.append(work)
-            self._ready.notify_all()
+        if self._thread is None and not self._stopping:
+            self._thread = threading.Thread(target=self._run, name="ramify-writer", daemon=True)
+            self._thread.start()
+        self._ready.notify_all()
 
     def _require_open(self) -> None:
         if self._stopping:
@@ -145,7 +156,9 @@ class Writer:
         with self._ready:
             self._stopping = True
             self._ready.notify_all()
-        self._thread.join()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
         self.upkeep.background.stop()
         while self._queue:  # what the background had to say last
             work = self._queue.popleft()
@@ -174,14 +187,18 @@ class Writer:
             self._ready.notify_all()
 
     def _taken(self) -> list[_Work] | None:
-        """All that waits, perhaps nothing if time has come to look after the folder; None: stop."""
+        """All that waits, perhaps nothing if time has come to look after the folder; None: end."""
         with self._ready:
+            in_vain = False
             while not self._queue and not self._stopping:
                 wait = None if self.broken else self.upkeep.seconds_left()
                 if wait == 0.0:
                     return []
-                self._ready.wait(wait)
+                if wait is None and in_vain:
+                    break
+                in_vain = not self._ready.wait(_REST if wait is None else wait)
             if not self._queue:
+                self._thread = None
                 return None
             taken = list(self._queue)
             self._queue.clear()

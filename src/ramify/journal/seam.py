@@ -12,6 +12,7 @@ from ramify.journal._folder import (
     ROUTER,
     FolderLock,
     folder_path,
+    owner_of,
     require_shards,
     sync_folder,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "folder_path",
     "moment_of",
     "open_here",
+    "owner_of",
     "plain_name",
     "plain_node",
     "remove",

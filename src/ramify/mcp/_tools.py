@@ -139,12 +139,12 @@ class Taxonomy:
         Answers of `topics` have the version. Ask for version 0 to learn the present one. A changed
         topic, of so many as `level` says, has other points than any of then.
         """
-        told = self._tree.changes(since=whole_number("version", version, least=0))
+        told = self._tree.past.changes(since=whole_number("version", version, least=0))
         came, gone = np.asarray(told.inserted), np.asarray(told.forgotten)
         still, changed = self._still(), []
         if len(came) or len(gone):
             k = min(whole_number("level", level), len(still))
-            found = self._tree.dirty(version, n_clusters=k)
+            found = self._tree.past.dirty(version, n_clusters=k)
             changed = [one for one in np.asarray(found[1]).tolist() if _is_there(still, one)]
         known, names = self._points(came[-_FEW:].tolist()), self._names()
         return {
@@ -161,10 +161,7 @@ class Taxonomy:
         An empty text takes the name away.
         """
         place = _place(self._still(), node)
-        if hasattr(self._tree, "rename"):
-            self._tree.rename(node, text)
-        else:
-            self._tree.edit("rename", node=node, text=text)
+        self._tree.edit.rename(node, text)
         return {**_facts(self._still(), place, {}), "name": text or None}
 
     # --- how they find it -------------------------------------------------------------------------
@@ -183,10 +180,8 @@ class Taxonomy:
         return list(self._tree.keywords(6, stop_words="english", **cut))
 
     def _names(self) -> dict[int, str]:
-        told = self._tree.edits()
-        if isinstance(told, dict):  # of a server
-            return {int(one["node"]): str(one["text"]) for one in told["names"]}
-        return {int(node): str(text) for node, text in told.names.items()}
+        names: dict[int, str] = self._tree.edit.list().names
+        return names
 
     def _points(self, numbers: list[int]) -> dict[int, dict[str, Any]]:
         """Points as they are shown, by number; those that have left meanwhile by number only."""

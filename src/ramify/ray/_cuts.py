@@ -259,19 +259,6 @@ class ShardCuts(Handle):
         """
         return self._path(point)[1]
 
-    def depth(self, point: int | str) -> int:
-        """Number of merges above a point.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [5.0]]).depth(0)
-        2
-        """
-        return len(self._path(point)[1])
-
     def lca(self, i: int | str, j: int | str) -> int:
         """Node id of the lowest common ancestor of two points.
 

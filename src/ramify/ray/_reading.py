@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from ramify import lean
 from ramify.checks import whole_number
-from ramify.errors import HistoryError
-from ramify.estimators import OHAC, Changes
-from ramify.estimators.seam import CUT, Cut, DirtyClusters, check_history
+from ramify.estimators import OHAC
+from ramify.estimators.seam import CUT, Cut, check_history
 from ramify.hierarchy import Hierarchy, Levels, StopWords
 from ramify.ids import Id, IdArray, as_array
 from ramify.journal import Hit
@@ -23,7 +22,7 @@ from ramify.metric import METRICS
 from ramify.points import Rows
 from ramify.ray._cuts import ShardCuts
 from ramify.ray._figures import metrics
-from ramify.ray._tables import PointChanges
+from ramify.ray._following import ShardPast
 from ramify.ray._top import Top
 from ramify.wording import LiveKeywords
 
@@ -227,99 +226,20 @@ class ShardReader(ShardCuts):
         """
         return int(self._ask("version", check_history(self.history)))
 
-    def changes(self, since: int) -> Changes:
-        """What became of the tree since a version: points, nodes, and how to replay it.
-
-        As :meth:`ramify.OHAC.changes`, and replayed on the ``hierarchy()`` of then it gives
-        that of now. Ids of nodes below the top tree are their shard's own: those of a part
-        that moved to another shard are new, though its points are the same. A node of the top
-        tree is named by the earliest point of the later one of its two sides, and has that
-        name as long as it is there.
-
-        Parameters
-        ----------
-        since : int
-            What ``version`` once said; one of the last ``history`` that were read. 0, before
-            the first point, is always known. Versions from before a shard or the router was
-            started anew are not.
-
-        Returns
-        -------
-        Changes
-
-        Raises
-        ------
-        HistoryError
-            If that version is not remembered.
+    @property
+    def past(self) -> ShardPast:
+        """What became of the tree, as :class:`ramify.OHAC` says it.
 
         Examples
         --------
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
         >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local", history=9) as model:
-        ...     old = model.partial_fit([[0.0], [1.0], [9.0]]).hierarchy()
-        ...     night = model.version
-        ...     found = model.partial_fit([[8.0]]).changes(since=night)
-        ...     found.apply(old) == model.hierarchy()
-        True
-        >>> found
-        <Changes from version 1 to 2: 1 inserted, 0 forgotten; 1 born, 0 retired, 1 grown, 0 shrunk>
+        ...     night = model.partial_fit([[0.0], [1.0], [9.0]]).version
+        ...     model.partial_fit([[8.0]]).past.changes(since=night).inserted
+        array([3])
         """
-        wanted = whole_number("since", since, least=0)
-        found: Changes = self._ask("changes", wanted, self._remembered())
-        return found
-
-    def dirty(
-        self,
-        since: int,
-        *,
-        n_clusters: int | None = None,
-        height: float | None = None,
-        max_size: int | None = None,
-        min_size: int | None = None,
-    ) -> DirtyClusters:
-        """The clusters of a cut whose points are not those of any cluster of it then. O(n).
-
-        As :meth:`ramify.OHAC.dirty`, by a version as :meth:`changes` takes it.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> rows = [[0.0], [1.0], [9.0], [8.0], [30.0]]
-        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local", history=9) as model:
-        ...     night = model.partial_fit(rows).version
-        ...     model.partial_fit([[8.5]]).dirty(night, n_clusters=3).labels
-        array([1])
-        """
-        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
-        wanted = whole_number("since", since, least=0)
-        found: DirtyClusters = self._ask("dirty", wanted, cut, self._remembered())
-        return found
-
-    def _remembered(self) -> int:
-        """How many versions can be asked about."""
-        keep = check_history(self.history)
-        if keep == 0:
-            raise HistoryError(
-                "this ShardedOHAC remembers no versions; set history= to how many it should, or "
-                "ask for point_changes"
-            )
-        return keep
-
-    def point_changes(self, since: int) -> PointChanges:
-        """Which points came and went since a version; of the last 10,000, whatever has died since.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from ramify.ray import ShardedOHAC
-        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0]]).point_changes(0).inserted
-        array([0, 1])
-        """
-        found: PointChanges = self._ask("point_changes", whole_number("since", since, least=0))
-        return found
+        return ShardPast(self)
 
     def statistics(self) -> dict[str, Any]:
         """What can be measured: sizes, rates, seconds and memory of the router and every shard.

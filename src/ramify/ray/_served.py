@@ -29,7 +29,7 @@ from ramify.tree import READS, Receipt
 
 
 class ShardStream:
-    """The points of a sharded tree, as :class:`ramify.tree.PointStream` has them."""
+    """The points of a sharded tree, as :class:`ramify.estimators.stream.PointStream` has them."""
 
     quick = False  #: no call is a matter of microseconds
     n_touched = 0
@@ -214,8 +214,9 @@ class ServedTree:
         """A sharded tree has no such verbs: its top is merged anew as it is."""
         raise TypeError(f"a sharded tree cannot {verb}")
 
-    def edits(self) -> Any:
-        """What people have said about it: nothing, they cannot."""
+    @property
+    def edit(self) -> Any:
+        """What people say about it: nothing, they cannot."""
         raise TypeError("a sharded tree cannot be edited")
 
     def _submit(self, work: Callable[[], Receipt], rows: int) -> Future[Receipt]:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from ramify import saving
 from ramify.estimators import OHAC
+from ramify.estimators.seam import Sharing
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id
 from ramify.journal import DurableTree, FolderInUseError
@@ -164,9 +165,9 @@ class Shard(Holding):
         """A part of the tree that can go: its points, itself, payloads; None if it has gone."""
         if op <= self.done:
             return None
-        numbers = self.model._part_to_go()
+        numbers = Sharing(self.model).part_to_go()
         payloads = self._tree.payloads(numbers.tolist())
-        return numbers, self.model._part(numbers)._to_saved(), payloads
+        return numbers, Sharing(self.model).part(numbers)._to_saved(), payloads
 
     def adopt(self, op: int, part: Saved, payloads: Mapping[int, Any] = NO_PAYLOADS) -> State:
         """Begin with a part of another shard's tree; nothing, if it has begun already.

@@ -42,7 +42,7 @@ class PointChanges(NamedTuple):
     >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
     ...     before = model.partial_fit([[0.0], [1.0]]).version
     ...     _ = model.partial_fit([[5.0]]).forget(0)
-    ...     model.point_changes(before)
+    ...     model.past.point_changes(before)
     PointChanges(since=1, version=3, inserted=array([2]), forgotten=array([0]))
     """
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ramify.estimators.stream import PointStream
 from ramify.journal import DurableTree
 from ramify.serve._lists import Listed
-from ramify.serve._trees import Served
+from ramify.serve._served import Served
 from ramify.serve._view import Block, Still, blocks, heads, node_facts
-from ramify.tree import PointStream, of_one_version
+from ramify.tree import of_one_version
 
 FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
 
@@ -21,22 +22,6 @@ _LONGEST_TITLE = 160
 
 #: Nodes and points that a brief account of changes names.
 _MOST_TOLD = 2000
-
-
-def facts(served: Served) -> dict[str, Any]:
-    """What is known of a tree without looking at its points."""
-    tree, stream = served.tree, served.tree.stream
-    return {
-        "name": served.name,
-        **served.about,
-        "dimension": served.dimension,
-        "points": stream.n_points,
-        "leaves": len(tree),
-        "version": served.versions[-1],
-        "oldest_version": served.versions[0],
-        "ids": stream.id_kind,
-        "journal": tree.statistics(),
-    }
 
 
 def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Listed:

@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from ramify.hierarchy import Polished
 from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _writing
+from ramify.serve._awake import Awake
 from ramify.serve._bodies import JSON, read_json
 from ramify.serve._docs import docs_page
 from ramify.serve._door import VERSION, Door
@@ -24,6 +25,7 @@ from ramify.serve._figures import metrics
 from ramify.serve._lists import Listed
 from ramify.serve._mistakes import PROBLEMS, add_mistakes
 from ramify.serve._quick import Quick
+from ramify.serve._served import Served
 from ramify.serve._settings import Settings
 from ramify.serve._shapes import (
     BIGGEST,
@@ -41,7 +43,7 @@ from ramify.serve._shapes import (
     Sure,
     Version,
 )
-from ramify.serve._trees import Served, Trees
+from ramify.serve._trees import Trees
 
 
 def make_app(settings: Settings) -> Any:
@@ -85,15 +87,14 @@ def make_app(settings: Settings) -> Any:
             allow_methods=["GET", "POST", "PUT", "DELETE"],
             allow_headers=["authorization", "content-type", "idempotency-key"],
         )
-    door = Door(Quick(app, trees, settings), settings)
+    door = Door(Awake(Quick(app, trees, settings), trees), settings)
     _add_health(app, trees, door)
     door.app = app  # type: ignore[attr-defined]  # for tests and tools that read the description
     return door
 
 
 def _found(trees: Trees, name: str) -> Served:
-    if not trees.ready.is_set():
-        raise HTTPException(503, "trees are still being opened", {"Retry-After": "1"})
+    _lifecycle.require_known(trees)
     return trees.get(name)
 
 
@@ -117,20 +118,20 @@ def _add_trees(api: APIRouter, trees: Trees, settings: Settings) -> None:
     @api.get("/trees", summary="All trees")
     def list_trees() -> dict[str, Any]:
         return {
-            "trees": [_answers.facts(served) for served in trees.all()],
+            "trees": trees.facts(),
             "failed": trees.failed(),
+            "states": trees.states(),
         }
 
     @api.put("/trees/{name}", summary="Begin a tree", status_code=201, responses={200: {}})
     def create(name: Name, asked: NewTree) -> Response:
-        if not trees.ready.is_set():
-            raise HTTPException(503, "trees are still being opened", {"Retry-After": "1"})
+        _lifecycle.require_known(trees)
         served, new = trees.create(name, asked.model_dump())
-        return JSONResponse(_answers.facts(served), 201 if new else 200)
+        return JSONResponse(served.facts(), 201 if new else 200)
 
     @api.get("/trees/{name}", summary="A tree's figures")
     def show(name: Name) -> dict[str, Any]:
-        return _answers.facts(_found(trees, name))
+        return _found(trees, name).facts()
 
     @api.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
     async def compact(name: Name) -> dict[str, Any]:
@@ -352,9 +353,11 @@ def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
         ] = None,
     ) -> Response:
         """How many trees failed; which, and why, is in /v1/trees, which needs a token."""
-        missing = len(trees.failed())
+        states = trees.states()
+        missing = states["failed"] + states["in_use"]
         ready = trees.ready.is_set() and (missing == 0 or failed == "ok")
         told = {"ready": ready, "waiting": trees.waiting, "failed": missing}
+        told["in_use"] = states["in_use"]  # of those that failed
         return JSONResponse(told, 200 if ready else 503)
 
     @app.get("/metrics", summary="For Prometheus", response_class=PlainTextResponse)

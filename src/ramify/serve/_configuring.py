@@ -28,7 +28,7 @@ KINDS: dict[str, str] = {
 } | dict.fromkeys(_TOKENS, "str | None")
 
 #: Numbers that may be 0, which is no limit, or any.
-_MAY_BE_ZERO = ("port", "rate", "history")
+_MAY_BE_ZERO = ("port", "rate", "history", "rest_after", "memory_bytes")
 
 
 def settings_from(

@@ -23,6 +23,7 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from ramify.serve._handles import shared_out
 from ramify.serve._settings import Settings
 
 #: Bytes of a request's first line and headers together. h11 has such a limit, httptools has none.
@@ -32,9 +33,6 @@ _WATCHED = hasattr(AutoHTTPProtocol, "on_headers_complete")
 #: That a reader has to go on reading when the server ends.
 _LAST_SECONDS = 1.0
 
-#: Open files that are left to trees.
-_KEPT_HANDLES = 64
-
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
     b"content-length: 33\r\nretry-after: 1\r\nconnection: close\r\n\r\n"
@@ -42,20 +40,11 @@ _FULL = (
 )
 
 
-def _handles() -> int:
-    """How many files this process may have open."""
-    try:
-        import resource
-    except ImportError:  # on Windows, where sockets are none
-        return 1 << 30
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-
-
 class Connections:
     """All connections of one server."""
 
     def __init__(self, settings: Settings) -> None:
-        self.most = max(min(settings.connections, _handles() - _KEPT_HANDLES), 8)
+        self.most = shared_out(settings)[0]
         self.header_seconds, self.stall_seconds = settings.header_seconds, settings.stall_seconds
         self._strangers: dict[str, dict[Line, None]] = {}  #: by host, those who came first before
         self._known: dict[Line, None] = {}  #: who has rested longest comes first

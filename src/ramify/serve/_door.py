@@ -102,7 +102,7 @@ class Door:
         try:
             refusal = self._refusal(scope)
             if refusal is not None:
-                await _say(sending, *refusal)
+                await say(sending, *refusal)
             else:
                 if line is not None and scope["path"] not in OPEN:
                     line.let_in()
@@ -212,7 +212,8 @@ def _bearer(headers: dict[bytes, bytes]) -> str | None:
     return token.strip() if kind.lower() == "bearer" else None
 
 
-async def _say(send: Send, status: int, error: str, headers: dict[str, str]) -> None:
+async def say(send: Send, status: int, error: str, headers: dict[str, str]) -> None:
+    """Answer that something is wrong."""
     body = json.dumps({"error": error}).encode()
     lines = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     lines += [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ramify.journal.seam import plain_name, plain_node
-from ramify.serve._trees import Served
+from ramify.serve._served import Served
 
 _BIGGEST = 2**53  # beyond, JSON's readers differ
 
@@ -56,7 +56,7 @@ class Edit(BaseModel):
 
 def told(served: Served) -> dict[str, Any]:
     """All that people have said about a tree."""
-    found = served.tree.edits()
+    found = served.tree.edit.list()
     return {
         "names": [{"node": node, "text": text} for node, text in found.names.items()],
         "lost_names": [{"node": node, "text": text} for node, text in found.lost_names.items()],

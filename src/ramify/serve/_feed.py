@@ -28,7 +28,7 @@ from starlette.responses import Response
 from ramify.errors import HistoryError
 from ramify.serve import _answers
 from ramify.serve._door import LOG
-from ramify.serve._trees import Served
+from ramify.serve._served import Served
 
 #: What waits for a follower, at most, before it is dropped.
 _MOST_FRAMES, _MOST_BYTES = 256, 8 << 20
@@ -59,7 +59,7 @@ def changes(served: Served, since: int, brief: bool = False) -> dict[str, Any]:
             raise TooOldError(since, served.versions[0], newest)
         return {"since": since, "version": newest, "changed": False}
     try:
-        found = tree.changes(since)
+        found = tree.past.changes(since)
     except HistoryError:
         raise TooOldError(since, served.versions[0], newest) from None
     return {**_answers.changes(found, brief), "changed": True}

@@ -12,7 +12,8 @@ from ramify.journal import DurableTree
 from ramify.journal.seam import sizes_of
 from ramify.memory import resident
 from ramify.ray._figures import of_shards
-from ramify.serve._trees import Served, Trees
+from ramify.serve._served import Served
+from ramify.serve._trees import Trees
 
 #: Name, kind, what it is, and where it is in a tree's statistics.
 _OF_TREES = (
@@ -52,6 +53,8 @@ def metrics(trees: Trees, door: Any) -> str:
             lines += of_shards(served.tree.shard_statistics(), served.name)
     lines += _head("ramify_trees_to_open", "gauge", "trees that are still being replayed")
     lines.append(f"ramify_trees_to_open {trees.waiting}")
+    lines += _head("ramify_trees", "gauge", "trees by state")
+    lines += [f'ramify_trees{{state="{one}"}} {n}' for one, n in trees.states().items()]
     lines += _head("ramify_tree_failed", "gauge", "1 for a tree that is out of order or in use")
     lines += [f'ramify_tree_failed{{tree="{name}"}} 1' for name in sorted(trees.failed())]
     lines += _head("ramify_connections", "gauge", "open connections")

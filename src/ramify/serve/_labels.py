@@ -13,9 +13,9 @@ from starlette.concurrency import run_in_threadpool
 
 from ramify.serve import _answers, _writing
 from ramify.serve._bodies import read_json
+from ramify.serve._served import Served
 from ramify.serve._settings import Settings
 from ramify.serve._shapes import VECTORS, Cut, Earlier, MinSize, SomePoints, Version
-from ramify.serve._trees import Served
 
 Level = Annotated[int, Field(ge=1, le=10_000)]
 
@@ -119,7 +119,7 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
 
     @api.get("/trees/{name}/dirty", summary="Clusters that are not what they were at a version")
     def dirty(name: str, since: Version, cut: Cut) -> dict[str, Any]:
-        found = begun(name).dirty(since, **cut)
+        found = begun(name).past.dirty(since, **cut)
         return {
             "labels": np.asarray(found.labels).tolist(),
             "nodes": np.asarray(found.node_ids).tolist(),

@@ -12,10 +12,11 @@ from starlette.concurrency import run_in_threadpool
 
 from ramify.journal import DurableTree
 from ramify.journal.seam import moment_of
-from ramify.serve import _answers, _writing
+from ramify.serve import _writing
+from ramify.serve._served import Served
 from ramify.serve._settings import Settings
 from ramify.serve._shapes import Name
-from ramify.serve._trees import Served, Trees
+from ramify.serve._trees import Trees
 
 TAR = "application/x-tar"
 _BODY = {
@@ -37,7 +38,7 @@ def add(api: APIRouter, trees: Trees, find: Callable[[str], Served], settings: S
 
     @api.delete("/trees/{name}", summary="Delete a tree and its folder")
     async def delete(name: Name) -> dict[str, Any]:
-        _require_ready(trees)
+        require_known(trees)
         return {"deleted": name, "points": await run_in_threadpool(trees.delete, name)}
 
     @api.post("/trees/{name}/snapshot", summary="Write a snapshot now")
@@ -73,15 +74,16 @@ def add(api: APIRouter, trees: Trees, find: Callable[[str], Served], settings: S
     )
     async def restore(request: Request, name: Name) -> Response:
         """The tree is there when all of the file was read and its journal was replayed."""
-        _require_ready(trees)
+        require_known(trees)
         async with _writing.body_file(request, settings) as path:
             served = await run_in_threadpool(trees.restore, name, path)
-        return JSONResponse(await run_in_threadpool(_answers.facts, served), 201)
+        return JSONResponse(await run_in_threadpool(served.facts), 201)
 
 
-def _require_ready(trees: Trees) -> None:
-    if not trees.ready.is_set():
-        raise HTTPException(503, "trees are still being opened", {"Retry-After": "1"})
+def require_known(trees: Trees) -> None:
+    """Refuse calls until it is known which trees there are: a moment."""
+    if not trees.known.is_set():
+        raise HTTPException(503, "the server is about to look for trees", {"Retry-After": "1"})
 
 
 def _whole(served: Served, what: str) -> DurableTree:

@@ -17,7 +17,8 @@ from ramify.serve import _feed, _writing
 from ramify.serve._bodies import BodyError
 from ramify.serve._door import TooLargeError
 from ramify.serve._lists import ForgottenListError
-from ramify.serve._trees import NoSuchTreeError, TreeFailedError
+from ramify.serve._served import NoSuchTreeError, TreeFailedError
+from ramify.serve._trees import TooManyOpenError
 
 
 class Problem(BaseModel):
@@ -89,6 +90,7 @@ def add_mistakes(app: FastAPI) -> None:
 
     for kind, handle in (
         (TreeFailedError, answer(503)),
+        (TooManyOpenError, answer(503, retry_after="1")),
         (ForgottenListError, answer(410)),
         (BusyError, answer(429, retry_after="1")),
         (NotWrittenError, answer(507)),

@@ -59,7 +59,7 @@ class Quick:
         body = message.get("body", b"")
         if message["type"] != "http.request" or message.get("more_body"):
             return None
-        if len(body) > _SMALL_BODY or not self._trees.ready.is_set():
+        if len(body) > _SMALL_BODY or not self._trees.known.is_set():
             return None
         try:
             tree = self._trees.get(name).tree

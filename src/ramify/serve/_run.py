@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,13 +20,12 @@ from ramify.journal.seam import folder_path
 from ramify.serve._app import make_app
 from ramify.serve._connections import Line
 from ramify.serve._door import LOG
+from ramify.serve._handles import allow_many, say_if_few
 from ramify.serve._settings import Settings
 
 #: How long a thread may keep the others from Python. The loop that answers should not wait for
 #: the writer as long as Python has it by default, five milliseconds.
 _TURN_SECONDS = 0.0005
-
-_MANY_FILES = 65_536
 
 
 class Server(uvicorn.Server):
@@ -95,28 +94,19 @@ def run(settings: Settings, *, announce: Any = None) -> None:
     ...
     ValueError: host 0.0.0.0 can be reached from other machines, and there is no token: ...
     """
-    _allow_many_files()
+    allow_many()
     server = configure(settings)
     if not LOG.handlers:  # without `log`, too: then only of what concerns a whole tree
         LOG.addHandler(logging.StreamHandler(sys.stderr))
         LOG.setLevel(logging.INFO)
         LOG.propagate = False
+    say_if_few(settings, LOG)
     sys.setswitchinterval(_TURN_SECONDS)
     with listening(settings) as bound:
         if announce is not None:
             announce(address_of(bound))
         with _ended_by_signals():
             server.run(sockets=[bound])
-
-
-def _allow_many_files() -> None:
-    """Connections and trees are files to the system, and what it allows at first is few."""
-    with suppress(ImportError, OSError, ValueError):  # not on every system
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = _MANY_FILES if hard == resource.RLIM_INFINITY else min(hard, _MANY_FILES)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
 
 
 @contextmanager

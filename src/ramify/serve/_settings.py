@@ -57,6 +57,9 @@ class Settings:
     shards: int = 4  #: that such a tree begins with
     trusted_proxies: tuple[str, ...] = ()  #: addresses whose X-Forwarded-For is believed
     connections: int = 1000  #: at once; strangers make room for others
+    open_trees: int = 128  #: at once; others rest, and are opened when they are asked for
+    rest_after: float = 600.0  #: seconds until a tree that nobody uses rests; 0: never
+    memory_bytes: int = 0  #: of the process, beyond which unused trees rest; 0: no limit
     log: bool = True
 
     def check(self) -> Settings:

@@ -1,196 +1,284 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_trees.py: the trees of a server, each in a folder of its own below one folder."""
+"""_trees.py: the trees of a server, each in a folder of its own below one folder.
+
+Each of them is open, resting (``_resting.py``) or failed. Where there are no more than may be open,
+all are opened when the server begins; of many, only those that were left in a hurry, and the others
+when they are asked for. One thread at a time opens, closes or removes the tree of a folder.
+"""
 
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
-from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ramify.checks import whole_number
-from ramify.journal import DurableTree, FolderInUseError, JournalError
-from ramify.journal import open as open_tree
+from ramify.journal import DiskError, FolderInUseError, JournalError
 from ramify.journal import restore as restore_tree
 from ramify.journal.seam import (
     ABOUT,
-    DATABASE,
-    ROUTER,
     FolderLock,
     clear_drafts,
     clear_removed,
+    owner_of,
     remove_files,
 )
+from ramify.memory import resident
 from ramify.serve._arrow import ArrowReaders
+from ramify.serve._creating import model_of
 from ramify.serve._door import LOG
+from ramify.serve._handles import shared_out
 from ramify.serve._lists import Lists
-from ramify.serve._settings import NAME, Settings, check_name
-from ramify.serve._view import View
-from ramify.spans import read_span
+from ramify.serve._resting import (
+    Resting,
+    Uses,
+    as_it_closes,
+    looked_at,
+    needs_replay,
+    nothing_known,
+)
+from ramify.serve._served import (
+    NoSuchTreeError,
+    Served,
+    TreeFailedError,
+    is_tree,
+    open_served,
+    require_engine,
+)
+from ramify.serve._settings import Settings, check_name
 from ramify.writing import write_whole
 
-if TYPE_CHECKING:
-    from ramify.serve._feed import Feed
-
-#: Between two looks at trees that others had open.
+#: Between two looks at trees that others had open, or that nobody uses.
 _AGAIN_SECONDS = 2.0
 
-#: What a tree can be created with, beside its algorithm and dimension.
-OPTIONS = (
-    *("metric", "linkage", "zero_rows", "n_neighbors", "n_clusters", "distance_threshold"),
-    *("min_size", "window", "max_age", "duplicates", "max_leaves", "history"),
-)
+#: Between two looks into folders, so that requests come first.
+_LOOK_SECONDS = 0.01
+
+#: Failures that may end by themselves.
+_PASSING = (FolderInUseError, DiskError, MemoryError, OSError)
 
 
-#: What a tree in shards can be created with.
-_BESIDE = frozenset(("algorithm", "dimension"))
-_OF_SHARDED = _BESIDE | {
-    *("metric", "linkage", "n_neighbors", "n_clusters", "distance_threshold", "min_size"),
-    "history",
-}
-
-
-class NoSuchTreeError(LookupError):
-    """There is no tree of that name."""
-
-
-class TreeFailedError(Exception):
-    """A tree that is there, and cannot be used: damaged, in use elsewhere, or of another kind."""
-
-
-class Served:
-    """A tree, and what the server knows of it beside."""
-
-    def __init__(self, name: str, tree: DurableTree, about: dict[str, Any], history: int) -> None:
-        self.name, self.tree, self.about = name, tree, about
-        self.view = View(tree)
-        self.versions: deque[int] = deque(maxlen=history + 1)  #: that can be asked about
-        self.feed: Feed | None = None  #: those who follow it, once there is one
-        self.versions.append(tree.between(lambda: tree.version))
-        tree.listen(self._told)
-        if hasattr(tree, "listen_to_upkeep"):
-            tree.listen_to_upkeep(self._note)
-
-    @property
-    def dimension(self) -> int | None:
-        """Width of the rows, if it is settled."""
-        width = self.tree.stream.width
-        return self.about.get("dimension") if width is None else width
-
-    @property
-    def broken(self) -> str | None:
-        """What has ended its writer, if something has."""
-        found = getattr(getattr(self.tree, "_writer", None), "broken", None)
-        return None if found is None else f"written down, and not taken: {found!r}"
-
-    def _note(self, facts: dict[str, Any]) -> None:
-        level = logging.ERROR if "failed" in facts else logging.INFO
-        LOG.log(level, json.dumps({"tree": self.name, **facts}))
-
-    def _told(self, version: int) -> None:
-        if not self.versions or version > self.versions[-1]:
-            self.versions.append(version)
-        if self.feed is not None:
-            self.feed.wake()
+class TooManyOpenError(Exception):
+    """All trees that may be open are in use."""
 
 
 class Trees:
-    """All trees below a folder. They are opened in the background, one after the other."""
+    """All trees below a folder."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._folder = settings.folder
         self._folder.mkdir(parents=True, exist_ok=True)
         self._trees: dict[str, Served] = {}
-        self.readers = ArrowReaders(settings)
-        self._lock = threading.Lock()
-        self.lists = Lists()
+        self._resting: dict[str, Resting] = {}
         self._failures: dict[str, str] = {}
-        self._in_use: set[str] = set()  #: of the failures, those that may end by themselves
-        self.ready = threading.Event()
+        self._passing: set[str] = set()  #: of the failures, those that may end by themselves
+        self._in_use: set[str] = set()  #: of these, those that another program has open
+        self.uses = Uses()
+        self.readers = ArrowReaders(settings)
+        self.lists = Lists()
+        self._turns: dict[str, threading.RLock] = {}
+        self._opening = 0  # trees that are about to be open
+        self.most_open = 1 << 30 if settings.ray is not None else shared_out(settings)[1]
+        self.known = threading.Event()  #: the names of all trees are
+        self.ready = threading.Event()  #: all that are to be opened at once are open
         self.ending = threading.Event()
         self.waiting = 0  #: trees that are still to be opened
 
+    # --- the beginning, and in the background ------------------------------------------------
+
     def open_all(self) -> None:
-        """Open what is there; then, until the server ends, what others have let go."""
+        """Open what is to be open at once; then, until the server ends, look after them all."""
         clear_drafts(self._folder)
         clear_removed(self._folder)
-        found = [path for path in sorted(self._folder.iterdir()) if _is_tree(path)]
-        self.waiting = len(found)
-        for path in found:
-            self._try(path)
+        found = [path for path in sorted(self._folder.iterdir()) if is_tree(path)]
+        self._resting = {path.name: Resting() for path in found}
+        self.known.set()
+        few = len(found) <= self.most_open
+        first = [path for path in found if few or self._is_urgent(path)]
+        self.waiting = len(first)
+        for path in first:
+            self._open_if_it_rests(path.name)
             self.waiting -= 1
         self.ready.set()
+        for path in found:
+            if self.ending.is_set():
+                return
+            self._look(path)
         while not self.ending.wait(_AGAIN_SECONDS):
-            for name in sorted(self._in_use):
-                with self._lock:
+            for name in sorted(self._passing):
+                with self._turn(name):
                     self._try(self._folder / name)
+            self._tidy()
+
+    def _is_urgent(self, path: Path) -> bool:
+        """Whether a tree is to be opened before the server is ready: it, or it alone, can tell
+        whether it is sound.
+        """
+        try:
+            require_engine(path, self._settings)
+        except JournalError:
+            return True
+        return needs_replay(path) or owner_of(path) is not None
+
+    def _open_if_it_rests(self, name: str) -> None:
+        try:
+            self.wake(name)
+        except TooManyOpenError:  # it is asked for later
+            return
+
+    def _look(self, path: Path) -> None:
+        """Look into the folder of a tree that rests; one that cannot be read has failed."""
+        name = path.name
+        if name not in self._resting or self._resting[name].facts is not None:
+            return
+        with self._turn(name):
+            if name not in self._resting:
+                return
+            try:
+                self._resting[name] = looked_at(path, self._settings)
+            except Exception:  # what it is, and how to go on, opening has the words for
+                self._open_if_it_rests(name)
+        self.ending.wait(_LOOK_SECONDS)
+
+    def _tidy(self) -> None:
+        """Let go what nobody uses, and see to what is to be erased."""
+        now, settings = time.monotonic(), self._settings
+        unused = self.uses.longest_unused(list(self._trees)) if settings.ray is None else []
+        idle = settings.rest_after
+        for last, name in unused:
+            if idle and now - last > idle:
+                self._rest(name)
+        if settings.memory_bytes and resident() > settings.memory_bytes:
+            for _, name in unused[: max(len(unused) // 8, 1)]:
+                self._rest(name)
+        due = [name for name, one in list(self._resting.items()) if one.due is not None]
+        for name in due:
+            one = self._resting.get(name)
+            if one is not None and one.due is not None and one.due <= time.time():
+                self._open_if_it_rests(name)
+
+    # --- open, resting, failed -----------------------------------------------------------------
+
+    @contextmanager
+    def _turn(self, name: str) -> Iterator[None]:
+        with self._turns.setdefault(name, threading.RLock()):
+            yield
+
+    def rests(self, name: str) -> bool:
+        """Whether there is a tree of this name that is not open and has not failed."""
+        return name in self._resting
+
+    def wake(self, name: str) -> None:
+        """Open a tree that rests; TooManyOpenError if there is no room. What fails is noted."""
+        with self._turn(name):
+            if name in self._resting:
+                with self._room():
+                    self._try(self._folder / name)
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        """Room for one more that is open: another one rests for it."""
+        skipped: set[str] = set()
+        while True:
+            with self.uses.lock:
+                if len(self._trees) + self._opening < self.most_open:
+                    self._opening += 1
+                    break
+                unused = self.uses.longest_unused([n for n in self._trees if n not in skipped])
+            if not unused:
+                raise TooManyOpenError(
+                    f"{self.most_open:,} trees are open, which is the limit, and all are in use; "
+                    f"open_trees of the settings, and the open files that the system allows, set it"
+                )
+            if not self._rest(unused[0][1]):
+                skipped.add(unused[0][1])
+        try:
+            yield
+        finally:
+            with self.uses.lock:
+                self._opening -= 1
+
+    def _rest(self, name: str) -> bool:
+        """Close a tree that nobody uses; False if somebody does."""
+        turn = self._turns.setdefault(name, threading.RLock())
+        if not turn.acquire(blocking=False):
+            return False
+        try:
+            with self.uses.lock:
+                served = self._trees.get(name)
+                if served is None or self.uses.in_use(name):
+                    return False
+                self._resting[name] = Resting()
+                del self._trees[name]
+            self.lists.forget(name)
+            self._resting[name] = as_it_closes(served, self._settings)
+            self._close_one(served, "resting")
+            return True
+        finally:
+            turn.release()
 
     def _try(self, path: Path) -> None:
         """Open one; if that fails, say so, and let the others be."""
         name, begin = path.name, time.monotonic()
         try:
-            served = self._open(path, None, {})
+            served = open_served(path, self._settings, None, {})
         except Exception as error:  # whatever it is, the others must not suffer
             if self._failures.get(name) != str(error):
                 LOG.error(json.dumps({"tree": name, "failed": str(error)}))
             self._failures[name] = str(error)
-            self._in_use -= {name}
-            self._in_use |= {name} if isinstance(error, FolderInUseError) else set()
+            self._sort(name, error)
+            self._resting.pop(name, None)
             return
         seconds = round(time.monotonic() - begin, 3)
         told = {"tree": name, "opened": served.versions[-1], "seconds": seconds}
         if (report := getattr(served.tree, "report", None)) is not None:
             told |= {"replayed": report.replayed, "notes": list(report.notes)}
         LOG.info(json.dumps(told))
+        self.uses.opened(name)
         self._trees[name] = served
+        self._resting.pop(name, None)
+        self._forget_failure(name)
+
+    def _sort(self, name: str, error: Exception) -> None:
+        for some, kind in ((self._passing, _PASSING), (self._in_use, FolderInUseError)):
+            some.discard(name)
+            if isinstance(error, kind):
+                some.add(name)
+
+    def _forget_failure(self, name: str) -> None:
         self._failures.pop(name, None)
+        self._passing.discard(name)
         self._in_use.discard(name)
+
+    # --- what is asked ---------------------------------------------------------------------------
 
     def failed(self) -> dict[str, str]:
         """Trees that are there and cannot be used, and why."""
         broken = {one.name: one.broken for one in self.all() if one.broken is not None}
         return self._failures | broken
 
-    def _open(self, path: Path, model: Any, about: dict[str, Any]) -> Served:
-        in_shards = (path / ROUTER).exists()
-        if in_shards and self._settings.ray is None:
-            raise JournalError("this tree is in shards: serve it with --ray")
-        if (path / DATABASE).exists() and self._settings.ray is not None:
-            raise JournalError("this tree is not in shards: serve it without --ray")
-        if (path / ABOUT).exists():
-            about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
-        if self._settings.ray is not None:
-            history = about.get("history", self._settings.history)
-            return Served(path.name, self._open_shards(path, about, history), about, history)
-        settings = self._settings
-        tree = open_tree(
-            path, model, queue_rows=settings.queue_rows, erase_within=settings.erase_within
-        )
-        return Served(path.name, tree, about, getattr(tree.model, "history", 0))
+    def states(self) -> dict[str, int]:
+        """How many trees are in which state; ``in_use`` by another program."""
+        failed, used = len(self.failed()), len(self._in_use)
+        broken = sum(one.broken is not None for one in self.all())
+        open_ = len(self._trees) - broken
+        return {
+            "open": open_,
+            "resting": len(self._resting),
+            "in_use": used,
+            "failed": failed - used,
+        }
 
-    def _open_shards(self, path: Path, about: dict[str, Any], history: int) -> Any:
-        """A tree in shards on Ray, with the options that it was begun with."""
-        from ramify.ray._head import read_only_facts
-        from ramify.ray._served import ServedTree
-
-        if about.get("algorithm") != "ohac" or not about.keys() <= _OF_SHARDED:
-            raise ValueError(
-                f"a tree in shards is of ohac, with no options but {', '.join(sorted(_OF_SHARDED))}"
-            )
-        options = {name: about[name] for name in _OF_SHARDED - _BESIDE if name in about}
-        here = self._settings.ray == "local"
-        engine = {"engine": "local"} if here else {"address": self._settings.ray}
-        begun = read_only_facts(path)
-        shards = self._settings.shards if begun is None else begun["plan"]["n_shards"]
-        options |= {**engine, "n_shards": shards, "history": history}
-        return ServedTree(path, options, self._settings.queue_rows)
+    def state_of(self, name: str) -> str:
+        """That of one which cannot be used."""
+        return "in_use" if name in self._in_use else "failed"
 
     def get(self, name: str) -> Served:
-        """The tree of a name."""
+        """The tree of a name, which is open."""
         found = self._trees.get(check_name(name))
         if found is None:
             self._require_sound(name)
@@ -202,26 +290,39 @@ class Trees:
             raise TreeFailedError(f"{name} is there and cannot be used: {self._failures[name]}")
 
     def all(self) -> list[Served]:
-        """All of them, by name."""
-        return [self._trees[name] for name in sorted(self._trees)]
+        """All that are open, by name."""
+        return [one for _, one in sorted(self._trees.items())]
+
+    def facts(self) -> list[dict[str, Any]]:
+        """What is known of all that can be used, by name."""
+        found = {one.name: one.facts() for one in self.all()}
+        for name, one in list(self._resting.items()):
+            found.setdefault(name, one.facts or nothing_known(self._folder / name))
+        return [found[name] for name in sorted(found)]
+
+    # --- trees that come and go ------------------------------------------------------------------
 
     def create(self, name: str, asked: dict[str, Any]) -> tuple[Served, bool]:
         """A tree of this name, and whether it is new; ValueError if it is there and another."""
-        model, about = _model_of(asked, self._settings.history)
-        with self._lock:
-            path = self._folder / check_name(name)
-            if name not in self._trees and _is_tree(path):  # put there since the server began
-                self._try(path)
+        model, about = model_of(asked, self._settings.history)
+        path = self._folder / check_name(name)
+        with self._turn(name):
+            self.wake(name)
+            if name not in self._trees and is_tree(path):  # put there since the server began
+                with self._room():
+                    self._try(path)
             self._require_sound(name)
             if name in self._trees:
                 served = self._trees[name]
                 if served.about != about:
                     raise FileExistsError(f"there is a tree {name!r}, with other options")
                 return served, False
-            path.mkdir(exist_ok=True)
-            write_whole(path / ABOUT, json.dumps(about))  # without a tree it says nothing
-            served = self._open(path, model, about)
-            self._trees[name] = served
+            with self._room():
+                path.mkdir(exist_ok=True)
+                write_whole(path / ABOUT, json.dumps(about))  # without a tree it says nothing
+                served = open_served(path, self._settings, model, about)
+                self.uses.opened(name)
+                self._trees[name] = served
             return served, True
 
     def delete(self, name: str) -> int:
@@ -229,8 +330,9 @@ class Trees:
 
         Calls that wait for it are answered first; nobody can begin a tree of its name meanwhile.
         """
-        with self._lock:
-            path = self._folder / check_name(name)
+        path = self._folder / check_name(name)
+        with self._turn(name):
+            self.wake(name)
             served = self._trees.pop(name, None)
             if served is None:
                 return self._delete_failed(path)
@@ -248,7 +350,7 @@ class Trees:
 
     def _delete_failed(self, path: Path) -> int:
         """Of a tree that cannot be used: unless somebody else does."""
-        if not _is_tree(path):
+        if not is_tree(path):
             raise NoSuchTreeError(f"there is no tree {path.name!r}")
         try:
             lock = FolderLock(path)
@@ -258,21 +360,22 @@ class Trees:
             remove_files(path)
         finally:
             lock.release()
-        self._failures.pop(path.name, None)
+        self._forget_failure(path.name)
         LOG.info(json.dumps({"tree": path.name, "deleted": None}))
         return 0
 
     def restore(self, name: str, file: Path) -> Served:
         """A tree of this name out of a backup."""
         path = self._folder / check_name(name)
-        if name in self._trees or _is_tree(path):
+        if name in self._trees or is_tree(path):
             raise FileExistsError(f"there is a tree {name!r}: delete it, or take another name")
         if self._settings.ray is not None:
             raise ValueError("a tree out of a backup is not in shards: serve it without --ray")
         restore_tree(file, path)  # takes a while, and its name at the very end, if that is free
-        with self._lock:
+        with self._turn(name):
             if name not in self._trees:
-                self._try(path)
+                with self._room():
+                    self._try(path)
             self._require_sound(name)
             return self._trees[name]
 
@@ -286,49 +389,15 @@ class Trees:
         """Finish what waits, take snapshots, and let the folders go."""
         self.readers.close()
         for served in self.all():
-            begin = time.monotonic()
-            try:
-                served.tree.close()
-                seconds = round(time.monotonic() - begin, 3)
-                LOG.info(json.dumps({"tree": served.name, "closed": True, "seconds": seconds}))
-            except JournalError as error:  # the others end well
-                LOG.error(json.dumps({"tree": served.name, "failed": str(error)}))
+            self._close_one(served, "closed")
         LOG.info(json.dumps({"server": "stopped", "trees": len(self._trees)}))
 
-
-def _is_tree(path: Path) -> bool:
-    begun = any((path / name).exists() for name in (DATABASE, ROUTER))
-    return NAME.fullmatch(path.name) is not None and begun
-
-
-def _model_of(asked: dict[str, Any], history: int) -> tuple[Any, dict[str, Any]]:
-    """An estimator as it was asked for, and what was asked."""
-    from ramify.estimators.seam import ALGORITHMS
-
-    asked = {name: value for name, value in asked.items() if value is not None}
-    online = {one.name: one for one in ALGORITHMS if one.online}
-    algorithm = asked.pop("algorithm", "ohac")
-    if algorithm not in online:
-        raise ValueError(f"algorithm={algorithm!r}: expected one of {', '.join(online)}")
-    about: dict[str, Any] = {"algorithm": algorithm, **asked}
-    dimension = asked.pop("dimension", None)
-    if dimension is not None:
-        about["dimension"] = whole_number("dimension", dimension, most=65_536, why="the limit")
-    kind = online[algorithm]
-    options: dict[str, Any] = {"history": history} if kind.has("history") else {}
-    if "history" in options and (asked.get("duplicates") == "count" or asked.get("max_leaves")):
-        options["history"] = 0  # leaves of several points have no feed
-    for name, value in asked.items():
-        if name not in OPTIONS:
-            raise ValueError(f"unknown option {name!r}; known: {', '.join(OPTIONS)}")
-        if not kind.has(name):
-            raise ValueError(f"{algorithm} has no option {name!r}")
-        options[name] = _span(value) if name == "max_age" else value
-    model = kind.estimator(**options)
-    model._check_parameters()
-    return model, about
-
-
-def _span(value: Any) -> Any:
-    """90d and the like as a span of time; numbers as they are."""
-    return read_span(value) if isinstance(value, str) else value
+    def _close_one(self, served: Served, state: str) -> None:
+        begin = time.monotonic()
+        try:
+            served.tree.close()
+        except (JournalError, OSError) as error:  # the others end well
+            LOG.error(json.dumps({"tree": served.name, "failed": str(error)}))
+            return
+        seconds = round(time.monotonic() - begin, 3)
+        LOG.info(json.dumps({"tree": served.name, state: True, "seconds": seconds}))

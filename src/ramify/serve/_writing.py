@@ -21,8 +21,8 @@ from ramify.journal import BusyError, NotWrittenError, Receipt
 from ramify.serve._arrow import ArrowReaders
 from ramify.serve._bodies import ARROW, JSON, KINDS, READERS, BodyError, Rows, read_json
 from ramify.serve._door import TooLargeError
+from ramify.serve._served import Served
 from ramify.serve._settings import Settings
-from ramify.serve._trees import Served
 
 _Answer = TypeVar("_Answer")
 

@@ -47,7 +47,7 @@ class Mirror:
     >>> mirror = Mirror(lambda points, ids, weights: [1 << one for one in points])
     >>> mirror.read(model.hierarchy(), model.version)
     >>> before = mirror.version
-    >>> _ = mirror.follow(model.partial_fit([[8.0]]).changes(before))
+    >>> _ = mirror.follow(model.partial_fit([[8.0]]).past.changes(before))
     >>> {mirror.size[node]: mirror.content[node] for node in mirror.children}
     {2: 12, 4: 15}
     """

@@ -75,7 +75,7 @@ class State:
         if self.mirror.version < 0:
             return None
         try:
-            told = self.tree.changes(since=self.mirror.version)
+            told = self.tree.past.changes(since=self.mirror.version)
         except HistoryError:
             return None
         except OSError as error:

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many clusters, chosen: ``python -m benchmarks.counting --data FOLDER``: docs/quality.md.
+
+Nobody is told the number of groups but in the last column:
+
+    recommend       what `ramify.recommend` says, in one tree
+    average, ward   ``cut(by="modularity")`` of the tree of offline HAC, at the steadiest resolution
+    HDBSCAN         scikit-learn's, as it comes
+    UMAP, HDBSCAN   ten dimensions by UMAP, then HDBSCAN of at least 15 points
+    EVoC            the layer that it takes itself, as it comes
+    ward, told k    the tree of ward cut into as many clusters as there are groups
+
+Each is given samples of the rows, scaled and compared as `recommend` says. Points that a method
+leaves out go to the cluster of the nearest point that is in one. The sets of
+benchmarks.choosing were looked at while settings were chosen; the others were not. FOLDER/tables
+has letter, penguins, robot, segment, texture, vehicle and vowel as csv, classes last (of letter and
+penguins first), as OpenML has them.
+
+Peers that are not installed are left out. Results are kept line by line in benchmarks/counting.csv,
+so that a run can go on later.
+"""
+
+import argparse
+import csv
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.datasets import make_circles
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
+
+import ramify
+from benchmarks import choosing
+from benchmarks.choosing import Case, Labelled, blobs, cases, topics
+
+RESULTS = Path(__file__).with_suffix(".csv")
+PAGE = Path(__file__).parent.parent / "docs" / "pictures" / "counting.inc"
+HEAD = ["part", "set", "groups", "method", "sample", "rand", "mutual", "clusters"]
+LOOKED_AT, KEPT_BACK = "looked at", "not looked at"
+ROWS = 1_500
+Array = npt.NDArray[Any]
+
+
+def every_case(data: str | None) -> Iterator[Case]:
+    """All sets, those that were looked at first."""
+    for case in cases(data):
+        yield case._replace(part=LOOKED_AT)
+    part = KEPT_BACK
+    yield Case(part, "topics, 15 equal", lambda: topics(41, 15, 0, 1200, 20, 0.55))
+    yield Case(part, "topics, 50 unequal", lambda: topics(42, 50, 1.3, 1800, 30, 0.5))
+    yield Case(part, "blobs in 8 d, unequal", lambda: blobs(43, 18, 8, 1.2, 0.55))
+    yield Case(part, "blobs in 15 d, equal", lambda: blobs(44, 30, 15, 0, 0.8))
+    yield Case(
+        part, "circles", lambda: make_circles(3_000, noise=0.06, factor=0.4, random_state=45)
+    )
+    if data is None:
+        return
+    folder = Path(data)
+    for name in ("letter", "penguins", "robot", "segment", "texture", "vehicle", "vowel"):
+        if (folder / "tables" / f"{name}.csv").is_file():
+            yield Case(part, name, lambda name=name: _table(folder / "tables", name))  # type: ignore[misc]
+    yield Case(part, "banking, intents", lambda: _banking(folder / "clinc150"))
+    yield Case(part, "news, 200 stories", lambda: choosing._news(folder / "wcep", "story", 200))
+    yield Case(part, "news, 20 categories", lambda: choosing._news(folder / "wcep", "category", 20))
+
+
+def _table(folder: Path, name: str) -> Labelled:
+    """Numbers of a table, those that are known, and its classes."""
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))[1:]
+    of_class = 0 if name in ("letter", "penguins") else len(lines[0]) - 1
+    numbers = {"penguins": range(2, 6), "letter": range(1, 17), "vowel": range(2, of_class)}
+    columns = numbers.get(name, range(of_class))
+    known = [line for line in lines if "NA" not in [line[i] for i in columns]]
+    rows = np.array([[float(line[i]) for i in columns] for line in known])
+    return rows, np.array([line[of_class] for line in known])
+
+
+def _banking(folder: Path) -> Labelled:
+    rows, labels = choosing._clinc(folder, "intent")
+    kept = np.isin(choosing._clinc(folder, "domain")[1], ["banking", "credit_cards"])
+    return rows[kept], labels[kept]
+
+
+# --- methods ---------------------------------------------------------------------------
+
+
+class Sample:
+    """Some rows of a set, as they are compared."""
+
+    def __init__(self, case: Case, seed: int) -> None:
+        rows, labels = case.load()
+        some = np.random.default_rng(seed).permutation(rows.shape[0])[:ROWS]
+        rows, self.labels = rows[some], np.asarray(labels)[some]
+        self.advice = ramify.recommend(rows)
+        self.rows = StandardScaler().fit_transform(rows) if self.advice.scale else rows
+
+    def model(self, linkage: Any) -> ramify.HAC:
+        metric, zero_rows = self.advice.metric, self.advice.zero_rows
+        model = ramify.HAC(metric=metric, linkage=linkage, zero_rows=zero_rows)
+        return model.fit(self.rows)
+
+    def dense(self) -> npt.NDArray[np.float32]:
+        """Rows as the model compares them."""
+        return np.ascontiguousarray(self.model("ward").points(), np.float32)
+
+    @property
+    def k(self) -> int:
+        return len(np.unique(self.labels))
+
+
+def by_recommend(sample: Sample) -> Array:
+    return sample.model(sample.advice.linkage).cut(**sample.advice.cut)
+
+
+def by_modularity(linkage: str) -> Callable[[Sample], Array]:
+    return lambda sample: sample.model(linkage).cut(by="modularity")
+
+
+def told(sample: Sample) -> Array:
+    return sample.model("ward").cut(n_clusters=sample.k)
+
+
+def given(rows: Array, labels: Array) -> Array:
+    """Labels where each point without one has that of the nearest point with one."""
+    known = np.flatnonzero(labels >= 0)
+    if len(known) == 0:
+        return np.zeros(len(labels), np.int64)
+    near = NearestNeighbors(n_neighbors=1).fit(rows[known]).kneighbors(rows, return_distance=False)
+    return np.where(labels >= 0, labels, labels[known[near[:, 0]]])
+
+
+def hdbscan(sample: Sample) -> Array:
+    from sklearn.cluster import HDBSCAN
+
+    rows = sample.dense()
+    return given(rows, HDBSCAN(copy=True).fit_predict(rows))
+
+
+def umap(sample: Sample) -> Array:
+    from sklearn.cluster import HDBSCAN
+    from umap import UMAP
+
+    metric = "cosine" if sample.advice.metric == "cosine" else "euclidean"
+    made = UMAP(n_components=10, min_dist=0.0, metric=metric, random_state=0, n_jobs=1)
+    rows = made.fit_transform(sample.dense())
+    return given(rows, HDBSCAN(min_cluster_size=15, copy=True).fit_predict(rows))
+
+
+def evoc(sample: Sample) -> Array:
+    from evoc import EVoC
+
+    rows = sample.dense()
+    if rows.shape[1] < 4:  # it compares directions, and needs some
+        rows = np.hstack([rows - rows.mean(axis=0), np.full((len(rows), 1), rows.std())])
+    return given(rows, np.asarray(EVoC(random_state=0).fit_predict(rows.astype(np.float32))))
+
+
+METHODS: dict[str, Callable[[Sample], Array]] = {
+    "recommend": by_recommend,
+    "average": by_modularity("average"),
+    "ward": by_modularity("ward"),
+    "HDBSCAN": hdbscan,
+    "UMAP, HDBSCAN": umap,
+    "EVoC": evoc,
+    "ward, told k": told,
+}
+NEEDS = {"UMAP, HDBSCAN": "umap", "EVoC": "evoc"}
+
+
+def measure(options: argparse.Namespace) -> list[dict[str, str]]:
+    """All lines, old and new."""
+    known = list(csv.DictReader(RESULTS.open(encoding="utf-8"))) if RESULTS.is_file() else []
+    done = {(one["set"], one["method"], one["sample"]) for one in known}
+    for case in every_case(options.data):
+        for seed in range(options.samples):
+            wanted = [
+                name
+                for name in options.methods or METHODS
+                if (case.name, name, str(seed)) not in done
+                and (name not in NEEDS or find_spec(NEEDS[name]))
+            ]
+            sample = Sample(case, seed) if wanted else None
+            for name in wanted:
+                assert sample is not None
+                labels = METHODS[name](sample)
+                scores = [score(sample.labels, labels) for score in _SCORES]
+                cells = [case.part, case.name, str(sample.k), name, str(seed)]
+                cells += [*(f"{one:.4f}" for one in scores), str(len(np.unique(labels)))]
+                known.append(dict(zip(HEAD, cells, strict=True)))
+                print(*cells, sep=", ", flush=True)
+                _write(known)
+    return known
+
+
+_SCORES = (adjusted_rand_score, adjusted_mutual_info_score)
+
+
+def _write(lines: list[dict[str, str]]) -> None:
+    with RESULTS.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, HEAD, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def table(lines: list[dict[str, str]]) -> Iterator[str]:
+    """Line by line."""
+    methods = [name for name in METHODS if any(one["method"] == name for one in lines)]
+    for part in (LOOKED_AT, KEPT_BACK):
+        here = [one for one in lines if one["part"] == part]
+        yield from ("", f"*{part.capitalize()}:*", "")
+        yield f"| set | groups | {' | '.join(methods)} |"
+        yield "|---|---:|" + "---:|" * len(methods)
+        means: list[list[tuple[float, float]]] = []
+        for name in dict.fromkeys(one["set"] for one in here):
+            of_set = [one for one in here if one["set"] == name]
+            found = [_mean([one for one in of_set if one["method"] == way]) for way in methods]
+            means.append([one[:2] for one in found])
+            cells = [f"{rand:.2f} / {mutual:.2f} ({k:.0f})" for rand, mutual, k in found]
+            yield f"| {name} | {of_set[0]['groups']} | {' | '.join(cells)} |"
+        if means:
+            of_all = np.mean(means, axis=0)
+            yield f"| **mean** | | {' | '.join(f'{a:.3f} / {b:.3f}' for a, b in of_all)} |"
+
+
+def _mean(lines: list[dict[str, str]]) -> tuple[float, float, float]:
+    if not lines:
+        return float("nan"), float("nan"), float("nan")
+    found = [[float(one[name]) for name in ("rand", "mutual", "clusters")] for one in lines]
+    rand, mutual, clusters = np.mean(found, axis=0).tolist()
+    return rand, mutual, clusters
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument(
+        "--data", metavar="FOLDER", help="has tables/, clinc150/, wcep/, mnist/, ..."
+    )
+    parser.add_argument("--samples", type=int, default=6)
+    parser.add_argument("--methods", nargs="*", choices=list(METHODS))
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    lines = list(table(measure(options)))
+    print("\n".join(lines))
+    PAGE.write_text("\n".join(lines).strip() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

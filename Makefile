@@ -12,7 +12,7 @@ CPP_FILES := $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp
 PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
 	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
-.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos fuzz engines docs map wheel clean
+.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos fuzz engines docs map wheel portable release-check clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -116,6 +116,27 @@ wheel: $(VENV)/.build ## a wheel in dist/, installed and tested in a fresh envir
 	build/wheel-venv/bin/python -m pip --disable-pip-version-check --quiet install dist/*.whl
 	build/wheel-venv/bin/python -m pip --disable-pip-version-check --quiet install --group test
 	build/wheel-venv/bin/python -m pytest -n 2
+
+# Trees are the same on every architecture: a program without Python, under an emulator. The cross
+# compiler and qemu are Debian's g++-aarch64-linux-gnu and qemu-user-static.
+PORTABLE := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_PORTABLE_ONLY=ON \
+	-DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
+portable: $(VENV)/.build ## trees of the core on ARM, under an emulator, beside those written down
+	$(PORTABLE) -B build/portable-arm64 -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+		-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_EXE_LINKER_FLAGS=-static
+	$(BIN)/cmake --build build/portable-arm64
+	for set in neon-dot neon baseline; do \
+		qemu-aarch64-static -cpu max build/portable-arm64/portable_trees $$set \
+			| diff tests/golden/portable.txt - || exit 1; done
+	qemu-aarch64-static -cpu cortex-a53 build/portable-arm64/portable_trees neon \
+		| diff tests/golden/portable.txt -
+
+release-check: $(VENV)/.build $(VENV)/.release ## all that a release needs, up to the upload itself
+	$(BIN)/python tools/release_check.py
+
+$(VENV)/.release: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --group release
+	touch $@
 
 clean:
 	rm -rf build dist $(VENV) demo-output

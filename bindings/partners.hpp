@@ -109,6 +109,8 @@ class Partners {
   static void rest(std::size_t tries) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+    __asm__ __volatile__("yield");
 #endif
     if (tries % kPatient == kPatient - 1) std::this_thread::yield();
   }

@@ -35,6 +35,7 @@ PUBLIC = {
     "ramify.summaries": None,
     "ramify.summaries.retrievers": None,
     "ramify.naming": None,
+    "ramify.naming.homes": None,
     "ramify.mcp": ["server"],
     "ramify.river": ["OnlineHierarchy"],
     "ramify.hierarchy": ["Hierarchy", "CondensedTree", "read_names"],

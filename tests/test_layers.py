@@ -228,8 +228,10 @@ SHARED = {"helpers.hpp": {"atomic"}}
 # What no standard header has.
 UNAVOIDABLE = {
     "math/growth.hpp": {"sys/mman.h"},  # huge pages, on Linux
-    "math/byte_codes.cpp": {"immintrin.h"},  # products of bytes, which compilers do not find
-    "math/boxes.hpp": {"emmintrin.h"},  # the larger of two numbers, for two at once
+    "math/dispatch.cpp": {"sys/auxv.h"},  # has this processor dot products? On Linux, ARM
+    # products of bytes, which compilers do not find
+    "math/byte_codes.cpp": {"immintrin.h", "arm_neon.h"},
+    "math/boxes.hpp": {"emmintrin.h", "arm_neon.h"},  # the larger of two numbers, for two at once
 }
 
 

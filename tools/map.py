@@ -44,6 +44,7 @@ ROOMS = {
     "src/ramify/cli": "The command; a verb is a file.",
     "tests": "What must hold. `tests/golden/` has trees that were written down.",
     "tests/core": "The core's own classes, shown to tests. Built by `make test`, in no wheel.",
+    "tests/portable": "Trees that are the same on every architecture: `make portable`.",
     "tests/oracles": "The slow and obvious versions.",
     "tests/chaos": "Processes that are killed and disks that fail: `make chaos`.",
     "tests/fuzz": "Random search for trouble, for as long as there is time: `make fuzz`.",

@@ -11,6 +11,8 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "math/dispatch.hpp"
@@ -22,6 +24,9 @@ inline __m128d two_values(const double* from) { return _mm_loadu_pd(from); }
 inline __m128d two_values(const float* from) {
   return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
 }
+#elif defined(__aarch64__)
+inline float64x2_t two_values(const double* from) { return vld1q_f64(from); }
+inline float64x2_t two_values(const float* from) { return vcvt_f64_f32(vld1_f32(from)); }
 #endif
 
 /// The smallest squared distance of x to a point of each box.
@@ -38,6 +43,17 @@ RAMIFY_INLINE void smallest_gaps(const Real* x, const Real* corners, std::size_t
     sum = _mm_add_pd(sum, _mm_mul_pd(gap, gap));
   }
   _mm_storeu_pd(out, sum);
+#elif defined(__aarch64__)
+  const float64x2_t zero = vdupq_n_f64(0);
+  float64x2_t sum = zero;
+  for (std::size_t j = 0; j < dim; ++j) {
+    const float64x2_t here = vdupq_n_f64(static_cast<double>(x[j]));
+    const float64x2_t below = vsubq_f64(two_values(corners + 4 * j), here);
+    const float64x2_t above = vsubq_f64(here, two_values(corners + 4 * j + 2));
+    const float64x2_t gap = vmaxq_f64(vmaxq_f64(below, above), zero);
+    sum = vaddq_f64(sum, vmulq_f64(gap, gap));
+  }
+  vst1q_f64(out, sum);
 #else
   for (std::size_t side = 0; side < 2; ++side) {
     out[side] = 0;

@@ -8,6 +8,9 @@
 #ifdef RAMIFY_X86
 #include <immintrin.h>
 #endif
+#ifdef RAMIFY_ARM64
+#include <arm_neon.h>
+#endif
 
 namespace ramify {
 namespace {
@@ -208,6 +211,119 @@ constexpr ByteKernels kAvx2{tile_avx2, one_avx2};
 
 #endif
 
+#ifdef RAMIFY_ARM64
+
+// --- NEON: signed bytes on both sides, so a row's code loses its 128, and a query's bias --
+
+inline std::int32_t four_of(const std::int8_t* codes) {
+  std::int32_t four;
+  std::memcpy(&four, codes, sizeof four);
+  return four;
+}
+
+/// Sixteen bytes of a block: one group of four rows, as signed codes.
+inline int8x16_t four_rows(const std::uint8_t* from) {
+  return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(from), vdupq_n_u8(128)));
+}
+
+inline std::uint32_t reaching_neon(const std::int32_t* values, std::int32_t threshold) {
+  const std::int32_t kPlaces[] = {0, 1, 2, 3};
+  const int32x4_t least = vdupq_n_s32(threshold), places = vld1q_s32(kPlaces);
+  std::uint32_t mask = 0;
+  for (std::size_t i = 0; i < kBlock; i += 4) {
+    const uint32x4_t reached = vcgeq_s32(vld1q_s32(values + i), least);
+    mask |= vaddvq_u32(vshlq_u32(vshrq_n_u32(reached, 31), places)) << i;
+  }
+  return mask;
+}
+
+/// Four rows and kCount queries at a time: products of two groups fit in sixteen bits.
+template <std::size_t kCount>
+inline void block_neon(const ByteQueries& queries, std::size_t first, const std::uint8_t* block,
+                       const std::int32_t* offsets, std::int32_t* values) {
+  for (std::size_t i = 0; i < kBlock; i += 8) {
+    int32x4_t sums[kCount][4];
+    for (auto& query : sums)
+      for (int32x4_t& sum : query) sum = vdupq_n_s32(0);
+    for (std::size_t g = 0; g < queries.width; g += kGroup) {
+      const std::uint8_t* group = block + g * kBlock + i * kGroup;
+      const int8x16_t low = four_rows(group), high = four_rows(group + 16);
+      for (std::size_t q = 0; q < kCount; ++q) {
+        const int8x16_t query = vreinterpretq_s8_s32(
+            vdupq_n_s32(four_of(queries.codes + (first + q) * queries.width + g)));
+        const int8x8_t half = vget_low_s8(query);
+        sums[q][0] = vpadalq_s16(sums[q][0], vmull_s8(vget_low_s8(low), half));
+        sums[q][1] = vpadalq_s16(sums[q][1], vmull_high_s8(low, query));
+        sums[q][2] = vpadalq_s16(sums[q][2], vmull_s8(vget_low_s8(high), half));
+        sums[q][3] = vpadalq_s16(sums[q][3], vmull_high_s8(high, query));
+      }
+    }
+    for (std::size_t q = 0; q < kCount; ++q) {
+      std::int32_t* out = values + (first + q) * kBlock + i;
+      vst1q_s32(out, vsubq_s32(vpaddq_s32(sums[q][0], sums[q][1]), vld1q_s32(offsets + i)));
+      vst1q_s32(out + 4, vsubq_s32(vpaddq_s32(sums[q][2], sums[q][3]), vld1q_s32(offsets + i + 4)));
+    }
+  }
+}
+
+std::uint32_t one_neon(const ByteQueries& queries, const std::uint8_t* block,
+                       const std::int32_t* offsets, std::int32_t* values) {
+  block_neon<1>(queries, 0, block, offsets, values);
+  return reaching_neon(values, queries.threshold[0]);
+}
+
+template <auto kPair>
+std::uint32_t tile_of_pairs(const ByteQueries& queries, const std::uint8_t* block,
+                            const std::int32_t* offsets, std::int32_t* values,
+                            std::uint32_t* masks) {
+  std::uint32_t any = 0;
+  for (std::size_t q = 0; q < kQueries; q += 2) kPair(queries, q, block, offsets, values);
+  for (std::size_t q = 0; q < kQueries; ++q) {
+    masks[q] = reaching_neon(values + q * kBlock, queries.threshold[q]);
+    any |= masks[q];
+  }
+  return any;
+}
+
+constexpr ByteKernels kNeon{tile_of_pairs<block_neon<2>>, one_neon};
+
+// --- NEON with dot products: four products and their sum in one instruction ------------
+
+#ifdef RAMIFY_ARM64_DOT
+
+template <std::size_t kCount>
+RAMIFY_ARM64_DOT inline void block_dot(const ByteQueries& queries, std::size_t first,
+                                       const std::uint8_t* block, const std::int32_t* offsets,
+                                       std::int32_t* values) {
+  constexpr std::size_t kFours = kBlock / 4;
+  int32x4_t sums[kCount][kFours];
+  for (std::size_t k = 0; k < kFours; ++k)
+    for (std::size_t q = 0; q < kCount; ++q) sums[q][k] = vnegq_s32(vld1q_s32(offsets + 4 * k));
+  for (std::size_t g = 0; g < queries.width; g += kGroup)
+    for (std::size_t k = 0; k < kFours; ++k) {
+      const int8x16_t rows = four_rows(block + g * kBlock + 16 * k);
+      for (std::size_t q = 0; q < kCount; ++q) {
+        const std::int32_t four = four_of(queries.codes + (first + q) * queries.width + g);
+        sums[q][k] = vdotq_s32(sums[q][k], rows, vreinterpretq_s8_s32(vdupq_n_s32(four)));
+      }
+    }
+  for (std::size_t q = 0; q < kCount; ++q)
+    for (std::size_t k = 0; k < kFours; ++k)
+      vst1q_s32(values + (first + q) * kBlock + 4 * k, sums[q][k]);
+}
+
+RAMIFY_ARM64_DOT std::uint32_t one_dot(const ByteQueries& queries, const std::uint8_t* block,
+                                       const std::int32_t* offsets, std::int32_t* values) {
+  block_dot<1>(queries, 0, block, offsets, values);
+  return reaching_neon(values, queries.threshold[0]);
+}
+
+constexpr ByteKernels kDot{tile_of_pairs<block_dot<2>>, one_dot};
+
+#endif
+
+#endif
+
 constexpr ByteKernels kAnywhere{tile_anywhere, one_anywhere};
 
 }  // namespace
@@ -216,6 +332,12 @@ const ByteKernels& byte_kernels() {
 #ifdef RAMIFY_X86
   if (level() == Level::kAvx512 && has_vnni()) return kVnni;
   if (level() != Level::kBaseline) return kAvx2;
+#endif
+#ifdef RAMIFY_ARM64
+#ifdef RAMIFY_ARM64_DOT
+  if (level() == Level::kDot) return kDot;
+#endif
+  if (level() != Level::kBaseline) return kNeon;
 #endif
   return kAnywhere;
 }

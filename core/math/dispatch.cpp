@@ -4,10 +4,18 @@
 #include <array>
 #include <cstddef>
 
+#if defined(RAMIFY_ARM64) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 namespace ramify {
 namespace {
 
+#ifdef RAMIFY_ARM64
+constexpr std::array<std::string_view, 3> kNames{"baseline", "neon", "neon-dot"};
+#else
 constexpr std::array<std::string_view, 3> kNames{"baseline", "avx2", "avx512"};
+#endif
 
 Level best_level() {
 #ifdef RAMIFY_X86
@@ -16,7 +24,16 @@ Level best_level() {
     return Level::kAvx512;
   if (__builtin_cpu_supports("avx2")) return Level::kAvx2;
 #endif
+#ifdef RAMIFY_ARM64
+#ifdef __ARM_FEATURE_DOTPROD
+  return Level::kDot;
+#elif defined(RAMIFY_ARM64_DOT) && defined(__linux__)
+  if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) return Level::kDot;
+#endif
+  return Level::kNeon;
+#else
   return Level::kBaseline;
+#endif
 }
 
 // The one piece of process-wide state in the core: a fact about the machine.

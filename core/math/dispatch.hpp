@@ -22,6 +22,16 @@
 #define RAMIFY_AVX2
 #define RAMIFY_AVX512
 #endif
+// On ARM the bodies are compiled once, for NEON, which every such processor has. Sweeps of bytes
+// (byte_codes.cpp) are there with dot products as well, where the compiler has a name for them.
+#if defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+#define RAMIFY_ARM64 1
+#ifdef __ARM_FEATURE_DOTPROD
+#define RAMIFY_ARM64_DOT
+#elif !defined(__clang__) || __clang_major__ >= 16
+#define RAMIFY_ARM64_DOT [[gnu::target("arch=armv8.2-a+dotprod")]]
+#endif
+#endif
 #if defined(__GNUC__) || defined(__clang__)
 #define RAMIFY_INLINE [[gnu::always_inline]] inline
 #else
@@ -30,13 +40,14 @@
 
 namespace ramify {
 
-enum class Level { kBaseline, kAvx2, kAvx512 };
+/// What a processor has. The two rungs above the lowest are named once for each architecture.
+enum class Level { kBaseline, kAvx2, kAvx512, kNeon = kAvx2, kDot = kAvx512 };
 
 /// The set of instructions in use: the best the CPU has, unless a lesser one
 /// was selected.
 Level level();
 
-/// "avx512", "avx2" or "baseline".
+/// "avx512", "avx2" or "baseline"; on ARM "neon-dot", "neon" or "baseline".
 std::string_view instructions();
 
 /// Use a given set from now on. False, and no change, when the CPU lacks it or

@@ -180,9 +180,9 @@ class RowStore {
 /// so that rows near the ends of the number range neither overflow nor vanish.
 template <class Real>
 void scale_to_unit(const Real* row, std::size_t dim, Real* out) {
-  double largest = 0;
-  for (std::size_t j = 0; j < dim; ++j)
-    largest = std::fmax(largest, std::fabs(static_cast<double>(row[j])));
+  Real most = 0;  // as Real: of doubles of floats GCC 12 for ARM makes an internal error
+  for (std::size_t j = 0; j < dim; ++j) most = std::fmax(most, std::fabs(row[j]));
+  const auto largest = static_cast<double>(most);
   double squares = 0;
   for (std::size_t j = 0; j < dim; ++j) {
     const double scaled = static_cast<double>(row[j]) / largest;

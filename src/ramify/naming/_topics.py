@@ -338,6 +338,11 @@ class Topics:
         """
         return self._at(level).groups.labels
 
+    @property
+    def numbers(self) -> IntArray:
+        """Arrival numbers of the points, at the last update."""
+        return self._at(self.level_sizes[0]).groups.numbers
+
     def parents(self, level: int) -> IntArray:
         """The place of each topic's parent among those of the next coarser level; -1: none.
 

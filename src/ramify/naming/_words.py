@@ -138,7 +138,17 @@ class Words:
             return self._counts.telling(name, groups.labels, groups.how_many, k)
 
     def examples(self, members: IntArray, said: list[str], most: int) -> list[Any]:
-        """Texts of some of these points: those that say most of these words, the shortest first."""
+        """Texts of some of these points: those that say most of these words, the shortest first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import ramify
+        >>> from ramify.naming import Words
+        >>> words = Words(ramify.OHAC().fit([[0.0], [9.0]]), texts=["big red apple", "red apple"])
+        >>> words.keywords(1, n_clusters=1), words.examples(np.arange(2), ["apple", "red"], 1)
+        ([['apple']], ['red apple'])
+        """
         with self._lock:
             found = self._counts.saying(members, said, most)
         return self._contents.texts(found.tolist(), self._names(found))

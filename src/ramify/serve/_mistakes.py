@@ -8,7 +8,6 @@ from typing import Any
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
 from sklearn.exceptions import NotFittedError
 from starlette.requests import ClientDisconnect
 
@@ -18,14 +17,8 @@ from ramify.serve._bodies import BodyError
 from ramify.serve._door import TooLargeError
 from ramify.serve._lists import ForgottenListError
 from ramify.serve._served import NoSuchTreeError, TreeFailedError
+from ramify.serve._told import Problem
 from ramify.serve._trees import TooManyOpenError
-
-
-class Problem(BaseModel):
-    """What is wrong."""
-
-    error: str
-
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": about}

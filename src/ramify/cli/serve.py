@@ -146,6 +146,20 @@ def run(
             min=0,
         ),
     ] = None,
+    tree_points: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Points that a tree may have; 0 for no limit.  [default: 0]", min=0
+        ),
+    ] = None,
+    tree_bytes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Bytes that a tree's folder may have; 0 for no limit.  [default: 0]",
+            min=0,
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No line in the log for each request.")
     ] = False,
@@ -180,6 +194,8 @@ def run(
         "open_trees": open_trees,
         "rest_after": rest_after,
         "memory_bytes": memory_bytes,
+        "tree_points": tree_points,
+        "tree_bytes": tree_bytes,
         "log": False if quiet else None,
     }
     serve.require()

@@ -31,7 +31,10 @@ KINDS: dict[str, str] = {
 } | dict.fromkeys((*_TOKENS, "tokens_file"), "str | None")
 
 #: Numbers that may be 0, which is no limit, or any.
-_MAY_BE_ZERO = ("port", "rate", "history", "rest_after", "memory_bytes")
+_MAY_BE_ZERO = (
+    *("port", "rate", "history", "rest_after", "memory_bytes"),
+    *("tree_points", "tree_bytes"),
+)
 
 
 def settings_from(

@@ -59,6 +59,8 @@ class Settings:
     open_trees: int = 128  #: at once; others rest, and are opened when they are asked for
     rest_after: float = 600.0  #: seconds until a tree that nobody uses rests; 0: never
     memory_bytes: int = 0  #: of the process, beyond which unused trees rest; 0: no limit
+    tree_points: int = 0  #: that a tree may have; 0: no limit
+    tree_bytes: int = 0  #: that its folder may have
     log: bool = True
 
     def check(self) -> Settings:
@@ -77,6 +79,11 @@ class Settings:
             )
         if self.read_token is not None and self.token is None and not self.tokens:
             raise ValueError("with a token for readers alone nobody could write: set a token, too")
+        if self.ray is not None and (self.tree_points or self.tree_bytes):
+            raise ValueError(
+                "tree_points and tree_bytes are for trees in folders: trees in shards have no such "
+                "limit, serve them without"
+            )
         read_networks(self.trusted_proxies)
         if "*" in self.cors:
             raise ValueError("cors: name the pages that may ask; * would be all of them")

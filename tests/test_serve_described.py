@@ -84,7 +84,8 @@ def calls(root):
         ("post", "/{name}/compact"): [{}],
         ("delete", "/{name}/points/{point}"): [{}],
         ("put", "/{name}/backup"): [{"content": whole, "path": "b"}],
-        ("delete", "/{name}"): [{"path": "b"}],
+        ("post", "/{name}/rename"): [{"json": {"to": "c"}, "path": "b"}],
+        ("delete", "/{name}"): [{"path": "c"}],
     }
 
 

@@ -375,6 +375,7 @@ ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
             ("get", "", TreeFacts),
             ("delete", "", Deleted),
             ("put", "/backup", TreeFacts),
+            ("post", "/rename", TreeFacts),
             ("post", "/compact", Erased),
             ("post", "/snapshot", SnapshotTaken),
             ("post", "/points", Came),

@@ -110,9 +110,8 @@ def _birch(threshold: float) -> Reading:
 
 def names() -> None:
     """Name all clusters of a cut, let a tenth more come, and see where the names are."""
-    print(
-        f"{'':24}{'node gone':>12}{'moved':>12}{'lost':>12}{'not shown':>12}{'id gone':>12}{'sticky':>12}"
-    )
+    heads = "node gone", "moved", "lost", "not shown", "id gone", "sticky"
+    print(" " * 24 + "".join(f"{head:>12}" for head in heads))
     intents = datasets.intents().points
     cities = datasets.cities().points[:20_000]
     streams: list[tuple[str, Any, Literal["cosine", "sqeuclidean"]]] = [

@@ -8,6 +8,7 @@ import numpy as np
 from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._frozen import FrozenReader
 from ramify.estimators._graph_stream import GraphStream
+from ramify.estimators._identity import InCluster
 from ramify.hierarchy import Clusters, Hierarchy, IntArray, Levels
 
 
@@ -90,7 +91,7 @@ class EdgeReads(ChangingClusterer):
             return super().levels(*n_clusters, **how)
         return self.hierarchy().levels(*n_clusters, **how)
 
-    def cluster_of(self, points: Any, **how: Any) -> tuple[IntArray, IntArray]:
+    def cluster_of(self, points: Any, **how: Any) -> InCluster:
         """Label and node id of the clusters of some points, by number, or by id if that is text.
 
         Examples
@@ -105,7 +106,7 @@ class EdgeReads(ChangingClusterer):
         tree = self.hierarchy()
         found = tree.clusters(**self._asked(how))
         labels = found.labels[[_place(tree, one) for one in np.atleast_1d(points).tolist()]]
-        return labels, found.node_ids[labels]
+        return InCluster(labels, found.node_ids[labels], found.stable_ids[labels])
 
     def path(self, point: int | str) -> IntArray:
         """Node ids from the root down to a point, whose own is -1 - its number.

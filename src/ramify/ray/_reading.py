@@ -255,7 +255,7 @@ class ShardReader(ShardCuts):
         >>> from ramify.ray import ShardedOHAC
         >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).edit.rename(-3, "far away")
-        ...     model.hierarchy().node_names
+        ...     dict(model.hierarchy().node_names)
         {-3: 'far away'}
         """
         return ShardEdits(self)

@@ -254,9 +254,9 @@ class ShardReader(ShardCuts):
         >>> import tempfile
         >>> from ramify.ray import ShardedOHAC
         >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
-        ...     model.partial_fit([[0.0], [1.0], [9.0]]).edit.rename(-3, "far away")
-        ...     dict(model.hierarchy().node_names)
-        {-3: 'far away'}
+        ...     model.partial_fit([[0.0], [1.0], [9.0]]).edit.rename(0, "near")
+        ...     model.hierarchy().node_names[0]
+        'near'
         """
         return ShardEdits(self)
 

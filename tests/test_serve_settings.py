@@ -57,8 +57,8 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_file(
 
 
 def test_every_setting_can_be_given():
-    ours = {one.name for one in fields(Settings)} - {"folder", "token", "read_token"}
-    assert ours | {"token_file", "read_token_file"} == set(KINDS)
+    ours = {one.name for one in fields(Settings)} - {"folder", "token", "read_token", "tokens"}
+    assert ours | {"token_file", "read_token_file", "tokens_file"} == set(KINDS)
     assert set(KINDS.values()) <= {
         *("str", "int", "float", "bool", "str | None", "float | None", "tuple[str, ...]"),
     }

@@ -57,6 +57,13 @@ def run(
             help="File with a token that may read and not write; or set RAMIFY_READ_TOKEN.",
         ),
     ] = None,
+    tokens_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TOML with several tokens, each with a role and trees of its own.",
+        ),
+    ] = None,
     cors: Annotated[
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="A page of another address that may ask; repeatable."),
@@ -139,6 +146,20 @@ def run(
             min=0,
         ),
     ] = None,
+    tree_points: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Points that a tree may have; 0 for no limit.  [default: 0]", min=0
+        ),
+    ] = None,
+    tree_bytes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Bytes that a tree's folder may have; 0 for no limit.  [default: 0]",
+            min=0,
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No line in the log for each request.")
     ] = False,
@@ -147,6 +168,7 @@ def run(
 
     What is acknowledged is on the disk. The page at the address shows a tree as it grows;
     /docs describes every call. SIGTERM and Ctrl-C finish what waits, take snapshots and end.
+    SIGHUP reads tokens again.
     """
     from ramify import serve
     from ramify.journal.seam import folder_path
@@ -157,6 +179,7 @@ def run(
         "port": port,
         "token_file": None if token_file is None else str(token_file),
         "read_token_file": None if read_token_file is None else str(read_token_file),
+        "tokens_file": None if tokens_file is None else str(tokens_file),
         "cors": tuple(cors or ()),
         "trusted_proxies": tuple(trusted_proxy or ()),
         "ray": ray,
@@ -171,12 +194,22 @@ def run(
         "open_trees": open_trees,
         "rest_after": rest_after,
         "memory_bytes": memory_bytes,
+        "tree_points": tree_points,
+        "tree_bytes": tree_bytes,
         "log": False if quiet else None,
     }
     serve.require()
-    settings = settings_from(folder_path(folder), flags, file=config)
+
+    def read() -> serve.Settings:
+        return settings_from(folder_path(folder), flags, file=config)
+
+    settings = read()
     if settings.ray not in (None, "local"):
         from ramify.ray._actors import require_ray
 
         require_ray()
-    serve.run(settings, announce=lambda address: note(f"ramify serves {folder} at {address}"))
+    serve.run(
+        settings,
+        announce=lambda address: note(f"ramify serves {folder} at {address}"),
+        again=read,
+    )

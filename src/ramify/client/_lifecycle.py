@@ -29,6 +29,12 @@ class Lifecycle:
         return int((yield address(self, "POST /snapshot"))["operation"])
 
     @verb
+    def rename(self, to: str) -> Dialogue[None]:
+        """Have the server call the tree otherwise; this object goes on with the new name."""
+        yield address(self, "POST /rename", {"to": to})
+        self.name = to
+
+    @verb
     def delete(self) -> Dialogue[int]:
         """Have the server delete the tree and its folder; how many points it had.
 

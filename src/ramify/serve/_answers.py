@@ -289,7 +289,8 @@ def outline(served: Served, wanted: int | None, most: int, k: int) -> dict[str, 
                 "size": block.size,
                 "height": still.height(block.node),
                 "split": still.height(block.last),
-                "title": _name(still, block, names) or title(known[number]),
+                "name": _name(still, block, names),
+                "title": title(known[number]),
                 "cluster": None if head is None else still.public(head),
             }
             for block, number, head in zip(found, shown, clusters_of, strict=True)

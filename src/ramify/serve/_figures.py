@@ -15,6 +15,9 @@ from ramify.ray._figures import of_shards
 from ramify.serve._served import Served
 from ramify.serve._trees import Trees
 
+#: The format, by the name that Prometheus knows it by.
+FIGURES = "text/plain; version=0.0.4"
+
 #: Name, kind, what it is, and where it is in a tree's statistics.
 _OF_TREES = (
     ("ramify_operations_total", "counter", "operations in the journal", "seq"),

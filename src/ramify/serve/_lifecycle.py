@@ -15,7 +15,7 @@ from ramify.journal.seam import moment_of
 from ramify.serve import _writing
 from ramify.serve._served import Served
 from ramify.serve._settings import Settings
-from ramify.serve._shapes import Name
+from ramify.serve._shapes import Name, NewName
 from ramify.serve._trees import Trees
 
 TAR = "application/x-tar"
@@ -40,6 +40,17 @@ def add(api: APIRouter, trees: Trees, find: Callable[[str], Served], settings: S
     async def delete(name: Name) -> dict[str, Any]:
         require_known(trees)
         return {"deleted": name, "points": await run_in_threadpool(trees.delete, name)}
+
+    @api.post("/trees/{name}/rename", summary="Have a tree go by another name")
+    async def rename(request: Request, name: Name, asked: NewName) -> dict[str, Any]:
+        """Its points, versions and history stay. The token must be for both names."""
+        require_known(trees)
+        find(name)
+        if not request.state.token.knows(asked.to):
+            raise HTTPException(403, f"this token is not for the tree {asked.to!r}")
+        request.state.did = {"to": asked.to}
+        served = await run_in_threadpool(trees.rename, name, asked.to)
+        return await run_in_threadpool(served.facts)
 
     @api.post("/trees/{name}/snapshot", summary="Write a snapshot now")
     async def snapshot(name: Name) -> dict[str, Any]:

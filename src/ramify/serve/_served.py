@@ -111,7 +111,12 @@ def open_served(path: Path, settings: Settings, model: Any, about: dict[str, Any
         history = about.get("history", settings.history)
         return Served(path.name, _open_shards(path, settings, about, history), about, history)
     tree = open_tree(
-        path, model, queue_rows=settings.queue_rows, erase_within=settings.erase_within
+        path,
+        model,
+        queue_rows=settings.queue_rows,
+        erase_within=settings.erase_within,
+        max_points=settings.tree_points or None,
+        max_bytes=settings.tree_bytes or None,
     )
     return Served(path.name, tree, about, getattr(tree.model, "history", 0))
 

@@ -25,6 +25,7 @@ from ramify.journal.seam import (
     clear_removed,
     owner_of,
     remove_files,
+    sync_folder,
 )
 from ramify.memory import resident
 from ramify.serve._arrow import ArrowReaders
@@ -363,6 +364,34 @@ class Trees:
         self._forget_failure(path.name)
         LOG.info(json.dumps({"tree": path.name, "deleted": None}))
         return 0
+
+    def rename(self, name: str, to: str) -> Served:
+        """Have a tree go by another name; nobody else can take either meanwhile.
+
+        Calls that wait for it are answered first. In between it is closed: who has its name from
+        before is told that there is none, and followers are let go.
+        """
+        source, target = self._folder / check_name(name), self._folder / check_name(to)
+        first, second = sorted((name, to))
+        with self._turn(first), self._turn(second):
+            if to in self._trees or to in self._resting or to in self._failures or target.exists():
+                raise FileExistsError(f"there is a tree {to!r}: take another name")
+            self.wake(name)
+            served = self.get(name)
+            self._trees.pop(name)
+            self.lists.forget(name)
+            if served.feed is not None:
+                served.feed.let_go()
+            self._close_one(served, "closed")
+            try:
+                source.rename(target)
+                sync_folder(self._folder)
+            finally:  # under the one name or the other
+                now = to if target.exists() else name
+                self._resting[now] = Resting()
+                self.wake(now)
+            LOG.info(json.dumps({"tree": to, "renamed_from": name}))
+            return self.get(to)
 
     def restore(self, name: str, file: Path) -> Served:
         """A tree of this name out of a backup."""

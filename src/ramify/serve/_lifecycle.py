@@ -4,9 +4,9 @@
 # No postponed annotations here: FastAPI reads them.
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -15,7 +15,7 @@ from ramify.journal.seam import moment_of
 from ramify.serve import _writing
 from ramify.serve._served import Served
 from ramify.serve._settings import Settings
-from ramify.serve._shapes import Name, NewName
+from ramify.serve._shapes import BIGGEST, Name, NewName
 from ramify.serve._trees import Trees
 
 TAR = "application/x-tar"
@@ -83,11 +83,17 @@ def add(api: APIRouter, trees: Trees, find: Callable[[str], Served], settings: S
         status_code=201,
         openapi_extra=_BODY,
     )
-    async def restore(request: Request, name: Name) -> Response:
+    async def restore(
+        request: Request,
+        name: Name,
+        version: Annotated[
+            int | None, Query(ge=0, le=BIGGEST, description="As it was at this version")
+        ] = None,
+    ) -> Response:
         """The tree is there when all of the file was read and its journal was replayed."""
         require_known(trees)
         async with _writing.body_file(request, settings) as path:
-            served = await run_in_threadpool(trees.restore, name, path)
+            served = await run_in_threadpool(trees.restore, name, path, version)
         return JSONResponse(await run_in_threadpool(served.facts), 201)
 
 

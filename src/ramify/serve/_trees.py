@@ -393,14 +393,16 @@ class Trees:
             LOG.info(json.dumps({"tree": to, "renamed_from": name}))
             return self.get(to)
 
-    def restore(self, name: str, file: Path) -> Served:
+    def restore(self, name: str, file: Path, version: int | None = None) -> Served:
         """A tree of this name out of a backup."""
         path = self._folder / check_name(name)
         if name in self._trees or is_tree(path):
             raise FileExistsError(f"there is a tree {name!r}: delete it, or take another name")
         if self._settings.ray is not None:
             raise ValueError("a tree out of a backup is not in shards: serve it without --ray")
-        restore_tree(file, path)  # takes a while, and its name at the very end, if that is free
+        restore_tree(
+            file, path, version=version
+        )  # takes a while, and its name at the very end, if that is free
         with self._turn(name):
             if name not in self._trees:
                 with self._room():

@@ -132,7 +132,7 @@ portable: $(VENV)/.build ## trees of the core on ARM, under an emulator, beside 
 		| diff tests/golden/portable.txt -
 
 release-check: $(VENV)/.build $(VENV)/.release ## all that a release needs, up to the upload itself
-	$(BIN)/python tools/release_check.py
+	$(BIN)/python tools/release_check.py $(RELEASE)
 
 $(VENV)/.release: $(VENV)/bin/python pyproject.toml
 	$(PIP) install --group release

@@ -401,6 +401,7 @@ def test_clusters_are_called_what_stable_labels_called_them(tmp_path, home):
                 wanted = [None if one < 0 else one for one in kept]
                 assert told(tree, **options) == wanted
                 assert told(tree, **options) == wanted  # which has changed nothing
+                assert_all_say(tree, options, np.array(kept), X)
                 again.name(cut, numbers, labels)
                 assert given(tree, **options) == told(tree, **options)
                 least = options.get("min_size")
@@ -414,6 +415,21 @@ def test_clusters_are_called_what_stable_labels_called_them(tmp_path, home):
         with ExitStack() as stack:
             tree = open_home(home, tmp_path, stack)
             assert [told(tree, **cut) for cut in cuts] == before
+
+
+def assert_all_say(tree, cut, ids, X):
+    """Every answer about a cluster has the same id."""
+    found = tree.assign(X[::7] + 0.2, **cut)
+    assert found.stable_ids.tolist() == ids[found.labels].tolist()
+    located = tree.cluster_of(tree.point_numbers_[::5], **cut)
+    assert located.stable_ids.tolist() == ids[located.labels].tolist()
+    labels, node_ids = located
+    assert (labels.tolist(), node_ids.tolist()) == tuple(map(np.ndarray.tolist, located))
+    dirty = tree.past.dirty(0, **cut)
+    assert dirty.stable_ids.tolist() == ids.tolist()
+    if cut == {"n_clusters": 3}:  # its own
+        plain = tree.predict(X[::7])
+        assert tree.predict(X[::7], stable=True).tolist() == ids[plain].tolist()
 
 
 def told_dirty(old, new, cut):

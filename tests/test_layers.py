@@ -118,6 +118,7 @@ ORDER = [
     "forest/path_linkages.cpp",
     "forest/path_rows.hpp",
     "forest/path_run.hpp",
+    "forest/path_clusters.hpp",
     "forest/path_unions.hpp",
     "forest/path_chain.hpp",
     "forest/path_greedy.hpp",

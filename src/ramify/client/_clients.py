@@ -186,8 +186,8 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies, Waits):
     >>> tree.edit.rename(top, "all")
     >>> tree.edit.list().names, tree.export()["ids"]
     ({1: 'all'}, ['a', 'b', 'c'])
-    >>> tree.past.dirty(0, n_clusters=2)
-    RemoteDirty(labels=array([0, 1]), node_ids=array([ 0, -3]), sizes=array([2, 1]))
+    >>> tree.past.dirty(0, n_clusters=2).labels
+    array([0, 1])
     >>> next(told["inserted"] for kind, told in tree.follow(since=0) if kind == "change")
     [0, 1, 2]
     >>> tree.snapshot(), tree.backup(tempfile.mkdtemp() + "/tickets.tar") > 0, tree.delete()

@@ -19,10 +19,11 @@ from ramify.estimators._apart import Apart
 from ramify.estimators._changes import Past
 from ramify.estimators._cut import Cut, Joined
 from ramify.estimators._depth import DepthWatch
-from ramify.estimators._identity import Identity, Seen
+from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import Along, Clock, Oldest, Plan, plan_ages, plan_window
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.estimators._skipping import Mask, with_column, without_column
+from ramify.estimators._stable import Calling
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, Points, Polished
 from ramify.ids import Id, IdArray, Ids, as_array
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows, chunks, zero_rows_of
@@ -126,6 +127,7 @@ class Live:
     """
 
     __slots__ = (
+        "_calling",
         "_clock",
         "_core",
         "_depth_watch",
@@ -133,7 +135,6 @@ class Live:
         "_joined",
         "_labels",
         "_oldest",
-        "_stable",
         "accepted",
         "anchors",
         "asked",
@@ -162,7 +163,7 @@ class Live:
         self._depth_watch = DepthWatch() if settings.linkage == "centroid" else None
         self._hierarchy: _Frozen | None = None
         self._labels: tuple[int, Cut, IntArray] | None = None
-        self._stable: tuple[int, Seen, IntArray] | None = None
+        self._calling = Calling()
         self._joined: tuple[int, Cut, Joined] | None = None
         self.asked: Asked | None = None
         self._oldest = Oldest()
@@ -411,7 +412,8 @@ class Live:
         with self.anchors.leave(numbers, self.numbers):
             self._core.erase_many(numbers.astype(np.uint64))
         # What is forgotten is gone.
-        self._hierarchy = self._labels = self._joined = self._stable = self.asked = None
+        self._hierarchy = self._labels = self._joined = self.asked = None
+        self._calling.forget()
         self.known_ids()
 
     def wanted(self, points: object) -> IntArray:
@@ -789,21 +791,14 @@ class Live:
         return kept[2]
 
     def stable_ids(self, cut: Cut, count: int) -> IntArray:
-        """Ids that stay of the clusters of a cut, by label; -1: of one that is new.
+        """Ids that stay of the clusters of a cut, by label; -1: of one that is new."""
+        called = self._calling.of(self, cut)
+        return np.full(count, -1) if called is None else called.ids
 
-        O(n log n) after a change if they were ever given, and else nothing.
-        """
-        seen, kept = self.identity.seen(cut), self._stable
-        if seen is None:
-            return np.full(count, -1)
-        if kept is None or kept[0] != self._core.version or kept[1] is not seen:
-            while True:
-                version = self._core.version
-                found = self.numbers(), self.labels(cut), self.weights()
-                if version == self._core.version:
-                    break
-            kept = self._stable = version, seen, self.identity.known(cut, *found)
-        return kept[2]
+    def stable_of(self, cut: Cut, nodes: IntArray) -> IntArray:
+        """Ids that stay of clusters of a cut, by the ids of their nodes; -1: of one that is new."""
+        called = self._calling.of(self, cut)
+        return np.full(len(nodes), -1) if called is None else called.of(nodes)
 
     def joined(self, cut: Cut) -> Joined:
         """The clusters of a cut whose small branches join others. As dear as ``labels``."""

@@ -80,6 +80,8 @@ class Assignment(_Placed):
     #: How sure each cluster is, if that was asked; a column for each level, if of several.
     confidence: FloatArray | None = None
     new: BoolArray | None = None  #: which rows are something new, if that was asked
+    #: What ``stable_labels`` of the same cut last called each cluster; -1 if it is new since then.
+    stable_ids: IntArray = np.empty(0, np.int64)
 
 
 class Judged(NamedTuple):

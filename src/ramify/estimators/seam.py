@@ -14,7 +14,7 @@ from ramify.estimators._cut import Cut, Joined, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
 from ramify.estimators._edges import read_triple, unit_of
 from ramify.estimators._graph_stream import plain_list
-from ramify.estimators._identity import Identity
+from ramify.estimators._identity import Identity, InCluster
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._notes import Edits, Notes, Violations
 from ramify.estimators._online import OnlineClusterer
@@ -56,6 +56,7 @@ __all__ = [
     "Edits",
     "Families",
     "Identity",
+    "InCluster",
     "Joined",
     "Labelled",
     "Levels",

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, FastAPI, Header, HTTPException, Query, Request
@@ -17,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from ramify.hierarchy import Polished
 from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _writing
+from ramify.serve._assets import PAGE
 from ramify.serve._awake import Awake
 from ramify.serve._bodies import JSON, read_json
 from ramify.serve._describing import describe
@@ -394,21 +394,5 @@ def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
     def docs() -> Response:
         return Response(docs_page(app.openapi()), media_type="text/html; charset=utf-8")
 
-    for address, name, kind in (
-        ("/", "live.html", "text/html; charset=utf-8"),
-        ("/live.js", "live.js", "text/javascript; charset=utf-8"),
-        ("/live.css", "live.css", "text/css; charset=utf-8"),
-    ):
-        app.add_api_route(address, _asset(name, kind), include_in_schema=False)
-
-
-def _asset(name: str, kind: str) -> Any:
-    folder = files("ramify.serve")
-
-    async def asset() -> Response:
-        text = (folder / name).read_text(encoding="utf-8")
-        if name == "live.css":
-            text = (files("ramify.plot") / "explore.css").read_text(encoding="utf-8") + text
-        return Response(text, media_type=kind)
-
-    return asset
+    for address, answer in PAGE.items():
+        app.add_api_route(address, answer, include_in_schema=False)

@@ -73,7 +73,7 @@ def restore(
     >>> with ramify.open(f"{place}/tickets", ramify.OHAC()) as tree:
     ...     version = tree.add([[0.0], [1.0], [9.0]]).version
     ...     _ = tree.forget(1)
-    >>> restore(f"{place}/tickets", f"{place}/before", version=version).points
+    ...     restore(tree.folder, f"{place}/before", version=version).points
     3
 
     >>> from ramify.journal import DamagedBackupError, restore

@@ -23,6 +23,7 @@ from ramify.serve._describing import describe
 from ramify.serve._docs import docs_page
 from ramify.serve._door import VERSION, Door
 from ramify.serve._figures import FIGURES, metrics
+from ramify.serve._hooks import require_hooks
 from ramify.serve._lists import Listed
 from ramify.serve._managed import Managed
 from ramify.serve._mistakes import PROBLEMS, add_mistakes
@@ -50,6 +51,7 @@ from ramify.serve._tokens import STREAM_SECONDS, Tokens
 def make_app(settings: Settings) -> Any:
     """The application: trees behind a door."""
     settings = settings.check()
+    require_hooks(settings.webhooks, settings.webhook_secret)
     trees, tokens = Managed(settings), Tokens(settings.all_tokens())
 
     @asynccontextmanager

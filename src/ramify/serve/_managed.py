@@ -43,6 +43,7 @@ class Managed(Trees):
                 served = open_served(path, self._settings, model, about)
                 self.uses.opened(name)
                 self._trees[name] = served
+                self.hooks.opened(served)
             return served, True
 
     def delete(self, name: str) -> int:
@@ -59,6 +60,8 @@ class Managed(Trees):
             self.lists.forget(name)
             if served.feed is not None:
                 served.feed.let_go()
+            served.hooks = None
+            self.hooks.renamed(name, None)
             points = served.tree.stream.n_points
             if self._settings.ray is None:
                 served.tree.delete()
@@ -105,6 +108,7 @@ class Managed(Trees):
             try:
                 source.rename(target)
                 sync_folder(self._folder)
+                self.hooks.renamed(name, to)
             finally:  # under the one name or the other
                 now = to if target.exists() else name
                 self._resting[now] = Resting()

@@ -26,6 +26,7 @@ from ramify.memory import resident
 from ramify.serve._arrow import ArrowReaders
 from ramify.serve._door import LOG
 from ramify.serve._handles import shared_out
+from ramify.serve._hooks import Hooks
 from ramify.serve._lists import Lists
 from ramify.serve._resting import (
     Resting,
@@ -71,6 +72,7 @@ class Trees:
         self._failures: dict[str, str] = {}
         self._passing: set[str] = set()  #: of the failures, those that may end by themselves
         self._in_use: set[str] = set()  #: of these, those that another program has open
+        self.hooks = Hooks(self._folder, settings.webhooks, settings.webhook_secret)
         self.uses = Uses()
         self.readers = ArrowReaders(settings)
         self.lists = Lists()
@@ -234,6 +236,7 @@ class Trees:
         LOG.info(json.dumps(told))
         self.uses.opened(name)
         self._trees[name] = served
+        self.hooks.opened(served)
         self._resting.pop(name, None)
         self._forget_failure(name)
 
@@ -305,12 +308,14 @@ class Trees:
     def close(self) -> None:
         """Finish what waits, take snapshots, and let the folders go."""
         self.readers.close()
+        self.hooks.close()
         for served in self.all():
             self._close_one(served, "closed")
         LOG.info(json.dumps({"server": "stopped", "trees": len(self._trees)}))
 
     def _close_one(self, served: Served, state: str) -> None:
         begin = time.monotonic()
+        served.hooks = None
         try:
             served.tree.close()
         except (JournalError, OSError) as error:  # the others end well

@@ -21,6 +21,7 @@ from ramify.journal._errors import (
 from ramify.journal._folder import (
     DATABASE,
     folder_path,
+    make_folder,
     require_plain,
     require_shards,
     sync_folder,
@@ -67,7 +68,7 @@ def restore(file: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Fin
 def restore_from(source: BinaryIO, called: str, folder: Path) -> Findings:
     """As :func:`restore`, from an open file."""
     _require_free(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     draft = Path(tempfile.mkdtemp(prefix=DRAFTS, dir=folder.parent))
     try:
         findings = _looked_through(source, called, draft)

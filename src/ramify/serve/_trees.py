@@ -23,6 +23,7 @@ from ramify.journal.seam import (
     FolderLock,
     clear_drafts,
     clear_removed,
+    make_folder,
     owner_of,
     remove_files,
 )
@@ -71,7 +72,7 @@ class Trees:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._folder = settings.folder
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         self._trees: dict[str, Served] = {}
         self._resting: dict[str, Resting] = {}
         self._failures: dict[str, str] = {}

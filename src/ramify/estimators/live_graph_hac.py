@@ -339,7 +339,8 @@ class LiveGraphHAC(OfEdges):
         """
         if X is not None and edges is None:
             return super().fit_predict(X, ids=ids, progress=progress)
-        return self.fit(X, edges=edges, ids=ids).labels_.copy()
+        labels: IntArray = self.fit(X, edges=edges, ids=ids).labels_.copy()
+        return labels
 
     def _checked_row(self, x: object) -> Any:
         self._require_rows()

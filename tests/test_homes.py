@@ -371,8 +371,11 @@ def test_the_old_name_of_a_cut_is_understood_over_http(homes):
 
 @pytest.mark.parametrize("home", HOMES)
 def test_ids_of_clusters_stay_in_every_home(homes, home):
-    labels = homes[home].stable_labels(n_clusters=3)
-    assert labels.tolist() == homes["live"].stable_labels(n_clusters=3).tolist()
+    # Which ids are free hangs on what other tests have asked of this home.
+    tree, labels = homes[home], homes["live"].cut(n_clusters=3)
+    ids = tree.stable_labels(n_clusters=3)
+    assert len(set(zip(ids.tolist(), labels.tolist(), strict=True))) == len(set(ids.tolist())) == 3
+    assert tree.stable_labels(n_clusters=3).tolist() == ids.tolist()
 
 
 @pytest.mark.parametrize("home", HOMES)

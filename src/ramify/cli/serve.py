@@ -76,6 +76,22 @@ def run(
             "repeatable.",
         ),
     ] = None,
+    webhook: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="An address that is called when a tree has changed; repeatable. Any but this "
+            "machine's own needs https and a secret.",
+        ),
+    ] = None,
+    webhook_secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File with the secret that such calls are signed with; or set "
+            "RAMIFY_WEBHOOK_SECRET.",
+        ),
+    ] = None,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -182,6 +198,8 @@ def run(
         "tokens_file": None if tokens_file is None else str(tokens_file),
         "cors": tuple(cors or ()),
         "trusted_proxies": tuple(trusted_proxy or ()),
+        "webhooks": tuple(webhook or ()),
+        "webhook_secret_file": None if webhook_secret_file is None else str(webhook_secret_file),
         "ray": ray,
         "shards": shards,
         "erase_within": erase_within,

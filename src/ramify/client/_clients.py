@@ -121,9 +121,14 @@ class Client(_Connection):
         """Figures of all trees; ``about["failed"]`` has those that are there and cannot be used."""
         return self._say(_trees())
 
-    def restore(self, name: str, file: str | os.PathLike[str]) -> RemoteTree:
-        """A new tree of this name, out of a file that :meth:`RemoteTree.backup` wrote."""
-        restore(self, name, file)
+    def restore(
+        self, name: str, file: str | os.PathLike[str], *, version: int | None = None
+    ) -> RemoteTree:
+        """A new tree of this name, out of a file that :meth:`RemoteTree.backup` wrote.
+
+        With ``version`` it is as it was then, as :func:`ramify.journal.restore` says.
+        """
+        restore(self, name, file, version)
         return self.tree(name)
 
     def close(self) -> None:
@@ -279,9 +284,11 @@ class AsyncClient(_Connection):
         """Figures of all trees, as :meth:`Client.trees`."""
         return await self._say(_trees())
 
-    async def restore(self, name: str, file: str | os.PathLike[str]) -> AsyncRemoteTree:
+    async def restore(
+        self, name: str, file: str | os.PathLike[str], *, version: int | None = None
+    ) -> AsyncRemoteTree:
         """A new tree of this name, as :meth:`Client.restore`."""
-        await restore_async(self, name, file)
+        await restore_async(self, name, file, version)
         return self.tree(name)
 
     async def close(self) -> None:

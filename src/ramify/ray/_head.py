@@ -28,7 +28,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ramify.journal.seam import ROUTER, FolderLock, connect, require_shards
+from ramify.journal.seam import (
+    ROUTER,
+    FolderLock,
+    connect,
+    make_folder,
+    require_shards,
+    sync_folder,
+)
 
 FORMAT = 1
 _KEEP_ANSWERS = 10_000
@@ -60,7 +67,7 @@ class Head:
 
     def __init__(self, folder: Path) -> None:
         require_shards(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self._lock = FolderLock(folder)
         try:
             self._connection = connect(folder / ROUTER)
@@ -68,6 +75,7 @@ class Head:
             self._connection.execute("PRAGMA wal_autocheckpoint = 1000")
             for statement in _TABLES:
                 self._connection.execute(statement)
+            sync_folder(folder)
         except BaseException:
             self._lock.release()
             raise

@@ -23,7 +23,9 @@ from ramify.serve._describing import describe
 from ramify.serve._docs import docs_page
 from ramify.serve._door import VERSION, Door
 from ramify.serve._figures import FIGURES, metrics
+from ramify.serve._hooks import require_hooks
 from ramify.serve._lists import Listed
+from ramify.serve._managed import Managed
 from ramify.serve._mistakes import PROBLEMS, add_mistakes
 from ramify.serve._quick import Quick
 from ramify.serve._served import Served
@@ -37,7 +39,6 @@ from ramify.serve._shapes import (
     Cut,
     Key,
     Name,
-    NewTree,
     Node,
     PointId,
     SomePoints,
@@ -45,13 +46,13 @@ from ramify.serve._shapes import (
     Version,
 )
 from ramify.serve._tokens import STREAM_SECONDS, Tokens
-from ramify.serve._trees import Trees
 
 
 def make_app(settings: Settings) -> Any:
     """The application: trees behind a door."""
     settings = settings.check()
-    trees, tokens = Trees(settings), Tokens(settings.all_tokens())
+    require_hooks(settings.webhooks, settings.webhook_secret)
+    trees, tokens = Managed(settings), Tokens(settings.all_tokens())
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -75,7 +76,7 @@ def make_app(settings: Settings) -> Any:
     app.state.large = asyncio.Semaphore(2)  # bodies of JSON that are taken apart
     add_mistakes(app)
     api = APIRouter(prefix=VERSION)
-    _add_trees(api, trees, settings)
+    _lifecycle.add_trees(api, trees, lambda name: _found(trees, name), settings)
     _add_points(api, trees, settings)
     _add_questions(api, trees, settings)
     _labels.add(api, lambda name: _found(trees, name), settings)
@@ -96,7 +97,7 @@ def make_app(settings: Settings) -> Any:
     return door
 
 
-def _found(trees: Trees, name: str) -> Served:
+def _found(trees: Managed, name: str) -> Served:
     _lifecycle.require_known(trees)
     return trees.get(name)
 
@@ -117,34 +118,7 @@ def _tree_point(served: Served, text: str) -> Any:
 # --- addresses --------------------------------------------------------------------------------
 
 
-def _add_trees(api: APIRouter, trees: Trees, settings: Settings) -> None:
-    @api.get("/trees", summary="All trees")
-    def list_trees(request: Request) -> dict[str, Any]:
-        """Those that the token is for; ``states`` counts all."""
-        knows = request.state.token.knows
-        return {
-            "trees": [one for one in trees.facts() if knows(one["name"])],
-            "failed": {name: why for name, why in trees.failed().items() if knows(name)},
-            "states": trees.states(),
-        }
-
-    @api.put("/trees/{name}", summary="Begin a tree", status_code=201, responses={200: {}})
-    def create(name: Name, asked: NewTree) -> Response:
-        _lifecycle.require_known(trees)
-        served, new = trees.create(name, asked.model_dump())
-        return JSONResponse(served.facts(), 201 if new else 200)
-
-    @api.get("/trees/{name}", summary="A tree's figures")
-    def show(name: Name) -> dict[str, Any]:
-        return _found(trees, name).facts()
-
-    @api.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
-    async def compact(name: Name) -> dict[str, Any]:
-        erased = _found(trees, name).tree.submit_compact()
-        return {"bytes": await _writing.answered(erased, settings)}
-
-
-def _add_points(api: APIRouter, trees: Trees, settings: Settings) -> None:
+def _add_points(api: APIRouter, trees: Managed, settings: Settings) -> None:
     @api.post("/trees/{name}/points", summary="Insert points", openapi_extra=POINTS)
     async def insert(
         request: Request,
@@ -239,7 +213,7 @@ def _number(served: Served, point: str, by: str = "id") -> int:
     return number
 
 
-def _add_questions(api: APIRouter, trees: Trees, settings: Settings) -> None:
+def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
     @api.post("/trees/{name}/assign", summary="Where vectors belong", openapi_extra=VECTORS)
     async def assign(
         request: Request,
@@ -336,7 +310,7 @@ def _require_points(served: Served) -> None:
         raise NotFittedError(f"the tree {served.name!r} has no points yet")
 
 
-def _add_feed(api: APIRouter, trees: Trees, settings: Settings, tokens: Tokens) -> None:
+def _add_feed(api: APIRouter, trees: Managed, settings: Settings, tokens: Tokens) -> None:
     @api.get("/trees/{name}/changes", summary="What became of a tree since a version")
     def changes(name: Name, since: Version, brief: bool = False) -> dict[str, Any]:
         return _feed.changes(_found(trees, name), since, brief)
@@ -367,7 +341,7 @@ def _add_feed(api: APIRouter, trees: Trees, settings: Settings, tokens: Tokens) 
         return {"token": told, "seconds": STREAM_SECONDS}
 
 
-def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
+def _add_health(app: FastAPI, trees: Managed, door: Door) -> None:
     @app.get("/healthz", summary="Whether the server is there")
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}

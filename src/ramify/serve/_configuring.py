@@ -20,8 +20,16 @@ from ramify.spans import read_span
 PREFIX = "RAMIFY_SERVE_"
 
 #: Tokens themselves stand in no file of settings and in no flag: both are read by many.
-_TOKENS = {"token_file": "token", "read_token_file": "read_token"}
-_SECRET = {"token": "RAMIFY_TOKEN", "read_token": "RAMIFY_READ_TOKEN"}
+_TOKENS = {
+    "token_file": "token",
+    "read_token_file": "read_token",
+    "webhook_secret_file": "webhook_secret",
+}
+_SECRET = {
+    "token": "RAMIFY_TOKEN",
+    "read_token": "RAMIFY_READ_TOKEN",
+    "webhook_secret": "RAMIFY_WEBHOOK_SECRET",
+}
 
 #: What each setting is, as Settings declares it.
 KINDS: dict[str, str] = {

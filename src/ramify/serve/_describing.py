@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from ramify.serve._door import OPEN, role_of
-from ramify.serve._told import ANSWERS, Problem, TooOld
+from ramify.serve._mistakes import Problem, TooOld
+from ramify.serve._told import ANSWERS
 
 _SCHEMAS = "#/components/schemas/"
 

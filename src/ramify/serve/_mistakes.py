@@ -17,8 +17,22 @@ from ramify.serve._bodies import BodyError
 from ramify.serve._door import TooLargeError
 from ramify.serve._lists import ForgottenListError
 from ramify.serve._served import NoSuchTreeError, TreeFailedError
-from ramify.serve._told import Problem
+from ramify.serve._told import Told
 from ramify.serve._trees import TooManyOpenError
+
+
+class Problem(Told):
+    """What is wrong, and what to do."""
+
+    error: str
+
+
+class TooOld(Problem):
+    """A version, or a list, that is not remembered; of versions, which are."""
+
+    oldest: int | None = None
+    version: int | None = None
+
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": about}

@@ -59,6 +59,8 @@ class Settings:
     open_trees: int = 128  #: at once; others rest, and are opened when they are asked for
     rest_after: float = 600.0  #: seconds until a tree that nobody uses rests; 0: never
     memory_bytes: int = 0  #: of the process, beyond which unused trees rest; 0: no limit
+    webhooks: tuple[str, ...] = ()  #: addresses that are called when a tree has changed
+    webhook_secret: str | None = None  #: that such calls are signed with
     tree_points: int = 0  #: that a tree may have; 0: no limit
     tree_bytes: int = 0  #: that its folder may have
     log: bool = True

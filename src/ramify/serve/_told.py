@@ -178,6 +178,7 @@ class Assigned(Told):
     nodes: list[int]
     nearest: list[int]
     nearest_ids: list[Id | None]
+    stable_ids: list[int | None]
     distances: list[float]
     paths: list[str]
     confidence: list[float | None] | list[list[float | None]] | None = None
@@ -257,8 +258,8 @@ class Hits(Page):
     hits: list[Hit]
 
 
-class Block(Told):
-    """A branch as the page draws it."""
+class Block(BaseModel):
+    """A branch as the page draws it; what else the page needs may come and go."""
 
     id: int
     last: int
@@ -270,8 +271,8 @@ class Block(Told):
     cluster: int | None
 
 
-class Outline(Told):
-    """What can be seen of a tree."""
+class Outline(BaseModel):
+    """What can be seen of a tree, for the page."""
 
     version: int
     leaves: int
@@ -310,6 +311,7 @@ class ClustersOf(Told):
 
     labels: list[int]
     nodes: list[int]
+    stable_ids: list[int | None]
 
 
 class Nearest(Told):
@@ -324,6 +326,7 @@ class Dirty(Told):
 
     labels: list[int]
     nodes: list[int]
+    stable_ids: list[int | None]
     sizes: list[float]
 
 
@@ -349,19 +352,6 @@ class Ready(Told):
     waiting: int
     failed: int
     in_use: int
-
-
-class Problem(Told):
-    """What is wrong, and what to do."""
-
-    error: str
-
-
-class TooOld(Problem):
-    """A version, or a list, that is not remembered; of versions, which are."""
-
-    oldest: int | None = None
-    version: int | None = None
 
 
 #: By method and address.

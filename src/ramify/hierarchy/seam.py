@@ -5,7 +5,7 @@ Files and names that begin with an underscore are the room's own.
 """
 
 from ramify.hierarchy._aligned import Texts, entries_for, order_of, place_in, texts_for
-from ramify.hierarchy._cuts import By, check_way, require_one_cut
+from ramify.hierarchy._cut_options import By, check_way, require_one_cut
 from ramify.hierarchy._forks import fork_rows
 from ramify.hierarchy._keywords import analyzer
 from ramify.hierarchy._linkage import check_linkage, read_children

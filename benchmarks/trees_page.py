@@ -53,9 +53,9 @@ is in one. Cells are adjusted Rand index / adjusted mutual information (number o
 of samples of 1,500 rows: two of each set, one for UMAP, and one for peers on the sets looked at.
 
 The rule was found on the sets *looked at*, among some 20 rules and settings. When the 25 others
-were measured, the rule cut average linkage's tree everywhere (0.496 / 0.647 on these). That
-`recommend` cuts the tree of the linkage that it recommends, so that `labels_` have what it says,
-and that trees are compared by pairs, was decided after that. The rule before, a peak of the
+were measured, the rule cut average linkage's tree everywhere (0.496 / 0.647 on these). Decided
+after that: `recommend` cuts the tree of the linkage that it recommends, by height, so that
+`labels_` have what it says; and cuts are compared by pairs. The rule before, a peak of the
 silhouette or of modularity, had 0.403 / 0.540.
 
 On the 25 sets `recommend` is above EVoC and HDBSCAN, as good as ward that is told the number, and

@@ -258,7 +258,7 @@ class PathUnions : protected PathClusters<Real> {
     return this->found(made, least);
   }
   /// At least how far any mean is from the last item's, which they are counted from. Exactly: in
-  /// the table, tiny ones may be lost. O(items dim), once somebody has to know.
+  /// the table, tiny ones may be lost. O(items dim), once it is asked for.
   double reach() {
     if (Rule::kProduct || reach_ >= 0) return reach_;
     const auto last = static_cast<std::uint32_t>(forest_.size() - 1);

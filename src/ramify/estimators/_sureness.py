@@ -28,8 +28,8 @@ import numpy.typing as npt
 
 from ramify.checks import is_whole, number, whole_number
 from ramify.estimators._cut import Cut
-from ramify.estimators._live import Asked as Asked
 from ramify.estimators._live import Live
+from ramify.estimators._live_points import Asked as Asked
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.points import Rows
 from ramify.sparse import SparseRows

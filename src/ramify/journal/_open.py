@@ -16,6 +16,7 @@ from ramify.journal._folder import (
     DATABASE,
     FolderLock,
     folder_path,
+    make_folder,
     require_plain,
     sync_folder,
 )
@@ -118,7 +119,7 @@ def open_here(folder: Path, model: Any, policy: Policy) -> DurableTree:
     if asked is None and not (folder / DATABASE).exists():
         raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         lock = FolderLock(folder)
         try:
             return _opened(folder, lock, asked, policy)
@@ -172,7 +173,8 @@ def _begun(folder: Path, model: Any) -> Recovered:
         (folder / f"{DATABASE}{name}").unlink(missing_ok=True)
     first = write_snapshot(folder, 0, NO_CHAIN, _model.saved(model))
     store = Store.create(folder, first)
-    sync_folder(folder)
+    for place in (folder, folder.parent):  # the last process may have made the folder, no more
+        sync_folder(place)
     return Recovered(store, model, 0, NO_CHAIN, Report(0, 0, 0, 0.0, ()))
 
 

@@ -23,6 +23,7 @@ from ramify.journal._errors import (
 from ramify.journal._folder import (
     DATABASE,
     folder_path,
+    make_folder,
     require_plain,
     require_shards,
     sync_folder,
@@ -94,7 +95,7 @@ def restore(
 def _made(folder: Path, fill: Callable[[Path], Findings]) -> Findings:
     """A folder that is there when all of it is."""
     _require_free(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     draft = Path(tempfile.mkdtemp(prefix=DRAFTS, dir=folder.parent))
     try:
         findings = fill(draft)

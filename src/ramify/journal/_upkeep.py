@@ -222,7 +222,10 @@ class Upkeep:
         """Seconds until a compaction is to begin; None if there is nothing to erase."""
         if self._owed is None or self._compacting or self._policy.erase_within is None:
             return None
-        return max(0.0, max(self._owed + self._policy.erase_within, self._not_before) - time.time())
+        now = time.time()
+        # What lies ahead of a clock that was set back is counted from now: it must not wait.
+        self._owed, self._not_before = min(self._owed, now), min(self._not_before, now + _AGAIN)
+        return max(0.0, max(self._owed + self._policy.erase_within, self._not_before) - now)
 
     @property
     def owed_seconds(self) -> float:

@@ -36,7 +36,7 @@ from ramify.ids import Id, as_array
 from ramify.journal import Hit
 from ramify.points import Rows
 from ramify.ray._finder import Finder
-from ramify.ray._naming import Naming
+from ramify.ray._notes import Noted
 from ramify.ray._outline import Outline
 from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families, whole_tree
 from ramify.ray._plan import Crew, Plan
@@ -46,7 +46,7 @@ from ramify.ray._top import CutNodes, Stitched, Top, global_ids, spliced
 from ramify.ray._turns import in_turn
 
 
-class Asking(Naming):
+class Asking(Noted):
     """Reads of the whole tree, for the router, which knows where the stream stands."""
 
     plan: Plan
@@ -410,9 +410,11 @@ class Asking(Naming):
         """A plain model of the whole."""
         if len(self.sizes) == 1:
             (saved,) = self._ask_all("saved")
-            whole: OHAC = saving._model(*saved)
-            return whole
-        tree = self.hierarchy()
-        _, rows = self.points()
-        model: OHAC = model_of(OHAC(**self.plan.options), rows, tree, self.number)
+            model: OHAC = saving._model(*saved)
+        else:
+            tree = self.hierarchy()
+            _, rows = self.points()
+            model = model_of(OHAC(**self.plan.options), rows, tree, self.number)
+        for node, text in self.names().homes.items():
+            model.edit.rename(node, text)
         return model

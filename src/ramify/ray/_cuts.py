@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.estimators.seam import Assignment, Cut, InCluster, Levels, read_sure, wanted_number
+from ramify.estimators.seam import (
+    Assignment,
+    Cut,
+    InCluster,
+    Levels,
+    read_sure,
+    wanted_number,
+    with_names,
+)
 from ramify.hierarchy import Clusters, FloatArray, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, read_stickiness
 from ramify.ids import Id
@@ -236,7 +244,7 @@ class ShardCuts(Handle):
         clusters = Clusters(*found[:5], _no_ground)
         clusters._spreads = found.spreads
         clusters._stable = found.stable_ids
-        return clusters
+        return with_names(clusters, self._ask("names").shown)
 
     def path(self, point: int | str) -> IntArray:
         """Node ids from the root down to a point, given by its number or its text id.

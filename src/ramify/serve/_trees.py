@@ -20,6 +20,7 @@ from ramify.journal import DiskError, FolderInUseError, JournalError
 from ramify.journal.seam import (
     clear_drafts,
     clear_removed,
+    make_folder,
     owner_of,
 )
 from ramify.memory import resident
@@ -66,7 +67,7 @@ class Trees:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._folder = settings.folder
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         self._trees: dict[str, Served] = {}
         self._resting: dict[str, Resting] = {}
         self._failures: dict[str, str] = {}

@@ -17,6 +17,7 @@ from ramify.files import FORMATS, TABLES
 from ramify.hierarchy._cut_options import WAYS
 from ramify.metric import METRICS, names_of
 from tests.commands import done
+from tests.core_trees import core_options
 from tests.oracles import linkages
 
 CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
@@ -63,3 +64,17 @@ def test_contributing_says_how_to_add_a_linkage():
     assert len(named) >= 6
     for path in named:
         assert (CONTRIBUTING.parent / path).is_file(), path
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "own"),
+    [
+        ("otd", {"n_neighbors": 2}),  # of another algorithm
+        ("ohac", {"max_leafs": 9}),
+        ("grinch", {"restructure": "yes"}),
+        ("neighbour_tree", {"n_neighbors": 5}),  # one is missing
+    ],
+)
+def test_the_core_refuses_options_that_an_algorithm_lacks(algorithm, own):
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        core_options(algorithm, **own)

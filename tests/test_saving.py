@@ -260,6 +260,16 @@ def test_hierarchies_travel(names, tmp_path):
     assert describe(tmp_path / "tree.ramify")["points"] == 3
 
 
+def test_a_hierarchy_keeps_the_names_of_its_nodes(tmp_path):
+    tree = HAC().fit(X[:5]).hierarchy().with_node_names({0: "low", 3: "Größe ∞"})
+    assert through_file(tree, tmp_path).node_names == {0: "low", 3: "Größe ∞"}
+    path = tmp_path / "bad"
+    for bad in ([[0]], [[0, 7]], [["x", "y"]], [[10**30, "far"]], 3):
+        rewritten(path, tree, {"node_names": bad})
+        with pytest.raises(UnreadableFileError, match="holds no valid hierarchy"):
+            ramify.load(path)
+
+
 def test_a_hierarchy_of_one_point_and_a_chain(tmp_path):
     n = scaled(300_000)
     for children in (chain(1), chain(n)):

@@ -164,7 +164,9 @@ class Cuts(Condensing):
         Returns
         -------
         array of shape (n,)
-            Labels from 0, numbered in the order of the clusters' first points.
+            Labels from 0, numbered in the order of the clusters' first points. Points may move
+            afterwards to the cluster of their neighbours, or of the nearest mean:
+            :func:`ramify.settle`.
 
         Examples
         --------

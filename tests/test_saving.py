@@ -952,10 +952,10 @@ def test_numbers_of_points_outlive_a_file(tmp_path):
 
 
 def test_what_was_erased_stays_so_in_a_stored_tree():
-    core = OHAC().fit(X[:20])._live._core
+    live = OHAC().fit(X[:20])._live
+    core, settings = live._core, live.settings.for_core()
     for gone in (0, 7, 19):
         assert core.erase(gone)
-    settings = "ohac", X.shape[1], "sqeuclidean", "average", 1, {}
     twin = type(core).from_state(*settings, core.state())
     assert twin.numbers().tolist() == core.numbers().tolist()
     for one in (core, twin):

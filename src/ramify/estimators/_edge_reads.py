@@ -10,6 +10,7 @@ import numpy as np
 
 from ramify.estimators._changing import ChangingClusterer as _OfRows
 from ramify.estimators._frozen import FrozenReader
+from ramify.estimators._identity import InCluster
 from ramify.hierarchy import Clusters, Hierarchy, IntArray, Levels
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def levels(model: "OfEdges", *n_clusters: int, **how: Any) -> Levels:
     return model.hierarchy().levels(*n_clusters, **how)
 
 
-def cluster_of(model: "OfEdges", points: Any, **how: Any) -> tuple[IntArray, IntArray]:
+def cluster_of(model: "OfEdges", points: Any, **how: Any) -> InCluster:
     """Label and node id of the clusters of some points, by number, or by id if that is text.
 
     Examples
@@ -97,7 +98,7 @@ def cluster_of(model: "OfEdges", points: Any, **how: Any) -> tuple[IntArray, Int
     tree = model.hierarchy()
     found = tree.clusters(**_asked(model, how))
     labels = found.labels[[_place(tree, one) for one in np.atleast_1d(points).tolist()]]
-    return labels, found.node_ids[labels]
+    return InCluster(labels, found.node_ids[labels], found.stable_ids[labels])
 
 
 def path(model: "OfEdges", point: int | str) -> IntArray:

@@ -14,6 +14,7 @@ enough to load.
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -21,9 +22,10 @@ import numpy as np
 
 from ramify.archive import Array
 from ramify.errors import UnreadableFileError
+from ramify.estimators._core_tree import plain_arrivals
 from ramify.estimators._cut import Cut
 from ramify.estimators._identity import Identity, Seen
-from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live, plain_arrivals
+from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live
 from ramify.estimators._saved_arrays import LARGEST_ID, check_arrays, check_numbers, require
 from ramify.estimators._settings import Settings, without_young
 from ramify.ids import kind_of, pack, unpack
@@ -32,6 +34,12 @@ from ramify.spans import read_span, span_text
 
 #: What a file calls the settings, in their order.
 _SETTINGS = ("algorithm", "width", "metric", "linkage", "n_neighbors", "more")
+
+
+@cache
+def _library() -> str:
+    """This version; to look it up takes longer than to save a small model."""
+    return version("ramify")
 
 
 def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -44,7 +52,7 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     content: dict[str, Any] = {
         "kind": "model",
         "algorithm": type(model).__name__,
-        "library": version("ramify"),
+        "library": _library(),
         "parameters": parameters,
         "points": 0,
         "columns": None,

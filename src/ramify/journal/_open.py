@@ -11,11 +11,12 @@ from typing import Any
 from ramify.checks import number_above_zero, whole_number
 from ramify.estimators.seam import FREE
 from ramify.journal import _model
-from ramify.journal._errors import DiskError, JournalError, disk_error
+from ramify.journal._errors import DiskError, NoTreeError, disk_error
 from ramify.journal._folder import (
     DATABASE,
     FolderLock,
     folder_path,
+    make_folder,
     require_plain,
     sync_folder,
 )
@@ -36,6 +37,8 @@ def open(
     payload_bytes: int = 65_536,
     queue_rows: int = 200_000,
     erase_within: float | None = 86_400.0,
+    max_points: int | None = None,
+    max_bytes: int | None = None,
 ) -> DurableTree:
     """Open a tree in a folder, or begin one: it survives crashes, to the bit.
 
@@ -65,6 +68,9 @@ def open(
         Seconds after which :meth:`DurableTree.compact` begins by itself, once points have left,
         so that nothing of them is on the disk any more; a day by default. None: never, and then
         closing erases nothing either.
+    max_points, max_bytes : int or None
+        How many points the tree may have, and how many bytes its folder. Calls that would make
+        it larger are refused; points can leave all the same. None: no limit.
 
     Returns
     -------
@@ -99,6 +105,8 @@ def open(
         erase_within=None
         if erase_within is None
         else number_above_zero("erase_within", erase_within),
+        max_points=None if max_points is None else whole_number("max_points", max_points),
+        max_bytes=None if max_bytes is None else whole_number("max_bytes", max_bytes),
     )
     folder = folder_path(path)
     require_plain(folder)
@@ -109,9 +117,9 @@ def open_here(folder: Path, model: Any, policy: Policy) -> DurableTree:
     """As :func:`open`; also for a shard, whose folder is inside that of all shards."""
     asked = None if model is None else _model.require_online(model)
     if asked is None and not (folder / DATABASE).exists():
-        raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
+        raise NoTreeError(f"{folder} has no tree in it; give an estimator to begin one")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         lock = FolderLock(folder)
         try:
             return _opened(folder, lock, asked, policy)
@@ -128,7 +136,7 @@ def _opened(folder: Path, lock: FolderLock, asked: Any, policy: Policy) -> Durab
     notes = look_at_end(folder)
     if is_new(folder):
         if asked is None:
-            raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
+            raise NoTreeError(f"{folder} has no tree in it; give an estimator to begin one")
         return DurableTree(folder, lock, _begun(folder, asked), policy)
     recovered = recover(folder, notes)
     try:
@@ -165,7 +173,8 @@ def _begun(folder: Path, model: Any) -> Recovered:
         (folder / f"{DATABASE}{name}").unlink(missing_ok=True)
     first = write_snapshot(folder, 0, NO_CHAIN, _model.saved(model))
     store = Store.create(folder, first)
-    sync_folder(folder)
+    for place in (folder, folder.parent):  # the last process may have made the folder, no more
+        sync_folder(place)
     return Recovered(store, model, 0, NO_CHAIN, Report(0, 0, 0, 0.0, ()))
 
 

@@ -6,12 +6,14 @@ Shards keep journals of their own, and the server reads what journals may hold.
 
 from ramify.journal._backup import clear_drafts, moment_of, require_backup
 from ramify.journal._door import plain_name, plain_node
+from ramify.journal._errors import NoTreeError
 from ramify.journal._folder import (
     ABOUT,
     DATABASE,
     ROUTER,
     FolderLock,
     folder_path,
+    make_folder,
     owner_of,
     require_shards,
     sync_folder,
@@ -31,6 +33,7 @@ __all__ = [
     "Beside",
     "FolderLock",
     "Insert",
+    "NoTreeError",
     "Operation",
     "Policy",
     "check_payloads",
@@ -38,6 +41,7 @@ __all__ = [
     "clear_removed",
     "connect",
     "folder_path",
+    "make_folder",
     "moment_of",
     "open_here",
     "owner_of",

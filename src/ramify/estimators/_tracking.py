@@ -81,9 +81,9 @@ class Tracker(Aspect):
         >>> found.inserted, found.born, found.grown
         (array([3]), array([2]), array([1]))
         """
-        tree = self._fitted()
+        tree = self._fitted() if self._live is None else self._live  # all may have left since
         if whole_number("since", since, least=0) == tree.begun:
-            return self._everything(tree)
+            return self._everything(self._fitted())
         past, before, after = self._steps_since(tree, since)
         old = past.part(before, touched(after))
         return with_ids(tree, net_changes(old, after, since, past.newest))

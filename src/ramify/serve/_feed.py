@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Collection
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -55,7 +56,7 @@ class TooOldError(Exception):
 def changes(served: Served, since: int, brief: bool = False) -> dict[str, Any]:
     """What became of a tree since a version."""
     tree, newest = served.tree, served.versions[-1]
-    if since == newest or len(tree) == 0:
+    if since == newest or not tree.stream.begun:
         if since > newest:
             raise TooOldError(since, served.versions[0], newest)
         return {"since": since, "version": newest, "changed": False}
@@ -63,6 +64,8 @@ def changes(served: Served, since: int, brief: bool = False) -> dict[str, Any]:
         found = tree.past.changes(since)
     except HistoryError:
         raise TooOldError(since, served.versions[0], newest) from None
+    except NotFittedError:  # of nothing to nothing
+        return {"since": since, "version": newest, "changed": False}
     return {**_answers.changes(found, brief), "changed": True}
 
 

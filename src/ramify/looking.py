@@ -2,7 +2,7 @@
 """looking.py: what some rows look like: what `recommend` decides by.
 
     sample    a few thousand of the rows; of many columns, a few hundred that stand for them
-    cuts      of both linkages, each with its modularity: how many of the pairs of near
+    cuts      of both linkages by height, each with its modularity: how many of the pairs of near
               neighbours are together, beyond what chance would put there
     gap       heights between which nothing merges
 
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy.seam import alike
 from ramify.metric import Metric
 from ramify.points import Rows, chunks
 from ramify.sparse import SparseRows
@@ -27,9 +28,8 @@ from ramify.sparse import SparseRows
 MANY_COLUMNS, DIRECTIONS = 1_000, 256
 #: Numbers of a sample of dense rows, at most.
 _NUMBERS = 2**26
-_NEIGHBORS = 10
-#: Numbers of clusters that are looked at.
-_COUNTS = 20
+#: Numbers of clusters that are looked at; twice as many from a quarter of a number to four times.
+_COUNTS, _AROUND = 20, 4
 
 
 @dataclass(frozen=True)
@@ -176,19 +176,10 @@ class Cuts(NamedTuple):
         shares = np.bincount(self.labels[:, self.best]) / len(self.labels)
         return float(1 / (shares @ shares))
 
-    def as_good(self, slack: float) -> tuple[int, int]:
-        """The fewest and the most clusters of those that are nearly as good."""
-        near = self.counts[self.modularity >= self.modularity.max() - slack]
-        return int(near[0]), int(near[-1])
 
-
-def cuts_of(trees: Sequence[Hierarchy], rows: FloatArray) -> list[Cuts]:
-    """Cuts of trees over these rows, and how they treat near neighbours."""
-    from sklearn.neighbors import NearestNeighbors
-
-    n = len(rows)
-    k = min(_NEIGHBORS, n - 1)
-    near = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(return_distance=False)
+def cuts_of(trees: Sequence[Hierarchy], near: IntArray) -> list[Cuts]:
+    """Cuts of trees, and how they treat these neighbours of each leaf."""
+    n = len(near)
     finest = max(n // 8, 3)
     counts = np.unique(np.geomspace(2, finest, _COUNTS).astype(np.int64))
     found = []
@@ -216,16 +207,18 @@ def modularity(near: npt.NDArray[np.int64], labels: IntArray) -> float:
     return together - float(shares @ shares)
 
 
-def best_silhouette(rows: FloatArray, cuts: Cuts) -> tuple[int | None, float]:
-    """The number of clusters with the best silhouette; None if it is just the finest."""
-    from sklearn.metrics import pairwise_distances, silhouette_score
+def count_like(tree: Hierarchy, labels: IntArray) -> int:
+    """How many clusters the cut by height has that is most like this one; of equals the fewest.
 
-    apart = pairwise_distances(rows)
-    np.fill_diagonal(apart, 0)
-    scores = [
-        float(silhouette_score(apart, column, metric="precomputed")) for column in cuts.labels.T
-    ]
-    best = int(np.argmax(scores))
-    if cuts.counts[best] > max(len(rows) // 8, 3) // 2 or scores[best] < 0.1:
-        return None, scores[best]
-    return int(cuts.counts[best]), scores[best]
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ramify
+    >>> tree = ramify.HAC().fit([[0.0], [1.0], [9.0], [10.0], [90.0]]).hierarchy()
+    >>> count_like(tree, np.array([0, 0, 1, 1, 1]))
+    3
+    """
+    k, n = int(labels.max()) + 1, len(labels)
+    near = np.geomspace(max(k / _AROUND, 1), min(k * _AROUND, n), 2 * _COUNTS)
+    counts = np.unique(np.append(np.round(near).astype(np.int64), k))
+    return int(counts[np.argmax([alike(labels, column) for column in tree.cut_many(counts).T])])

@@ -44,7 +44,7 @@ def run(
 
     Without -o, how many there are of each; with -o, a table with a line for each: change,
     kind (point or node) and id, that of a leaf which a point has joined in into. With -k, a
-    line for each cluster that is not what it was: label, node_id, size, first, name.
+    line for each cluster that is not what it was: label, node_id, stable_id, size, first, name.
     """
     from ramify.cli import _models
     from ramify.cli._outputs import keep_tree
@@ -121,11 +121,12 @@ def _dirty(then: Any, now: Any, k: int) -> tuple[list[str], list[Any]]:
     columns = [
         labels,
         found.node_ids[labels].tolist(),
+        [found[i].stable_id for i in labels],
         found.sizes[labels].tolist(),
         [str(called.get(i, i)) for i in found.first_points[labels].tolist()],
         [names[i] or "" for i in labels],
     ]
-    return ["label", "node_id", "size", "first", "name"], columns
+    return ["label", "node_id", "stable_id", "size", "first", "name"], columns
 
 
 def _groups(model: Any, k: int) -> list[list[int]]:

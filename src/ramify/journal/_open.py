@@ -37,6 +37,8 @@ def open(
     payload_bytes: int = 65_536,
     queue_rows: int = 200_000,
     erase_within: float | None = 86_400.0,
+    max_points: int | None = None,
+    max_bytes: int | None = None,
 ) -> DurableTree:
     """Open a tree in a folder, or begin one: it survives crashes, to the bit.
 
@@ -66,6 +68,9 @@ def open(
         Seconds after which :meth:`DurableTree.compact` begins by itself, once points have left,
         so that nothing of them is on the disk any more; a day by default. None: never, and then
         closing erases nothing either.
+    max_points, max_bytes : int or None
+        How many points the tree may have, and how many bytes its folder. Calls that would make
+        it larger are refused; points can leave all the same. None: no limit.
 
     Returns
     -------
@@ -100,6 +105,8 @@ def open(
         erase_within=None
         if erase_within is None
         else number_above_zero("erase_within", erase_within),
+        max_points=None if max_points is None else whole_number("max_points", max_points),
+        max_bytes=None if max_bytes is None else whole_number("max_bytes", max_bytes),
     )
     folder = folder_path(path)
     require_plain(folder)

@@ -261,13 +261,16 @@ class Upkeep:
 
         try:
             self._store.set_facts({"compacting": self.seq})
+            then = (
+                lambda new: self._later(lambda: done(new)),
+                lambda error: self._later(lambda: failed(error)),
+            )
             if self.seq == self.snapshot_seq:
-                done(self._store.snapshots()[0])
+                # The background may still write an older snapshot, which has what is to go.
+                latest = self._store.snapshots()[0]
+                self.background.submit(lambda: latest, *then)
             else:
-                self._begin_snapshot(
-                    lambda new: self._later(lambda: done(new)),
-                    lambda error: self._later(lambda: failed(error)),
-                )
+                self._begin_snapshot(*then)
         except Exception as error:
             failed(error)
 

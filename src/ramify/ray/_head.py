@@ -11,7 +11,8 @@ shards that have it already say so.
     facts     next operation and number, shards, type and width of rows, ...
     answers   the latest requests by their keys, and what they were told
     history   after which operation the stream stood where, and which points went
-    names     ids of clusters that stay (``stable_labels``), in one piece
+    names     ids of clusters that stay (``stable_labels``), in one piece, and what people call
+              clusters, in another
 """
 
 from __future__ import annotations
@@ -144,12 +145,24 @@ class Head:
 
     def names(self) -> bytes | None:
         """The ids of clusters that were last written down."""
-        row = self._connection.execute("SELECT body FROM names").fetchone()
-        return None if row is None else bytes(row[0])
+        return self._named(0)
 
     def set_names(self, body: bytes) -> None:
         """Write down ids of clusters, and wait for the disk."""
         self._write([("INSERT OR REPLACE INTO names VALUES (0, ?)", (body,))])
+
+    def texts(self) -> bytes | None:
+        """The names that people gave."""
+        return self._named(1)
+
+    def set_texts(self, body: bytes) -> None:
+        """Write down names that people gave, and wait for the disk."""
+        self._write([("INSERT OR REPLACE INTO names VALUES (1, ?)", (body,))])
+
+    def _named(self, place: int) -> bytes | None:
+        found = self._connection.execute("SELECT body FROM names WHERE place = ?", (place,))
+        row = found.fetchone()
+        return None if row is None else bytes(row[0])
 
     def answer(self, key: str) -> Any:
         """What a request of this key was told; None if there was none."""

@@ -12,8 +12,12 @@ from ramify.journal import DurableTree
 from ramify.journal.seam import sizes_of
 from ramify.memory import resident
 from ramify.ray._figures import of_shards
+from ramify.serve._hooks import Hook
 from ramify.serve._served import Served
 from ramify.serve._trees import Trees
+
+#: The format, by the name that Prometheus knows it by.
+FIGURES = "text/plain; version=0.0.4"
 
 #: Name, kind, what it is, and where it is in a tree's statistics.
 _OF_TREES = (
@@ -39,6 +43,7 @@ def metrics(trees: Trees, door: Any) -> str:
     for name, about, value in (
         ("ramify_points", "points in the tree", lambda one: len(one.tree)),
         ("ramify_version", "changes of the tree so far", lambda one: one.versions[-1]),
+        ("ramify_vector_bytes", "bytes of the rows in memory", _vector_bytes),
         ("ramify_feed_readers", "who follows the changes", _followers),
         ("ramify_feed_dropped_total", "followers that did not read", _dropped),
         ("ramify_depth", "merges above the latest point", _depth),
@@ -61,6 +66,15 @@ def metrics(trees: Trees, door: Any) -> str:
     lines.append(f"ramify_connections {len(door.connections)}")
     lines += _head("ramify_connections_closed_total", "counter", "closed for keeping us waiting")
     lines.append(f"ramify_connections_closed_total {door.connections.closed}")
+    for name, about, counted in (
+        ("ramify_webhook_calls_total", "calls of webhooks that were answered", "called"),
+        ("ramify_webhook_failures_total", "calls of webhooks that were not", "failed"),
+    ):
+        lines += _head(name, "counter", about)
+        lines += [
+            f'{name}{{webhook="{host}"}} {sum(getattr(one, counted) for one in hooks)}'
+            for host, hooks in _by_host(trees.hooks.hooks).items()
+        ]
     lines += _head("ramify_memory_bytes", "gauge", "memory of this process")
     lines.append(f"ramify_memory_bytes {resident()}")
     lines += _head("ramify_requests_total", "counter", "requests by method and status")
@@ -74,6 +88,13 @@ def metrics(trees: Trees, door: Any) -> str:
         f'ramify_build_info{{version="{version_of("ramify")}",python="{python_version()}"}} 1'
     )
     return "\n".join(in_families(lines)) + "\n"
+
+
+def _by_host(hooks: Iterable[Hook]) -> dict[str, list[Hook]]:
+    found: dict[str, list[Hook]] = {}
+    for one in hooks:
+        found.setdefault(one.host, []).append(one)
+    return found
 
 
 def in_families(lines: Iterable[str]) -> list[str]:
@@ -147,6 +168,12 @@ def _depth(served: Served) -> int:
     stream = served.tree.stream
     number = stream.next_number - 1
     return stream.depth(number) if stream.has(number) else 0
+
+
+def _vector_bytes(served: Served) -> int:
+    stream = served.tree.stream
+    width = stream.width if stream.begun else None
+    return 0 if width is None else len(served.tree) * width * stream.dtype.itemsize
 
 
 def _churn(served: Served) -> int:

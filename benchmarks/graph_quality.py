@@ -206,9 +206,6 @@ METHODS: dict[str, Callable[[Sample], Array]] = {
     "Leiden": leiden,
 }
 
-#: Samples of a method that takes long.
-FEW = {"UMAP + HDBSCAN": 2}
-
 
 # --- scores ----------------------------------------------------------------------------
 
@@ -291,7 +288,7 @@ def main() -> None:
     done = {(line[0], line[1], int(line[2])) for line in lines}
     for method in options.methods if options.data else []:
         for name in options.sets:
-            for seed in options.samples[: FEW.get(method)]:
+            for seed in options.samples:
                 if (name, method, seed) in done:
                     continue
                 try:

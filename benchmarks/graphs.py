@@ -5,12 +5,15 @@ Two graphs, made from a seed: of a million rows in five dimensions with their 15
 the neighbours that they share; and five million scores of pairs among a million records. For
 each linkage: seconds of one processor for edges, tree and sorted snapshot, and the most
 memory that the process held meanwhile, the graph's own arrays included. With ``--live``, what
-a point costs that comes with its edges, and one that goes. With ``--bits``, the nearest of
+a point costs that comes with its edges, and one that goes. With ``--rows``, what a row costs that
+comes by itself: beside OHAC, at several sizes, and with the power of n that it grows by; with
+``--rows --data FOLDER`` all of a stream of 10,000 rows of MNIST. With ``--bits``, the nearest of
 rows of zeros and ones beside scikit-learn's brute search.
 """
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +21,8 @@ import numpy.typing as npt
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
-from ramify import GraphHAC, LiveGraphHAC, _core
+from benchmarks import choosing
+from ramify import OHAC, GraphHAC, LiveGraphHAC, _core
 from ramify.estimators import _bits
 from ramify.memory import peak, reset_peak
 
@@ -92,6 +96,47 @@ def live(n: int, asked: int = 500) -> None:
         )
 
 
+def mixture(n: int, width: int = 64, seed: int = 0) -> Array:
+    """Rows of many groups of unequal sizes, long ones, as embeddings of texts are."""
+    rng = np.random.default_rng(seed)
+    groups = max(n // 50, 2)
+    centres = rng.normal(size=(groups, width))
+    group = np.minimum((groups * rng.random(n) ** 2).astype(int), groups - 1)
+    return np.asarray(centres[group] + 0.7 * rng.normal(size=(n, width)), np.float32)
+
+
+def each_row(model: Any, rows: Array) -> float:
+    """Mean seconds of one processor for a row that is inserted by itself."""
+    begun = time.process_time()
+    for row in rows:
+        model.insert(row)
+    return (time.process_time() - begun) / len(rows)
+
+
+def single_rows(n: int, asked: int = 300) -> None:
+    """Print a line for each size: an eighth of n, a quarter, a half and n."""
+    sizes, spent = [n // 8, n // 4, n // 2, n], []
+    for size in sizes:
+        rows = mixture(size + asked)
+        first, last = rows[:size], rows[size:]
+        model = LiveGraphHAC(n_neighbors=15).fit(first)
+        spent.append(each_row(model, last))
+        peer = each_row(OHAC(linkage="ward").fit(first), last)
+        told = f"{size:,} rows  {1e3 * spent[-1]:.2f} ms a row"
+        print(f"{told}  {spent[-1] / peer:.1f} times OHAC ward", flush=True)
+    power = np.polyfit(np.log(sizes), np.log(spent), 1)[0]
+    print(f"time of a row grows as n^{power:.2f}")
+
+
+def mnist_stream(data: Path, n: int = 10_000) -> None:
+    """Print how long the whole stream takes, row by row, three times beside OHAC."""
+    rows = choosing._mnist(data / "mnist")[0]
+    rows = rows[np.random.default_rng(0).permutation(len(rows))[:n]].astype(np.float32)
+    for _ in range(3):
+        peer, ours = each_row(OHAC(linkage="ward"), rows), each_row(LiveGraphHAC(), rows)
+        print(f"MNIST {n:,}  {n * ours:.1f} s  {ours / peer:.1f} times OHAC ward", flush=True)
+
+
 def bits(n: int, columns: int = 1024, k: int = 15) -> None:
     """Print a line for each metric: fingerprints of 1,024 bits, one of sixteen set."""
     rows = np.random.default_rng(0).random((n, columns)) < 1 / 16
@@ -115,9 +160,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--live", action="store_true", help="points that come and go one by one")
+    parser.add_argument("--rows", action="store_true", help="rows that come one by one")
+    parser.add_argument("--data", metavar="FOLDER", type=Path, help="with --rows: MNIST")
     parser.add_argument("--bits", action="store_true", help="rows of zeros and ones")
     options = parser.parse_args()
-    (bits if options.bits else live if options.live else offline)(options.points)
+    if options.rows and options.data is not None:
+        mnist_stream(options.data)
+        return
+    rows = single_rows if options.rows else offline
+    (bits if options.bits else live if options.live else rows)(options.points)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many clusters, chosen: ``python -m benchmarks.counting --data FOLDER``: docs/quality.md.
 
-Nobody is told the number of groups but in the last column:
+Nobody is told the number of groups but in the last two columns:
 
     recommend       what `ramify.recommend` says, in one tree
     average         ``cut(by="modularity")`` of the tree of offline HAC, at the steadiest resolution
@@ -9,7 +9,8 @@ Nobody is told the number of groups but in the last column:
     HDBSCAN         scikit-learn's, as it comes
     UMAP, HDBSCAN   ten dimensions by UMAP, then HDBSCAN of at least 15 points
     EVoC            the layer that it takes itself, as it comes
-    ward, told k    the tree of ward cut into as many clusters as there are groups
+    told k          the tree of the recommended linkage, cut into as many clusters as groups
+    ward, told k    the same of ward's
 
 Each is given samples of the rows, scaled and compared as `recommend` says. Points that a method
 leaves out go to the cluster of the nearest point that is in one. The sets of
@@ -149,8 +150,8 @@ def graph(sample: Sample) -> Array:
     return tree.cut(by="modularity", X=rows)
 
 
-def told(sample: Sample) -> Array:
-    return sample.model("ward").cut(n_clusters=sample.k)
+def told(sample: Sample, linkage: str = "") -> Array:
+    return sample.model(linkage or sample.advice.linkage).cut(n_clusters=sample.k)
 
 
 def given(rows: Array, labels: Array) -> Array:
@@ -196,7 +197,8 @@ METHODS: dict[str, Callable[[Sample], Array]] = {
     "HDBSCAN": hdbscan,
     "UMAP, HDBSCAN": umap,
     "EVoC": evoc,
-    "ward, told k": told,
+    "told k": told,
+    "ward, told k": partial(told, linkage="ward"),
 }
 NEEDS = {"UMAP, HDBSCAN": "umap", "EVoC": "evoc"}
 

@@ -44,13 +44,14 @@ MNIST and news, which are not shipped.
 COUNTED = """\
 ## How many clusters, chosen
 
-Nobody is told the number of groups here, but in the last column. `recommend` looks at the rows and
-says a linkage and a number ([how](choosing.md#how-recommend-chooses)); *average* and *GraphHAC*
-are `cut(by="modularity")` of these trees, the second of ranked neighbours. Peers take what they
-take by themselves: scikit-learn's HDBSCAN, the same after UMAP (ten dimensions, clusters of 15
-points or more), and EVoC; points that they leave out go to the cluster of the nearest point that
-is in one. Cells are adjusted Rand index / adjusted mutual information (number of clusters), means
-of samples of 1,500 rows: two of each set, one for UMAP, and one for peers on the sets looked at.
+Nobody is told the number of groups here, but in the last two columns. `recommend` looks at the
+rows and says a linkage and a number ([how](choosing.md#how-recommend-chooses)); *average* and
+*GraphHAC* are `cut(by="modularity")` of these trees, the second of ranked neighbours. Peers take
+what they take by themselves: scikit-learn's HDBSCAN, the same after UMAP (ten dimensions, clusters
+of 15 points or more), and EVoC; points that they leave out go to the cluster of the nearest point
+that is in one. Cells are adjusted Rand index / adjusted mutual information (number of clusters),
+means of samples of 1,500 rows: two of each set, one for UMAP, and one for peers on the sets looked
+at.
 
 The rule was found on the sets *looked at*, among some 20 rules and settings. When the 25 others
 were measured, the rule cut average linkage's tree everywhere (0.496 / 0.647 on these). Decided

@@ -55,7 +55,7 @@ def make(file):
     """Write the file."""
     with tempfile.TemporaryDirectory() as room:
         place = Path(room)
-        with ramify.open(place / "closed", ramify.OHAC(**MODEL), erase_within=None) as tree:
+        with ramify.open(place / "closed", ramify.OHAC(**MODEL)) as tree:
             grow(tree)
             said = facts(tree)
             shutil.copytree(place / "closed", place / "left")

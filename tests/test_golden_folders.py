@@ -12,7 +12,7 @@ from ramify.journal import backup, info, restore
 from tests.golden_folders import MODEL, ROWS, batch, facts, make
 
 GOLDEN = Path(__file__).parent / "golden"
-FOLDERS = [GOLDEN / f"folders-{version}.tar.xz" for version in ("0.2",)]
+FOLDERS = [GOLDEN / f"folders-{version}.tar.xz" for version in ("0.1", "0.2")]
 
 
 def unpacked(file, room):

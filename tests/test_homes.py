@@ -460,8 +460,7 @@ def test_people_name_clusters_in_every_home(tmp_path, home):
                     names = [cluster.name for cluster in live.clusters(n_clusters=k)]
                     assert [cluster.name for cluster in one.clusters(n_clusters=k)] == names
                     assert [cluster.name for cluster in one.levels(2, k)[1]] == names
-                if not home.startswith("remote"):  # a file of a tree alone has no names
-                    assert one.hierarchy().node_names == live.hierarchy().node_names
+                assert one.hierarchy().node_names == live.hierarchy().node_names
         assert sorted(live.edit.list().names.values()) == ["a", "c", "d"]
         if home == "shards":
             assert tree.to_model().edit.list().names == live.edit.list().names

@@ -260,6 +260,16 @@ def test_hierarchies_travel(names, tmp_path):
     assert describe(tmp_path / "tree.ramify")["points"] == 3
 
 
+def test_a_hierarchy_keeps_the_names_of_its_nodes(tmp_path):
+    tree = HAC().fit(X[:5]).hierarchy().with_node_names({0: "low", 3: "Größe ∞"})
+    assert through_file(tree, tmp_path).node_names == {0: "low", 3: "Größe ∞"}
+    path = tmp_path / "bad"
+    for bad in ([[0]], [[0, 7]], [["x", "y"]], [[10**30, "far"]], 3):
+        rewritten(path, tree, {"node_names": bad})
+        with pytest.raises(UnreadableFileError, match="holds no valid hierarchy"):
+            ramify.load(path)
+
+
 def test_a_hierarchy_of_one_point_and_a_chain(tmp_path):
     n = scaled(300_000)
     for children in (chain(1), chain(n)):
@@ -942,10 +952,10 @@ def test_numbers_of_points_outlive_a_file(tmp_path):
 
 
 def test_what_was_erased_stays_so_in_a_stored_tree():
-    core = OHAC().fit(X[:20])._live._core
+    live = OHAC().fit(X[:20])._live
+    core, settings = live._core, live.settings.for_core()
     for gone in (0, 7, 19):
         assert core.erase(gone)
-    settings = "ohac", X.shape[1], "sqeuclidean", "average", 1, {}
     twin = type(core).from_state(*settings, core.state())
     assert twin.numbers().tolist() == core.numbers().tolist()
     for one in (core, twin):

@@ -138,6 +138,12 @@ def test_a_mistake_in_the_file_is_named(text, says, tmp_path):
         read(tmp_path, text)
 
 
+def test_no_secret_is_shown_with_the_settings(tmp_path):
+    secrets = dict.fromkeys(("token", "read_token", "webhook_secret"), SECRETS["boss"])
+    settings = Settings(tmp_path, tokens=(Token("a", SECRETS["boss"]),), **secrets)
+    assert SECRETS["boss"] not in repr(settings)
+
+
 def test_without_tokens_anybody_may_do_all_and_with_some_nobody_else_anything():
     assert Tokens([]).of(None) is ANYBODY
     tokens = Tokens([Token("a", SECRETS["boss"])])

@@ -82,6 +82,59 @@ struct Sums {
   }
 };
 
+/// The same in doubles, and how large the terms are: rounding is beside that. Squared distances are
+/// counted from x. Most comparisons that summaries cannot settle are not as close as that, and the
+/// exact sums of a few hundred leaves take a millisecond.
+template <class Real>
+struct RoughSums {
+  double n = 0, squares = 0, with_x = 0, own = 0, sizes = 0;  // sizes: of the terms of with_x
+  double doubt = 0;  // rounding moves no sum by more than this share of its terms
+  bool possible = true;
+
+  RoughSums(const Tree<Real>& tree, NodeId top, const Real* x, Metric metric) {
+    for (std::size_t from = 0; possible && from < tree.dim(); from += kMany)
+      add_columns(tree, top, x, metric, from, std::min(from + kMany, tree.dim()));
+    constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
+    doubt =
+        16 * kUnit * (static_cast<double>(tree.count(top)) * static_cast<double>(tree.dim()) + 16);
+  }
+
+ private:
+  static constexpr std::size_t kMany = 32;  // columns that are added up together
+
+  void add_columns(const Tree<Real>& tree, NodeId top, const Real* x, Metric metric,
+                   std::size_t from, std::size_t to) {
+    std::array<double, kMany> sums{};
+    double points = 0;
+    for_each_leaf(tree, top, [&](NodeId leaf) {
+      const Standing standing = tree.standing(leaf);
+      possible =
+          possible && is_within(standing.weight, kLeastWeight, kMostWeight) && standing.ssd == 0;
+      points += standing.weight;
+      const Real* const row = tree.points().row(leaf.row());
+      for (std::size_t j = from; j < to; ++j) {
+        const auto value = static_cast<double>(row[j]), here = static_cast<double>(x[j]);
+        possible = possible && is_within(value, kLeastRow, kMostRow) &&
+                   is_within(here, kLeastRow, kMostRow);
+        const double term = metric == Metric::kDot ? value : value - here;
+        sums[j - from] += standing.weight * term;
+        squares += standing.weight * (term * term);
+        with_x += standing.weight * (value * here);
+        sizes += standing.weight * std::fabs(value * here);
+      }
+      return possible;
+    });
+    n = points;
+    for (std::size_t j = 0; j < to - from; ++j) own += sums[j] * sums[j];
+  }
+};
+
+/// Is this difference above zero? Nothing if it may have been moved there.
+std::optional<bool> is_surely_positive(double difference, double doubt) {
+  if (!(std::fabs(difference) > doubt)) return {};
+  return difference > 0;
+}
+
 template <class Real>
 Expansion length_of(const Real* x, std::size_t dim) {
   Expansion out;
@@ -95,6 +148,15 @@ Expansion length_of(const Real* x, std::size_t dim) {
 template <class Real>
 std::optional<bool> is_nearer_than_within(const Tree<Real>& tree, NodeId t, const Real* x,
                                           Metric metric) {
+  const RoughSums<Real> rough(tree, t, x, metric);
+  if (!rough.possible) return {};
+  if (const double n = rough.n, others = n - 1; others > 0.5) {
+    const bool of_products = metric == Metric::kDot;
+    const double gain = of_products ? others * rough.with_x - rough.own + rough.squares
+                                    : 2 * (n * rough.squares - rough.own) - others * rough.squares;
+    const double terms = n * rough.squares + (of_products ? n * rough.sizes : 0);
+    if (const auto sure = is_surely_positive(gain, rough.doubt * terms)) return sure;
+  }
   const Sums<Real> of(tree, t, x);
   Expansion others = of.n;
   others.add(-1);
@@ -115,6 +177,17 @@ std::optional<bool> is_nearer_than_within(const Tree<Real>& tree, NodeId t, cons
 template <class Real>
 std::optional<bool> is_no_nearer(const Tree<Real>& tree, NodeId a, NodeId b, const Real* x,
                                  Metric metric) {
+  const RoughSums<Real> rough_a(tree, a, x, metric), rough_b(tree, b, x, metric);
+  if (!rough_a.possible || !rough_b.possible) return {};
+  const bool of_products = metric == Metric::kDot;
+  const auto larger = [&](const RoughSums<Real>& of) {
+    return of_products ? of.with_x : -of.squares;
+  };
+  const auto terms = [&](const RoughSums<Real>& of) { return of_products ? of.sizes : of.squares; };
+  const double over = rough_a.n * larger(rough_b) - rough_b.n * larger(rough_a);
+  const double doubt =
+      (rough_a.doubt + rough_b.doubt) * (rough_a.n * terms(rough_b) + rough_b.n * terms(rough_a));
+  if (const auto sure = is_surely_positive(over, doubt)) return sure;
   const Sums<Real> of_a(tree, a, x), of_b(tree, b, x);
   if (!of_a.fits() || !of_b.fits()) return {};
   const auto similarity = [&](const Sums<Real>& of) {  // n times it, |x|^2 aside

@@ -50,7 +50,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         kind = content.get("kind")
         if kind == "hierarchy":
-            return _hierarchy(arrays)
+            return _hierarchy(content, arrays)
         return model_of(content, arrays)
     except UnreadableFileError as error:
         raise UnreadableFileError(f"{os.fspath(path)}: {error}") from error.__cause__
@@ -120,7 +120,7 @@ def _graph_model(kind: str, content: dict[str, Any], arrays: dict[str, Any]) -> 
     return home.from_saved(content, arrays)
 
 
-def _hierarchy(arrays: dict[str, Any]) -> "Hierarchy":
+def _hierarchy(content: dict[str, Any], arrays: dict[str, Any]) -> "Hierarchy":
     from ramify.hierarchy import Hierarchy
     from ramify.ids import unpack
 
@@ -129,6 +129,8 @@ def _hierarchy(arrays: dict[str, Any]) -> "Hierarchy":
         tree = arrays["children"], arrays["heights"], arrays["node_ids"]
         # Format 1 has no numbers, and few trees have weights, or ids of leaves.
         more = (arrays.get(name) for name in ("point_numbers", "leaf_weights", "leaf_numbers"))
-        return Hierarchy(*tree, names, *more)
-    except (ValueError, TypeError, LookupError) as error:
+        found = Hierarchy(*tree, names, *more)
+        texts = {int(id): text for id, text in content.get("node_names", ())}
+        return found.with_node_names(texts) if texts else found
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
         raise UnreadableFileError(f"holds no valid hierarchy: {error}") from error

@@ -15,6 +15,8 @@ from ramify.journal._recover import Replay
 from ramify.journal._store import Store
 from ramify.journal._upkeep import Upkeep
 from ramify.journal._writer import Writer
+from ramify.ray._crew import LocalCrew
+from ramify.ray._finder import Finder
 from ramify.serve._feed import Feed
 from tests.simulation.world import changed
 
@@ -148,6 +150,19 @@ def feed_skips_a_version() -> Iterator[None]:
 
 
 @contextmanager
+def stale_frontier() -> Iterator[None]:
+    """The router's boxes stay where they were when a shard takes rows."""
+    takes = Finder.takes
+
+    def stale(finder: Finder, shard: int, rows: Any) -> None:
+        if isinstance(finder._crew, LocalCrew):  # the oracle's
+            takes(finder, shard, rows)
+
+    with changed(Finder, takes=stale):
+        yield
+
+
+@contextmanager
 def name_not_synced() -> Iterator[None]:
     """Files are safe, and the name of their folder is not."""
     skipped = {"sync_folder": lambda folder: None}
@@ -167,6 +182,7 @@ BUGS: Mapping[str, Planted] = {
         snapshot_before_commit,
         clock_goes_back,
         feed_skips_a_version,
+        stale_frontier,
         name_not_synced,
     )
 }

@@ -104,6 +104,11 @@ class History:
             self.live(last=True)
 
     @property
+    def end(self) -> str:
+        """How it ended: equal for histories that are equal."""
+        return f"{self.lives} {self.disk.calls} {self.world.clock.now} {self.world.chance.random()}"
+
+    @property
     def is_over(self) -> bool:
         waiting = any(client.asked is not None for client in self.clients)
         return len(self.requests) >= self.most and not waiting

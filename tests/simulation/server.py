@@ -37,7 +37,7 @@ _MOST_CALLS = 250
 @cache
 def _application() -> tuple[Any, Settings]:
     """One for all lives, as it takes long to make; its trees begin anew with each."""
-    settings = Settings(Path("/nowhere"), rate=1e9, erase_within=None, log=False)
+    settings = Settings(Path("/nowhere"), rate=0, erase_within=None, log=False)
     with changed(_trees, make_folder=lambda folder: None):
         return make_app(settings), settings
 
@@ -116,8 +116,6 @@ class ServerHistory(History):
         trees.ending.clear()
         self.failed = trees.failed()
         require(not self.failed or self.disk.is_off, f"trees have failed: {self.failed}")
-        door.__init__(door._app, settings)
-        door.app = app
         self._trees, self._door = trees, door
         if _NAME in trees._trees:
             self._look()

@@ -37,6 +37,7 @@ class Thread:
 
     def __init__(self, world: World, target: Callable[[], Any], name: str = "") -> None:
         self._world, self._target, self.name = world, target, name
+        self.of = getattr(target, "__self__", None)  #: whose thread it is
         self.done = self.running = False
         self.wakes: Callable[[], bool] = lambda: True
         self.deadline: float | None = None

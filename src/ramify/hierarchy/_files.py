@@ -3,6 +3,7 @@
 
 from importlib.metadata import version
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +35,14 @@ class Files(Tree):
         >>> ramify.load(path) == tree
         True
         """
-        content = {
+        content: dict[str, Any] = {
             "kind": "hierarchy",
             "library": version("ramify"),
             "points": self.n_leaves,
             "ids": None if self.names is None else kind_of(self.names),
         }
+        if self.node_names:
+            content["node_names"] = [[id, text] for id, text in self.node_names.items()]
         arrays = {"children": self.children, "heights": self.heights, "node_ids": self.node_ids}
         arrays["point_numbers"] = self.point_numbers
         if not np.array_equal(self.leaf_numbers, self.point_numbers):

@@ -143,8 +143,8 @@ class Tree:
     def with_node_names(self, node_names: Mapping[int, str]) -> Self:
         """The same tree with names for inner nodes, which exports and pictures show.
 
-        A snapshot of a model has those that people gave (``rename``). They play no part in
-        ``==``, and are not in the files of trees; those of models have them.
+        A snapshot of a model has those that people gave (``rename``), and so has its file. They
+        play no part in ``==``.
 
         Parameters
         ----------

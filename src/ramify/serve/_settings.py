@@ -6,7 +6,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ramify.serve._proxies import read_networks
@@ -31,8 +31,8 @@ class Settings:
     folder: Path
     host: str = "127.0.0.1"
     port: int = 8750
-    token: str | None = None  #: may do all
-    read_token: str | None = None  #: may look
+    token: str | None = field(default=None, repr=False)  #: may do all
+    read_token: str | None = field(default=None, repr=False)  #: may look
     tokens: tuple[Token, ...] = ()  #: others, with roles and trees of their own
     cors: tuple[str, ...] = ()  #: other pages' addresses that may ask
     body_bytes: int = 64 << 20  #: of JSON, which is held in memory
@@ -60,7 +60,7 @@ class Settings:
     rest_after: float = 600.0  #: seconds until a tree that nobody uses rests; 0: never
     memory_bytes: int = 0  #: of the process, beyond which unused trees rest; 0: no limit
     webhooks: tuple[str, ...] = ()  #: addresses that are called when a tree has changed
-    webhook_secret: str | None = None  #: that such calls are signed with
+    webhook_secret: str | None = field(default=None, repr=False)  #: that such calls are signed with
     tree_points: int = 0  #: that a tree may have; 0: no limit
     tree_bytes: int = 0  #: that its folder may have
     log: bool = True

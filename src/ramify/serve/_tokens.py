@@ -19,7 +19,7 @@ import secrets
 import time
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -46,7 +46,7 @@ class Token:
     """
 
     name: str
-    secret: str
+    secret: str = field(repr=False)
     role: Role = "read"
     trees: tuple[str, ...] = ("*",)  #: names; a star stands for any letters
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -166,6 +167,24 @@ def test_points_have_numbers_for_ever_and_ids_may_come_again():
     assert model.forget([7, 8, 9]) == 3
     assert len(model) == 0
     assert model.partial_fit(ids=["now", "texts"]).ids_.tolist() == ["now", "texts"]
+
+
+def test_a_cut_by_modularity_goes_by_the_graphs_own_edges():
+    ends = [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]
+    weights = [0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.1]
+    names = [7, 3, 9, 1, 8, 2]
+    model = LiveGraphHAC().fit(
+        edges=([names[i] for i in ends[0]], [names[i] for i in ends[1]], weights), ids=names
+    )
+    graph = sparse.coo_array((weights, ends), shape=(6, 6)).toarray()
+    expected = model.hierarchy().cut(by="modularity", graph=sparse.csr_array(graph + graph.T))
+    assert model.cut(by="modularity").tolist() == expected.tolist() == [0, 0, 0, 1, 1, 1]
+    fine = model.hierarchy().cut(
+        by="modularity", resolution=9.0, graph=sparse.csr_array(graph + graph.T)
+    )
+    assert model.cut(by="modularity", resolution=9.0).tolist() == fine.tolist() != expected.tolist()
+    assert model.clusters(by="modularity").sizes.tolist() == [3, 3]
+    assert model.cluster_of([5], by="modularity")[0].tolist() == [1]
 
 
 def test_a_snapshot_is_not_changed_by_later_calls():

@@ -7,6 +7,7 @@ Functions of a model, which has them as its methods (_of_edges.py).
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from ramify.estimators._changing import ChangingClusterer as _OfRows
 from ramify.estimators._frozen import FrozenReader
@@ -35,7 +36,8 @@ def cut(model: "OfEdges", **how: Any) -> IntArray:
     Parameters
     ----------
     **how : n_clusters, height, max_size, by
-        As of other live trees; of a graph as :meth:`Hierarchy.cut` has them.
+        As of other live trees; of a graph as :meth:`Hierarchy.cut` has them. By modularity the
+        edges of the graph are what counts.
 
     Examples
     --------
@@ -180,11 +182,21 @@ def _of_rows(model: "OfEdges", name: str) -> Any:
 def _asked(model: "OfEdges", how: dict[str, Any]) -> dict[str, Any]:
     """Options of a cut of a graph; without any those of the model's own."""
     given = {name: value for name, value in how.items() if value is not None}
+    if given.get("by") == "modularity":
+        return {"graph": _matrix(model), **given}
     if not given.keys() - {"small", "by", "stickiness", "texts"}:
         model._require_cut("cut without options")
         own = {"n_clusters": model.n_clusters, "height": model.distance_threshold}
         given |= own | {"min_size": model.min_size}
     return given
+
+
+def _matrix(model: "OfEdges") -> sparse.csr_array:
+    """The model's own graph, as a matrix of its points in order of arrival."""
+    place = {one: i for i, one in enumerate(model.ids_)}
+    *ends, weights = model.edges()
+    a, b = (np.array([place[one] for one in side], np.int64) for side in ends)
+    return sparse.csr_array((weights, (a, b)), shape=(len(place), len(place)))
 
 
 def _place(tree: Hierarchy, point: Any) -> int:

@@ -80,7 +80,8 @@ def run(seeds: range, jobs: int) -> bool:
             ends.update(end.encode())
             if trouble is not None:
                 wrong += 1
-                print(f"{trouble}seed {seed}: python -m tests.simulation --first {seed} --seeds 1")
+                again = f"python -m tests.simulation --first {seed} --seeds 1"
+                print(f"{trouble}seed {seed}: {again}", flush=True)
     seconds = time.monotonic() - begin
     found = f"{wrong} must not be" if wrong else "all are as they must be"
     print(f"{len(seeds):,} histories, {lives:,} lives, {seconds:.0f} s: {found}")

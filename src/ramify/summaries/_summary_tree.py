@@ -70,7 +70,7 @@ class SummaryTree(Retrieving):
     summarize : callable
         ``summarize(parts, node)`` gives a text, or whatever JSON can hold. ``parts`` is a list of
         :class:`Part`, ``node`` a :class:`SummaryNode`. May be ``async``.
-    levels : sequence of numbers, default=(10, 100, 1000)
+    levels : sequence of int, default=(10, 100, 1000)
         Sizes, ascending.
     texts : mapping, list or callable, optional
         The texts of points by their ids (by their numbers if they have none), or a function from a

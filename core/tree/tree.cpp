@@ -248,6 +248,7 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
         count_up(*at);
         compute_summary(*at);
       }
+      touch(*at);
       Heights& heights = heights_[*at];
       if (gives_heights_) {
         heights.own = given_[*at];
@@ -262,7 +263,6 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
         if (!child.is_leaf())
           heights.monotone = std::max(heights.monotone, heights_[child.slot()].monotone);
       node.stale = kFresh;
-      touch(*at);
     }
   });
 }

@@ -181,9 +181,9 @@ class Tree {
   }
 
   // --- recording -------------------------------------------------------------
-  /// Write down from now on, or no more, what happens to inner nodes. To whoever begins to
-  /// listen, all of them are new.
-  void record(bool on);
+  /// Write down from now on, or no more, what happens to inner nodes, none of which may be stale.
+  /// To whoever begins to listen with `all`, all of them are new.
+  void record(bool on, bool all);
   bool records() const { return recording_; }
   /// What has happened to inner nodes since this was last asked for, none of which may be
   /// stale now. If this throws, it can be asked for again.
@@ -383,13 +383,19 @@ class Tree {
     for (std::size_t slot = 0; slot < slots_; ++slot)
       if (!is_free(static_cast<Slot>(slot))) use(static_cast<Slot>(slot));
   }
-  // An inner node before the first thing that happened to it.
+  // An inner node before the first thing that happened to it. Its children are slots, or public
+  // ids of leaves: those of inner nodes may have changed by then.
   struct Touched {
     Slot slot;
-    std::uint64_t order;
     bool used;
-    std::uint64_t id;
+    std::uint64_t order, id;
+    PublicId left, right;
+    double height;
   };
+  PublicId child_noted(NodeId v) const {
+    return v.is_leaf() ? public_id(v) : static_cast<PublicId>(v.slot());
+  }
+  Touched as_it_is(Slot slot) const noexcept;
   /// Something is about to happen to a node.
   void touch(Slot slot, bool used = true) noexcept {
     if (recording_) write_down(slot, used);
@@ -400,6 +406,7 @@ class Tree {
   }
   void write_down_rewired(Slot slot) noexcept;
   void keep_first_of_each_slot() noexcept;
+  std::vector<Change::Earlier> earlier() const;
   void clear_notes() noexcept;
   void touch_all() noexcept;
   void freshen_below(Slot slot);

@@ -9,10 +9,17 @@
 namespace ramify {
 
 template <class Real>
-void Tree<Real>::record(bool on) {
+void Tree<Real>::record(bool on, bool all) {
   recording_ = on;
   clear_notes();
-  touch_all();
+  if (all) touch_all();
+}
+
+template <class Real>
+auto Tree<Real>::as_it_is(Slot slot) const noexcept -> Touched {
+  const Inner& node = inner(slot);
+  const double height = slot < heights_.size() ? heights_[slot].own : 0;
+  return {slot, true, 0, node.id, child_noted(node.left), child_noted(node.right), height};
 }
 
 template <class Real>
@@ -30,7 +37,8 @@ void Tree<Real>::write_down(Slot slot, bool used) noexcept {
     tidy_at_ = std::max(kFewTouched, 2 * touched_.size());
   }
   try {
-    touched_.push_back({slot, written_down_++, used, used ? inner(slot).id : 0});
+    touched_.push_back(used ? as_it_is(slot) : Touched{slot, false, 0, 0, 0, 0, 0});
+    touched_.back().order = written_down_++;
   } catch (const std::bad_alloc&) {
     lost_track_ = true;  // the tree comes first
   }
@@ -60,11 +68,31 @@ void Tree<Real>::keep_first_of_each_slot() noexcept {
   touched_.erase(std::unique(touched_.begin(), touched_.end(), same), touched_.end());
 }
 
+/// The touched nodes that were there, in public terms: a child that was touched has the id that it
+/// had then.
+template <class Real>
+std::vector<Change::Earlier> Tree<Real>::earlier() const {
+  const auto id_then = [&](PublicId child) {
+    if (child < 0) return child;
+    const auto at = std::lower_bound(touched_.begin(), touched_.end(), static_cast<Slot>(child),
+                                     [](const Touched& a, Slot slot) { return a.slot < slot; });
+    const bool noted = at != touched_.end() && at->slot == static_cast<Slot>(child);
+    return static_cast<PublicId>(noted ? at->id : id(static_cast<Slot>(child)));
+  };
+  std::vector<Change::Earlier> out;
+  for (const Touched& one : touched_)
+    if (one.used)
+      out.push_back(
+          {static_cast<PublicId>(one.id), id_then(one.left), id_then(one.right), one.height});
+  return out;
+}
+
 template <class Real>
 Change Tree<Real>::take_change() {
   Change out;
   out.incomplete = lost_track_;
   keep_first_of_each_slot();
+  out.earlier = earlier();
   std::vector<PublicId> before, after;
   for (const Touched& one : touched_) {
     if (one.used) before.push_back(static_cast<PublicId>(one.id));
@@ -87,7 +115,7 @@ Change Tree<Real>::take_change() {
 }
 
 #define RAMIFY_OF(Real)                                        \
-  template void Tree<Real>::record(bool);                      \
+  template void Tree<Real>::record(bool, bool);                \
   template void Tree<Real>::write_down(Slot, bool) noexcept;   \
   template void Tree<Real>::write_down_rewired(Slot) noexcept; \
   template void Tree<Real>::touch_all() noexcept;              \

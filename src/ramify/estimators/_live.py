@@ -16,7 +16,7 @@ from ramify import _core
 from ramify.checks import LARGEST, is_whole, whole_number
 from ramify.estimators._anchors import Anchors, Found
 from ramify.estimators._apart import Apart
-from ramify.estimators._changes import Past
+from ramify.estimators._changes import Past, Recent, Shelf
 from ramify.estimators._cut import Cut, Joined
 from ramify.estimators._depth import DepthWatch
 from ramify.estimators._identity import Identity, Seen
@@ -133,6 +133,7 @@ class Live:
         "_joined",
         "_labels",
         "_oldest",
+        "_shelf",
         "_stable",
         "accepted",
         "anchors",
@@ -170,6 +171,7 @@ class Live:
         # Versions as users see them: of the empty tree, and what they are ahead of the core's.
         self.begun = self.offset = 0
         self.past: Past | None = None
+        self._shelf: Shelf | None = None  # where it is kept, if not in memory
         self.identity = Identity()
         # What people say: names, and pairs of points that must be apart.
         self.anchors = Anchors()
@@ -754,6 +756,11 @@ class Live:
         self.begun = self.offset = earlier.offset + _stored_version(earlier._core) + 1
         self.identity = Identity(earlier.identity.next_id)
 
+    def keep_past_in(self, shelf: Shelf) -> None:
+        """Have what becomes of the tree kept there."""
+        if self._shelf is not shelf:
+            self._shelf, self.past = shelf, None
+
     def settle(self, keep: int) -> int:
         """The version now; one of the last ``keep`` that can be asked about later."""
         if keep == 0:
@@ -765,7 +772,7 @@ class Live:
             return self.version  # of an empty tree, which is always known
         try:
             if self.past is None:
-                self.past = Past(self._core, self.offset, self.begun)
+                self.past = Past(self._core, self.offset, self.begun, self._shelf or Recent())
             return self.past.settle(keep)
         except BaseException:  # the core may have told what nobody has written down
             self.past = None

@@ -13,12 +13,12 @@ import numpy as np
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
 from ramify.estimators._aspect import Aspect
-from ramify.estimators._changes import Changes, Past, net_changes, touched
+from ramify.estimators._changes import Changes, before, net_changes
 from ramify.estimators._dirty import unchanged, unchanged_joined
 from ramify.estimators._guard import alone, live
 from ramify.estimators._lineage import Lineage, lineage
 from ramify.estimators._live import Live
-from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree
+from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree, rewind
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows
 
@@ -82,9 +82,8 @@ class Tracker(Aspect):
         tree = self._fitted()
         if whole_number("since", since, least=0) == tree.begun:
             return self._everything(tree)
-        past, before, after = self._steps_since(tree, since)
-        old = past.part(before, touched(after))
-        return with_ids(tree, net_changes(old, after, since, past.newest))
+        steps, newest = self._steps_since(tree, since)
+        return with_ids(tree, net_changes(before(steps), steps, since, newest))
 
     @alone
     def dirty(
@@ -99,8 +98,7 @@ class Tracker(Aspect):
         """The clusters of a cut whose points are not those of any cluster of it then.
 
         For whoever keeps something about each cluster that is dear to make, such as a
-        text: only these have to be made anew. Finding the cut of then is O(n), a few passes
-        over arrays; the rest depends on what was changed.
+        text: only these have to be made anew. O(n log n): the tree of then is put together.
 
         Parameters
         ----------
@@ -129,13 +127,11 @@ class Tracker(Aspect):
         now: Any = tree.clusters(cut)
         changed = np.arange(len(now[0]))
         if whole_number("since", since, least=0) != tree.begun:
-            past, before, after = self._steps_since(tree, since)
-            then = past.tree(before)
+            steps, _ = self._steps_since(tree, since)
             if cut.joins:
-                old = hierarchy_of(then) if len(then.points) else None
-                same = unchanged_joined(old, after, cut, tree.joined(cut))
+                same = unchanged_joined(_rewound(tree, steps), steps, cut, tree.joined(cut))
             else:
-                same = unchanged(then, after, cut, now[0])
+                same = unchanged(tree.hierarchy(), steps, cut, now[0])
             changed = np.flatnonzero(~same)
         return DirtyClusters(changed, *(part[changed] for part in now))
 
@@ -187,8 +183,8 @@ class Tracker(Aspect):
 
     # --- the log ----------------------------------------------------------------------
 
-    def _steps_since(self, tree: Live, since: int) -> tuple[Past, list[Step], list[Step]]:
-        """The log, up to date, and its steps before and after a version."""
+    def _steps_since(self, tree: Live, since: int) -> tuple[list[Step], int]:
+        """The steps since a version, and the version that they lead to, which is that of now."""
         since = whole_number("since", since, least=0)
         model, name = self._model, type(self._model).__name__
         keep: int = model._history()
@@ -200,15 +196,13 @@ class Tracker(Aspect):
             )
         tree.settle(keep)
         assert tree.past is not None
-        return tree.past, *tree.past.parted(since, keep)
+        return tree.past.since(since), tree.past.newest
 
     def _tree_at(self, tree: Live, since: int) -> Hierarchy | None:
         """The tree at a version, None if it was empty."""
         if whole_number("since", since, least=0) == tree.begun:
             return None
-        past, before, _ = self._steps_since(tree, since)
-        old = past.tree(before)
-        return hierarchy_of(old) if len(old.points) else None
+        return _rewound(tree, self._steps_since(tree, since)[0])
 
     def _everything(self, tree: Live) -> Changes:
         """All that there is, as if it came at once."""
@@ -221,7 +215,14 @@ class Tracker(Aspect):
         absorbed = members[members[:, 0] != members[:, 1]]
         told = whole.points, none, none, families, whole.values, whole.points, whole.weights
         step = Step(version, *told, numbers, none.reshape(0, 2), absorbed)
-        return with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
+        return with_ids(tree, net_changes(no_tree(), [step], tree.begun, version))
+
+
+def _rewound(tree: Live, steps: list[Step]) -> Hierarchy | None:
+    """The tree before the last steps; None if it was empty. O(n log n)."""
+    now = families_of(tree.hierarchy()) if len(tree) else no_tree()
+    old = rewind(now, steps)
+    return hierarchy_of(old) if len(old.points) else None
 
 
 def with_ids(tree: Live, changes: Changes) -> Changes:

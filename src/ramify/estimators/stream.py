@@ -357,8 +357,7 @@ class Stream:
     def n_touched(self) -> int:
         """Number of nodes that the latest remembered change touched."""
         past = None if self._tree is None else self._tree.past
-        steps = [] if past is None else past._steps[-1:]
-        return len(steps[0].families) if steps else 0
+        return 0 if past is None else past.n_touched
 
 
 def widened(model: Any, width: int) -> Any:

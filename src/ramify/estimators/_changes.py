@@ -8,9 +8,10 @@ that nobody has seen costs nothing, and an earlier tree is the one of now with s
 """
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from threading import Lock
+from time import time
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -176,43 +177,49 @@ class Shelf(Protocol):
     """Where steps are kept, and which versions can be asked about."""
 
     @property
-    def newest(self) -> int: ...
+    def oldest(self) -> int: ...
     def begin(self, version: int) -> None: ...
     def add(self, step: Step, keep: int) -> None: ...
-    def versions(self) -> Sequence[int]: ...
-    def since(self, version: int) -> list[Step]: ...
+    def since(self, version: int) -> list[Step] | None: ...
+    def at(self, seconds: float) -> int | None: ...
 
 
 class Recent:
     """The steps between the last versions, in memory: where a :class:`Past` keeps them."""
 
     def __init__(self) -> None:
-        self._first = 0
-        self._steps: deque[Step] = deque()
+        self._versions: deque[tuple[int, float]] = deque()  # and when each was settled
+        self._steps: deque[Step] = deque()  # from each of them to the next
 
     @property
-    def newest(self) -> int:
-        """The last version that can be asked about."""
-        return self._steps[-1].version if self._steps else self._first
+    def oldest(self) -> int:
+        """The first version that can be asked about."""
+        return self._versions[0][0]
 
     def begin(self, version: int) -> None:
         """Nothing is known from before this version."""
-        self._first = version
+        self._versions.clear()
         self._steps.clear()
+        self._versions.append((version, time()))
 
     def add(self, step: Step, keep: int) -> None:
         """One more step, after which so many versions before the last can be asked about."""
+        self._versions.append((step.version, time()))
         self._steps.append(step)
         while len(self._steps) > keep:
-            self._first = self._steps.popleft().version
+            self._versions.popleft()
+            self._steps.popleft()
 
-    def versions(self) -> list[int]:
-        """Those that can be asked about, the newest last."""
-        return [self._first, *(step.version for step in self._steps)]
-
-    def since(self, version: int) -> list[Step]:
-        """The steps after a version that can be asked about."""
+    def since(self, version: int) -> list[Step] | None:
+        """The steps after a version; None if it cannot be asked about."""
+        if not any(known == version for known, _ in self._versions):
+            return None
         return [step for step in self._steps if step.version > version]
+
+    def at(self, seconds: float) -> int | None:
+        """The last version of that time or before; None if it cannot be asked about."""
+        known = [version for version, when in self._versions if when <= seconds]
+        return known[-1] if known else None
 
 
 class Past:
@@ -226,13 +233,15 @@ class Past:
         self._core, self._offset, self._shelf = core, offset, shelf
         self._begun = begun  # the version of the empty tree, which nobody needs a log for
         self._lock = Lock()
-        self.n_touched = 0  #: nodes that the latest step speaks of
         self._gap = 0  # versions before it could not be written down
+        self.n_touched = 0  #: nodes that the latest step speaks of
+        self.newest = 0  #: the last version that somebody has asked for
         self._begin()
 
     def _begin(self) -> None:
         self._core.record(True, all=False)
-        self._shelf.begin(self._offset + self._core.version)
+        self.newest = self._offset + self._core.version
+        self._shelf.begin(self.newest)
 
     def stop(self) -> None:
         """Write down no more."""
@@ -252,27 +261,38 @@ class Past:
                 else:
                     self._shelf.add(_step(version, change), keep)
                     self.n_touched = len(change["families"])
+                self.newest = version
             return self.newest
-
-    @property
-    def newest(self) -> int:
-        """The last version that somebody has asked for."""
-        return self._shelf.newest
 
     def since(self, since: int) -> list[Step]:
         """The steps after a version."""
-        known = self._shelf.versions()
-        if since not in known:
-            raise HistoryError(self._why_not(since, known))
-        return self._shelf.since(since)
+        found = self._shelf.since(since)
+        if found is None:
+            raise HistoryError(self._why_not(since))
+        return found
 
-    def _why_not(self, since: int, known: Sequence[int]) -> str:
-        if since > known[-1]:
-            return f"since={since}: there is no such version yet, the model is at {known[-1]}"
-        oldest = f"the oldest version that is remembered is {known[0]}"
+    def at(self, moment: datetime) -> int:
+        """The last version of a moment or before. A moment without a zone is of this machine's."""
+        found = self._shelf.at(moment.timestamp())
+        if found is None:
+            raise HistoryError(
+                f"since={moment.isoformat()}: the oldest version that is remembered, "
+                f"{self._shelf.oldest}, is younger"
+            )
+        return found
+
+    @property
+    def oldest(self) -> int:
+        """The oldest version that can be asked about, beside that of the empty tree."""
+        return self._shelf.oldest
+
+    def _why_not(self, since: int) -> str:
+        if since > self.newest:
+            return f"since={since}: there is no such version yet, the model is at {self.newest}"
+        oldest = f"the oldest version that is remembered is {self.oldest}"
         if since < self._gap:
             return f"since={since}: memory ran out when that was to be written down; {oldest}"
-        if since < known[0]:
+        if since < self.oldest:
             return f"since={since}: {oldest}; a greater history= goes farther back"
         return f"since={since}: model.version was not read then, so that version is not known"
 
@@ -298,7 +318,8 @@ def _step(version: int, change: Any) -> Step:
         weighed = inserted
     told = inserted, erased, vanished, families, np.ascontiguousarray(change["values"][:, :1])
     were = change["weights_before"] if change["weighted"] else None
-    before = Before(change["earlier"], change["heights_before"], change["weighed_before"], were)
+    earlier, leaves = (change[name].view(np.int64) for name in ("earlier", "weighed_before"))
+    before = Before(earlier, change["heights_before"], leaves, were)
     return Step(version, *told, weighed, weights, came, left, absorbed, before)
 
 

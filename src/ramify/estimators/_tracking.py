@@ -6,6 +6,7 @@ says how many versions it goes back. Ids of clusters that stay (_identity.py) ne
 """
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ class Tracker(Aspect):
     __slots__ = ()
 
     @alone
-    def changes(self, since: int) -> Changes:
+    def changes(self, since: int | datetime) -> Changes:
         """What became of the tree since a version: points, nodes, and how to replay it.
 
         Only the net effect: what came and went in between is not told. The time it takes
@@ -57,9 +58,10 @@ class Tracker(Aspect):
 
         Parameters
         ----------
-        since : int
+        since : int or datetime
             What ``version`` once said; one of the last ``history`` that were read. What it
             said before the first row, 0 for a new model, is always known: then all is new.
+            A time means the last version that was read until then.
 
         Returns
         -------
@@ -80,7 +82,8 @@ class Tracker(Aspect):
         (array([3]), array([2]), array([1]))
         """
         tree = self._fitted()
-        if whole_number("since", since, least=0) == tree.begun:
+        since = self._version(tree, since)
+        if since == tree.begun:
             return self._everything(tree)
         steps, newest = self._steps_since(tree, since)
         return with_ids(tree, net_changes(before(steps), steps, since, newest))
@@ -88,7 +91,7 @@ class Tracker(Aspect):
     @alone
     def dirty(
         self,
-        since: int,
+        since: int | datetime,
         *,
         n_clusters: int | None = None,
         height: float | None = None,
@@ -102,7 +105,7 @@ class Tracker(Aspect):
 
         Parameters
         ----------
-        since : int
+        since : int or datetime
             As in :meth:`changes`.
         n_clusters, height, max_size, min_size : optional
             The cut, as in ``model.cut``; none for the model's own. If
@@ -126,7 +129,8 @@ class Tracker(Aspect):
         cut = self._model._cut(tree, n_clusters, height, max_size, min_size)
         now: Any = tree.clusters(cut)
         changed = np.arange(len(now[0]))
-        if whole_number("since", since, least=0) != tree.begun:
+        since = self._version(tree, since)
+        if since != tree.begun:
             steps, _ = self._steps_since(tree, since)
             if cut.joins:
                 same = unchanged_joined(_rewound(tree, steps), steps, cut, tree.joined(cut))
@@ -136,7 +140,7 @@ class Tracker(Aspect):
         return DirtyClusters(changed, *(part[changed] for part in now))
 
     @alone
-    def lineage(self, node: int, since: int) -> Lineage:
+    def lineage(self, node: int, since: int | datetime) -> Lineage:
         """What a node of the tree was made of then, and what became of it since.
 
         Points that have come or gone since then have no say. What a node was merged from are
@@ -150,7 +154,7 @@ class Tracker(Aspect):
         node : int
             Id of a node of now, of then, or of both: an inner node's, or -1 - the number of
             a point.
-        since : int
+        since : int or datetime
             As in :meth:`changes`.
 
         Returns
@@ -177,6 +181,15 @@ class Tracker(Aspect):
 
     @property
     @live
+    def oldest(self) -> int:
+        """The oldest version that can be asked about, beside that of the empty tree."""
+        tree = self._fitted()
+        self._settle(tree)
+        assert tree.past is not None
+        return tree.past.oldest
+
+    @property
+    @live
     def n_late(self) -> int:
         """Number of rows that came too late for a limit of age; ``n_skipped_`` counts them, too."""
         return self._fitted().n_late
@@ -185,7 +198,20 @@ class Tracker(Aspect):
 
     def _steps_since(self, tree: Live, since: int) -> tuple[list[Step], int]:
         """The steps since a version, and the version that they lead to, which is that of now."""
-        since = whole_number("since", since, least=0)
+        self._settle(tree)
+        assert tree.past is not None
+        return tree.past.since(since), tree.past.newest
+
+    def _version(self, tree: Live, since: int | datetime) -> int:
+        """The version that is meant."""
+        if not isinstance(since, datetime):
+            return whole_number("since", since, least=0)
+        self._settle(tree)
+        assert tree.past is not None
+        return tree.past.at(since)
+
+    def _settle(self, tree: Live) -> None:
+        """The log is up to date; HistoryError if there is none."""
         model, name = self._model, type(self._model).__name__
         keep: int = model._history()
         if not hasattr(model, "history"):
@@ -195,12 +221,11 @@ class Tracker(Aspect):
                 f"this {name} remembers no versions; set history= to how many it should"
             )
         tree.settle(keep)
-        assert tree.past is not None
-        return tree.past.since(since), tree.past.newest
 
-    def _tree_at(self, tree: Live, since: int) -> Hierarchy | None:
+    def _tree_at(self, tree: Live, since: int | datetime) -> Hierarchy | None:
         """The tree at a version, None if it was empty."""
-        if whole_number("since", since, least=0) == tree.begun:
+        since = self._version(tree, since)
+        if since == tree.begun:
             return None
         return _rewound(tree, self._steps_since(tree, since)[0])
 

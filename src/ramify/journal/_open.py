@@ -19,6 +19,7 @@ from ramify.journal._folder import (
     require_plain,
     sync_folder,
 )
+from ramify.journal._past import KeptPast
 from ramify.journal._records import NO_CHAIN
 from ramify.journal._recover import Recovered, Report, is_new, look_at_end, recover
 from ramify.journal._requests import Policy
@@ -36,6 +37,7 @@ def open(
     payload_bytes: int = 65_536,
     queue_rows: int = 200_000,
     erase_within: float | None = 86_400.0,
+    history_bytes: int = 64 << 20,
 ) -> DurableTree:
     """Open a tree in a folder, or begin one: it survives crashes, to the bit.
 
@@ -65,6 +67,10 @@ def open(
         Seconds after which :meth:`DurableTree.compact` begins by itself, once points have left,
         so that nothing of them is on the disk any more; a day by default. None: never, and then
         closing erases nothing either.
+    history_bytes : int
+        With ``history`` of the estimator set, what became of the tree is kept in the folder, also
+        across restarts: each commit can be asked about, by its version or its time. So many bytes
+        of the folder are for that. When they are taken, what is long ago is told in larger steps.
 
     Returns
     -------
@@ -96,6 +102,7 @@ def open(
         hash_every=whole_number("hash_every", hash_every),
         payload_bytes=whole_number("payload_bytes", payload_bytes),
         queue_rows=whole_number("queue_rows", queue_rows),
+        history_bytes=whole_number("history_bytes", history_bytes),
         erase_within=None
         if erase_within is None
         else number_above_zero("erase_within", erase_within),
@@ -129,8 +136,8 @@ def _opened(folder: Path, lock: FolderLock, asked: Any, policy: Policy) -> Durab
     if is_new(folder):
         if asked is None:
             raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
-        return DurableTree(folder, lock, _begun(folder, asked), policy)
-    recovered = recover(folder, notes)
+        return DurableTree(folder, lock, _begun(folder, asked, policy), policy)
+    recovered = recover(folder, notes, history_bytes=policy.history_bytes)
     try:
         wanted = _differences(recovered.model, asked)
         tree = DurableTree(folder, lock, recovered, policy)
@@ -158,13 +165,15 @@ def _finish_erasure(tree: DurableTree) -> None:
     tree.report = tree.report._replace(notes=(*tree.report.notes, said))
 
 
-def _begun(folder: Path, model: Any) -> Recovered:
+def _begun(folder: Path, model: Any, policy: Policy) -> Recovered:
     """A folder with an empty tree in it; its first snapshot has the options."""
     (folder / DATABASE).unlink(missing_ok=True)  # of a process that did not come far
     for name in ("-wal", "-shm", "-journal"):
         (folder / f"{DATABASE}{name}").unlink(missing_ok=True)
     first = write_snapshot(folder, 0, NO_CHAIN, _model.saved(model))
     store = Store.create(folder, first)
+    store.past = KeptPast(store.path, policy.history_bytes)
+    _model.version(model, store.past)
     sync_folder(folder)
     return Recovered(store, model, 0, NO_CHAIN, Report(0, 0, 0, 0.0, ()))
 

@@ -5,7 +5,8 @@ Two kinds of tables:
 
     operations               the truth: appended, never changed, dropped behind a snapshot
     points, requests, marks, what operations came to: which number a point got, what a request
-    payloads, words, hashes  was answered. Made again from the operations where it is missing
+    payloads, words, hashes, was answered. Made again from the operations where it is missing
+    past
 
 Only a commit of operations has to reach the disk before a caller is told. What they came to
 is known after the tree took them, and goes into a second commit that nobody waits for:
@@ -20,10 +21,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ramify.journal._folder import DATABASE
 from ramify.journal._records import NO_CHAIN, Operation, Stored, chained
+
+if TYPE_CHECKING:
+    from ramify.journal._past import KeptPast
 
 #: Raised when the tables below change.
 FORMAT = 1
@@ -48,6 +52,11 @@ CREATE TRIGGER payload_comes AFTER INSERT ON payloads BEGIN
   INSERT INTO words (rowid, text) VALUES (new.number, new.text); END;
 CREATE TRIGGER payload_goes AFTER DELETE ON payloads BEGIN
   INSERT INTO words (words, rowid, text) VALUES ('delete', old.number, old.text); END;
+"""
+
+_PAST = """
+CREATE TABLE IF NOT EXISTS past (version INTEGER PRIMARY KEY, time REAL NOT NULL,
+                                 body BLOB NOT NULL)
 """
 
 #: Ids that one question names.
@@ -107,6 +116,7 @@ class Store:
         self._connection = connect(self.path)
         self._log = folder / f"{DATABASE}-wal"
         self._longest = LOG_BYTES
+        self.past: KeptPast | None = None  #: what became of the tree, if that is kept
 
     @classmethod
     def create(cls, folder: Path, first: Snapshot) -> Store:
@@ -117,10 +127,16 @@ class Store:
         with store.transaction() as write:
             for statement in _statements(_TABLES):
                 write.execute(statement)
+            write.execute(_PAST)
             facts = [("format", FORMAT), ("done", 0)]
             write.executemany("INSERT INTO facts VALUES (?, ?)", facts)
             write.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", first)
         return store
+
+    def make_room_for_past(self) -> None:
+        """A table that folders of earlier versions of Ramify lack."""
+        with self.transaction(wait=False) as write:
+            write.execute(_PAST)
 
     def close(self) -> None:
         """Write the log into the database, and leave no log."""
@@ -185,12 +201,16 @@ class Store:
         with self.transaction() as write:
             for table in ("hashes", "requests", "marks"):
                 write.execute(f"DELETE FROM {table} WHERE seq >= ?", (first,))
-            write.execute("DELETE FROM points WHERE version > ?", (version,))
+            for table in ("points", "past"):
+                write.execute(f"DELETE FROM {table} WHERE version > ?", (version,))
             write.execute("DELETE FROM payloads WHERE number >= ?", (number,))
             write.execute(
                 "UPDATE facts SET value = min(value, ?) WHERE name = 'done'", (first - 1,)
             )
-            return write.execute("DELETE FROM operations WHERE seq >= ?", (first,)).rowcount
+            lost = write.execute("DELETE FROM operations WHERE seq >= ?", (first,)).rowcount
+        if self.past is not None:
+            self.past.cut_off(version)
+        return lost
 
     def drop(self, up_to: int, most: int = 256) -> bool:
         """Drop some operations that a snapshot covers, and give their room back to the disk;
@@ -250,12 +270,17 @@ class Store:
 
     def note(self, outcomes: Sequence[Outcome], hashes: Sequence[tuple[int, str]] = ()) -> None:
         """Write down what operations came to, without waiting for the disk."""
+        told = None
         with self.transaction(wait=False) as write:
             for found in outcomes:
                 _note(write, found)
+            if self.past is not None:
+                told = self.past.write(write)
             write.executemany("INSERT OR REPLACE INTO hashes VALUES (?, ?)", hashes)
             if outcomes:
                 write.execute("UPDATE facts SET value = ? WHERE name = 'done'", (outcomes[-1].seq,))
+        if self.past is not None and told is not None:
+            self.past.written(told)
 
     def sync(self) -> None:
         """Have all that was written on the disk."""

@@ -12,7 +12,7 @@ CPP_FILES := $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp
 PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
 	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
-.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos fuzz engines docs map wheel portable release-check clean
+.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos simulate fuzz engines docs map wheel portable release-check clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -92,6 +92,10 @@ chaos: $(VENV)/.installed $(VENV)/.test ## kill -9, full disks and failing syncs
 	$(BIN)/python -m tests.chaos.cluster $(ACTOR_KILLS)
 	$(BIN)/python -m tests.chaos.drill --rows 20000
 
+SEEDS ?= 10000
+simulate: $(VENV)/.installed $(VENV)/.test ## histories over a simulated disk, clock and network, one a seed
+	$(BIN)/python -m tests.simulation --seeds $(SEEDS) --jobs 2
+
 FUZZ_SECONDS ?= 300
 fuzz: $(VENV)/.installed $(VENV)/.test ## new examples, damaged files and live graphs, for FUZZ_SECONDS
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
@@ -132,7 +136,7 @@ portable: $(VENV)/.build ## trees of the core on ARM, under an emulator, beside 
 		| diff tests/golden/portable.txt -
 
 release-check: $(VENV)/.build $(VENV)/.release ## all that a release needs, up to the upload itself
-	$(BIN)/python tools/release_check.py
+	$(BIN)/python tools/release_check.py $(RELEASE)
 
 $(VENV)/.release: $(VENV)/bin/python pyproject.toml
 	$(PIP) install --group release

@@ -36,8 +36,9 @@ Found = npt.NDArray[np.int64]
 class Tree:
     """OHAC's tree in the core, with exact neighbours or cells."""
 
-    def __init__(self, width: int, metric: str, **more: object) -> None:
-        self._core = _core.LiveF32("ohac", width, metric, "average", 1, more)
+    def __init__(self, width: int, metric: str, recall: float | None = None) -> None:
+        options = _core.Options.ohac(metric, "average", recall=recall)
+        self._core = _core.LiveF32(width, options)
 
     def insert(self, rows: Rows) -> None:
         """Insert rows in order."""
@@ -113,7 +114,7 @@ def _nearest_of_all(X: Rows, queries: Rows) -> Found:
 def _tree(way: str, width: int, metric: str, recall: float) -> Tree:
     if way == "hnsw":
         return GraphTree(width, metric)
-    return Tree(width, metric, neighbors=way, recall=recall)
+    return Tree(width, metric, recall if way == "cells" else None)
 
 
 def run(tree: Tree, X: Rows, stories: Found | None) -> str:

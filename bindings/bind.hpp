@@ -63,6 +63,7 @@ void bind_graph(nb::module_& m);
 void bind_live(nb::module_& m);
 void bind_live_graph(nb::module_& m);
 void bind_measures(nb::module_& m);
+void bind_options(nb::module_& m);
 void bind_shards(nb::module_& m);
 
 }  // namespace ramify::bindings

@@ -11,11 +11,7 @@ template <class Real>
 void bind_live_of(nb::module_& m, const char* name, const char* doc) {
   using Self = LiveObject<Real>;
   nb::class_<Self> object(m, name, doc);
-  object
-      .def(nb::init<const std::string&, std::size_t, const std::string&, const std::string&,
-                    std::size_t, const More&>(),
-           nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
-           nb::arg("n_neighbors"), nb::arg("more") = nb::dict())
+  object.def(nb::init<std::size_t, const Options&>(), nb::arg("dim"), nb::arg("options"))
       .def("__len__", &Self::size)
       .def_prop_ro("dim", &Self::dim, "Width of the rows.")
       .def_prop_ro("n_points", &Self::n_points, "Points, of which a leaf may stand for several.")

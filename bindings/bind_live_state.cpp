@@ -216,7 +216,7 @@ void check(LiveObject<Real>& self) {
   turn->check();
 }
 
-/// Nobody may change the tree meanwhile, and readers go on.
+/// No thread may change the tree meanwhile, and readers go on.
 template <class Real>
 State state(LiveObject<Real>& self) {
   const QuietTime quiet(self);
@@ -261,9 +261,7 @@ std::vector<Members::Member> members_of(const Rows<std::uint64_t>& members,
 }
 
 template <class Real>
-LiveObject<Real>* from_state(const std::string& algorithm, std::size_t dim,
-                             const std::string& metric, const std::string& linkage,
-                             std::size_t n_neighbors, const More& more, const State& state) {
+LiveObject<Real>* from_state(std::size_t dim, const Options& options, const State& state) {
   const auto points = nb::cast<Rows<Real>>(state["points"], false);
   const auto links = nb::cast<Rows<std::uint32_t>>(state["links"], false);
   const auto names = nb::cast<Vector<std::uint64_t>>(state["names"], false);
@@ -280,7 +278,7 @@ LiveObject<Real>* from_state(const std::string& algorithm, std::size_t dim,
   if (points.shape(1) != width_of(dim) || next_name.size() != 1 || next_arrival.size() != 1)
     throw std::invalid_argument("the arrays of a stored tree do not fit each other");
   return new LiveObject<Real>(
-      dim, options_of(algorithm, metric, linkage, n_neighbors, more),
+      dim, options,
       {span_of(points), span_of(links), span_of(names), next_name.data()[0], span_of(mean),
        span_of(ssd), span_of(arrivals), next_arrival.data()[0], span_of(standings)},
       {{marks.data(), marks.data() + marks.size()},
@@ -314,10 +312,8 @@ void bind_live_state(nb::class_<LiveObject<Real>>& object) {
                    "Share of the rows so far that were told their nearest neighbour.")
       .def("check", &check<Real>, "Test every invariant; raises RuntimeError.")
       .def("state", &state<Real>, "Everything needed to continue, as plain arrays.")
-      .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership,
-                  nb::arg("algorithm"), nb::arg("dim"), nb::arg("metric"), nb::arg("linkage"),
-                  nb::arg("n_neighbors"), nb::arg("more"), nb::arg("state"),
-                  "The inverse of state().");
+      .def_static("from_state", &from_state<Real>, nb::rv_policy::take_ownership, nb::arg("dim"),
+                  nb::arg("options"), nb::arg("state"), "The inverse of state().");
 }
 
 template void bind_live_state(nb::class_<LiveObject<float>>&);

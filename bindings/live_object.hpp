@@ -2,8 +2,8 @@
 // live_object.hpp: a live tree that several Python threads may use: one changes it, or some read
 // it.
 //
-// Whoever wants the tree takes a turn, which is the only way to it: a WritingTurn to change it, a
-// Turn to read it. What is read without a turn is as it was when somebody last had one.
+// A thread that wants the tree takes a turn, which is the only way to it: a WritingTurn to change
+// it, a Turn to read it. What is read without a turn is as it was at the end of the last turn.
 #pragma once
 
 #include <atomic>
@@ -41,10 +41,7 @@ inline std::size_t width_of(std::size_t dim) {
 template <class Real>
 class LiveObject {
  public:
-  LiveObject(const std::string& algorithm, std::size_t dim, const std::string& metric,
-             const std::string& linkage, std::size_t n_neighbors, const More& more)
-      : dim_(width_of(dim)),
-        live_(dim, options_of(algorithm, metric, linkage, n_neighbors, more)) {}
+  LiveObject(std::size_t dim, const Options& options) : dim_(width_of(dim)), live_(dim, options) {}
 
   LiveObject(std::size_t dim, const Options& options, const typename Tree<Real>::Arrays& arrays,
              const Memory& memory, std::vector<Members::Member> members)
@@ -52,13 +49,13 @@ class LiveObject {
     publish();
   }
 
-  // As they were when somebody last had the turn: nobody waits for these.
+  // As they were at the end of the last turn: no reader waits for these.
   std::size_t size() const { return size_; }
   std::uint64_t version() const { return version_; }
   std::size_t n_points() const { return n_points_; }
   std::uint64_t next_arrival() const { return next_arrival_; }
   std::size_t dim() const { return dim_; }
-  /// Whether somebody has the turn: a question may have to wait for it.
+  /// Whether a thread has the turn: a question may have to wait for it.
   bool busy() const { return turn_.in_line() > 0; }
 
   void require_width(std::size_t width) const {
@@ -158,7 +155,7 @@ class WritingTurn {
   const Turn<Real> turn_;
 };
 
-/// Nobody may change the tree meanwhile, and readers go on.
+/// No thread may change the tree meanwhile, and readers go on.
 template <class Real>
 class QuietTime {
  public:

@@ -43,6 +43,7 @@ NB_MODULE(_core, m) {
   ramify::bindings::bind_points(m);
   ramify::bindings::bind_dendrogram(m);
   ramify::bindings::bind_graph(m);
+  ramify::bindings::bind_options(m);
   ramify::bindings::bind_live(m);
   ramify::bindings::bind_live_graph(m);
   ramify::bindings::bind_measures(m);

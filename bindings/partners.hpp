@@ -3,8 +3,8 @@
 //
 // Waking a sleeper takes longer than such work does. So partners stay awake between two calls, as
 // long as these follow soon upon each other, and fall asleep when they do not. A partner
-// whom the machine has given no time has no piece either: the caller does what nobody else
-// has begun, and waits only for what somebody has.
+// whom the machine has given no time has no piece either: the caller does what no other thread
+// has begun, and waits only for what has been begun.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ class Partners {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// Have all pieces done. Throws the first failure, when nobody is at work any more.
+  /// Have all pieces done. Throws the first failure, when no thread is at work any more.
   void run(std::size_t pieces, const Work& work) {
     work_ = &work;
     done_.store(0, std::memory_order_relaxed);
@@ -52,7 +52,7 @@ class Partners {
   }
 
  private:
-  // How many pieces there are, and below it which is the next: so that whoever takes a ticket
+  // How many pieces there are, and below it which is the next: so that a thread that takes a ticket
   // late knows from it alone that there is nothing left to do.
   static constexpr unsigned kPlaces = 32;
   static constexpr std::size_t kAwake = 20'000;  // looks, a few hundred microseconds

@@ -10,8 +10,6 @@
 #include <pthread.h>
 #endif
 
-#include <nanobind/nanobind.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -21,19 +19,29 @@
 
 namespace ramify::bindings {
 
-/// How often this process has been forked off another one.
-inline std::atomic<std::uint64_t>& forks() {
-  static std::atomic<std::uint64_t> count{0};
+/// Forks that this process came from, and who may make a lock anew that one of them has copied.
+struct Forks {
+  std::atomic<std::uint64_t> count = 0;
+  std::mutex repairing;  // held over every fork, so that no child is born with it locked
+};
+
+inline Forks& forks() {
+  static Forks all;
 #if defined(__unix__) || defined(__APPLE__)
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks(); });
+  static const int registered =
+      pthread_atfork([] { all.repairing.lock(); }, [] { all.repairing.unlock(); },
+                     [] {
+                       ++all.count;
+                       all.repairing.unlock();
+                     });
   static_cast<void>(registered);
 #endif
-  return count;
+  return all;
 }
 
 class TurnLock {
  public:
-  TurnLock() : forks_(forks().load()) {}
+  TurnLock() : forks_(forks().count.load()) {}
   TurnLock(const TurnLock&) = delete;
   TurnLock& operator=(const TurnLock&) = delete;
 
@@ -82,17 +90,17 @@ class TurnLock {
 
   /// Threads are not copied by a fork: a turn that one of them had would never end.
   void look_for_a_fork() {
-    if (forks_ == forks()) return;
-    // The child may have threads of its own by now: one of them makes the lock anew, while
-    // the others wait for the GIL, which Python itself has seen through the fork.
-    const nanobind::gil_scoped_acquire gil;
-    if (forks_ == forks()) return;
+    Forks& all = forks();
+    if (forks_ == all.count) return;
+    // The child may have threads of its own by now.
+    const std::lock_guard guard(all.repairing);
+    if (forks_ == all.count) return;
     if (in_line_ > 0)
       throw std::runtime_error(
           "this model was in use by another thread when this process was forked, so its copy here "
           "may be half changed; fork when no thread uses it, or load it from a file");
     new (&mutex_) std::mutex;
-    forks_ = forks().load();
+    forks_ = all.count.load();
   }
 
   std::mutex mutex_;  // guards what follows

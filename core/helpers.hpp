@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // helpers.hpp: who does pieces of work that are independent of each other. The core has no
-// threads; whoever calls it may have some (bindings/threads.hpp).
+// threads; its caller may have some (bindings/threads.hpp).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class Helpers {
   /// Start on pieces 0 .. pieces-1 in the background, if there is one.
   virtual void begin(std::size_t pieces, Work work) = 0;
   /// Have all pieces done, with the caller's help; `pulse` may throw. However this ends,
-  /// nobody is at work afterwards.
+  /// no piece is at work afterwards.
   virtual void finish(const Pulse& pulse) = 0;
   /// Forget pieces not yet begun, and stop those that are.
   virtual void abandon() noexcept = 0;
@@ -50,7 +50,7 @@ class SharedLeast {
   std::atomic<double> value_;
 };
 
-/// Nobody but the caller.
+/// The caller alone.
 class Alone final : public Helpers {
  public:
   void begin(std::size_t pieces, Work work) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pulse.hpp: how long work reports, lets others in and is told to stop. The core has no
-// clock, no signals and no threads; it calls back often, and whoever listens has them.
+// clock, no signals and no threads; it calls back often, and the listener has them.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@ class Pulse {
  public:
   Pulse() = default;
   /// `goes_on(done)` is told how many rows of this call are done, and false means: stop.
-  /// `rest()` may do what needs a tree and an index that nobody is changing.
+  /// `rest()` may do what needs a tree and an index that do not change.
   template <std::predicate<std::size_t> GoesOn>
   Pulse(GoesOn goes_on, std::function<void()> rest = {})
       : goes_on_(std::move(goes_on)), rest_(std::move(rest)) {}

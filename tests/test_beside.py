@@ -3,24 +3,14 @@
 import numpy as np
 import pytest
 
-from ramify import _core
+from tests.core_trees import core_tree
 from tests.oracles.neighbours import brute_force
 from tests.strategies import scaled
-
-GRINCH = {"graft": "reference", "restructure": 1}
-GRINCH |= {"rotate_cap": None, "graft_cap": None, "restructure_cap": None}
-PERCH = {"bounds": "reference", "balance": "reference", "exact_distance_threshold": 10}
-#: What algorithms must be told in the core.
-OWN = {"grinch": GRINCH, "perch": {**PERCH, "max_leaves": None}}
-
-
-def core_tree(**options):
-    return _core.LiveF64("ohac", 3, "sqeuclidean", "average", 1, options)
 
 
 def test_a_row_beside_its_nearest_point_is_inserted_as_ever():
     X = np.random.default_rng(0).normal(size=(scaled(400), 3))
-    told, alone = core_tree(), core_tree()
+    told, alone = core_tree("ohac", 3), core_tree("ohac", 3)
     for i, row in enumerate(X):
         nearest = brute_force(X[:i], row[None], "sqeuclidean", 1)[0][0] if i else []
         told.insert_beside(row[None], np.array([nearest], dtype=np.uint64))
@@ -35,7 +25,7 @@ def test_a_row_beside_its_nearest_point_is_inserted_as_ever():
 
 def test_a_row_beside_any_point_makes_a_valid_tree():
     rng = np.random.default_rng(1)
-    tree = core_tree()
+    tree = core_tree("ohac", 3)
     for i, row in enumerate(rng.normal(size=(200, 3))):
         nearest = rng.integers(max(i, 1), size=(1, min(i, 3)))
         tree.insert_beside(row[None], nearest.astype(np.uint64))
@@ -53,7 +43,7 @@ def test_a_row_beside_any_point_makes_a_valid_tree():
     ],
 )
 def test_neighbours_that_cannot_be_are_refused(points, nearest, message):
-    tree = core_tree()
+    tree = core_tree("ohac", 3)
     tree.insert_many(np.eye(3)[:points])
     with pytest.raises(ValueError, match=message):
         tree.insert_beside(np.ones((1, 3)), np.array([nearest], dtype=np.uint64))
@@ -63,7 +53,7 @@ def test_neighbours_that_cannot_be_are_refused(points, nearest, message):
 
 
 def test_a_neighbour_that_has_left_is_refused():
-    tree = core_tree()
+    tree = core_tree("ohac", 3)
     tree.insert_many(np.eye(3))
     tree.erase(1)
     with pytest.raises(ValueError, match="not among the points so far"):
@@ -72,7 +62,7 @@ def test_a_neighbour_that_has_left_is_refused():
 
 
 def test_who_asks_for_no_neighbours_cannot_be_told_any():
-    tree = _core.LiveF64("otd", 3, "sqeuclidean", "average", 1)
+    tree = core_tree("otd", 3)
     with pytest.raises(ValueError, match="asks for no neighbours"):
         tree.insert_beside(np.ones((1, 3)), np.empty((1, 0), dtype=np.uint64))
 
@@ -80,10 +70,7 @@ def test_who_asks_for_no_neighbours_cannot_be_told_any():
 @pytest.mark.parametrize("algorithm", ["naive_nn", "perch", "grinch"])
 def test_others_can_be_told_theirs(algorithm):
     X = np.random.default_rng(3).normal(size=(scaled(300), 3))
-    told, alone = (
-        _core.LiveF64(algorithm, 3, "sqeuclidean", "average", 1, OWN.get(algorithm, {}))
-        for _ in range(2)
-    )
+    told, alone = core_tree(algorithm, 3), core_tree(algorithm, 3)
     nearest = [[2**64 - 1]] + [
         brute_force(X[:i], X[i : i + 1], "sqeuclidean", 1)[0][0] for i in range(1, len(X))
     ]
@@ -94,7 +81,7 @@ def test_others_can_be_told_theirs(algorithm):
 
 
 def test_rows_that_must_not_enter_are_refused_here_too():
-    tree = core_tree()
+    tree = core_tree("ohac", 3)
     none = np.empty((1, 0), dtype=np.uint64)
     with pytest.raises(ValueError, match="NaN"):
         tree.insert_beside(np.array([[0.0, np.nan, 0.0]]), none)
@@ -104,7 +91,7 @@ def test_rows_that_must_not_enter_are_refused_here_too():
 
 
 def test_points_from_one_on():
-    tree = core_tree()
+    tree = core_tree("ohac", 3)
     X = np.random.default_rng(0).normal(size=(5, 3))
     tree.insert_many(X)
     for first in range(6):

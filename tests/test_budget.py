@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import ramify
 from ramify import OHAC
+from tests.core_trees import core_options
 from tests.every import leaf_of
 from tests.strategies import examples, seeds
 
@@ -63,12 +64,8 @@ def test_each_point_too_many_draws_the_closest_siblings_together(linkage, d):
             continue
         # What the tree was with one leaf too many, from its arrays and without a limit.
         again = ramify._core.LiveF64.from_state(
-            "ohac",
             d,
-            "sqeuclidean",
-            linkage,
-            1,
-            {},
+            core_options("ohac", linkage=linkage),
             {**before, "members": before["members"][:0], "shares": before["shares"][:0]},
         )
         again.insert_one(row)

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import OHAC
-from ramify.estimators._settings import Settings
+from ramify import OHAC, _core
 from ramify.metrics import revenue_fraction
 from tests.oracles.neighbours import brute_force
 from tests.oracles.recount import core_of, examine
@@ -24,13 +23,12 @@ every_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.fixture(autouse=True)
 def from_40_rows_on(monkeypatch):
     """Cells begin at 40 rows, and not where they are worth it."""
-    plain = Settings.for_core
+    plain = _core.Options.ohac
 
-    def with_few(self):
-        *most, more = plain(self)
-        return (*most, {**more, "cells_from": 40})
+    def with_few(*rule, recall, **own):
+        return plain(*rule, recall=recall, cells_from=40, **own)
 
-    monkeypatch.setattr(Settings, "for_core", with_few)
+    monkeypatch.setattr(_core.Options, "ohac", with_few)
 
 
 def mixture(n, width=24, seed=0, dtype=np.float64):

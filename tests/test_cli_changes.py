@@ -146,3 +146,32 @@ def test_a_folder_tells_what_became_of_it_since_a_version_or_a_time(tmp_path):
     assert "--since" in fails("changes", tmp_path / "t", code=2)
     assert "2026-11-18T09:00" in fails("changes", tmp_path / "t", "--since", "monday", code=2)
     assert "is younger" in fails("changes", tmp_path / "t", "--since", "2001-01-01")
+
+
+def test_clusters_keep_their_ids_from_day_to_day(tmp_path):
+    X = np.random.default_rng(2).normal(size=(60, 2)) + 20 * np.eye(2)[[0, 1] * 30]
+    tree, rows = tmp_path / "tree.ramify", tmp_path / "rows.csv"
+    np.savetxt(rows, X[:50], delimiter=",")
+    done("fit", rows, "-o", tree)
+    ids, cut = [], ("-k", 5, "--stable")
+    for day in range(2):
+        told = list(csv.DictReader(done("cut", tree, *cut).out.splitlines()))
+        model = ramify.load(tree)
+        assert [int(row["stable_id"]) for row in told] == model.stable_labels(n_clusters=5).tolist()
+        assert done("cut", tree, *cut).out == done("cut", tree, *cut).out
+        ids.append([int(row["stable_id"]) for row in told])
+        if day == 0:
+            np.savetxt(rows, X[50:], delimiter=",")
+            done("update", tree, rows)
+            model = ramify.load(tree)
+            now = list(csv.DictReader(done("assign", tree, rows, *cut).out.splitlines()))
+            known = model.assign(X[50:], n_clusters=5).stable_ids.tolist()
+            assert [int(row["stable_id"] or -1) for row in now] == known
+    assert set(ids[0]) & set(ids[1])
+    assert "--stable goes with one cut" in fails("cut", tree, *cut, "-k", 3, code=2)
+    assert "--stable is about a cut" in fails("assign", tree, rows, "--stable", code=2)
+    model.edit.cannot_link(0, 1)
+    model.save(tree)
+    assert "no ids that stay" in fails("cut", tree, *cut)
+    model.hierarchy().save(tree)
+    assert "a hierarchy alone" in fails("cut", tree, *cut)

@@ -43,8 +43,8 @@ for d in (3, 40, 200):  # long enough for short vectors, settled paths and threa
     for array in (*live.snapshot(), *live.summaries(), *live.nearest(X[:50] + 1, 3)):
         digest.update(array.tobytes())
 for kind, X in ((_core.LiveF64, X), (_core.LiveF32, X.astype(np.float32))):
-    cells = {"neighbors": "cells", "recall": 0.9, "cells_from": 300}
-    live = kind("ohac", X.shape[1], "cosine", "average", 1, cells)
+    cells = _core.Options.ohac("cosine", "average", recall=0.9, cells_from=300)
+    live = kind(X.shape[1], cells)
     live.insert_many(X)
     for array in (*live.snapshot(), *live.nearest(X[:50] + 1, 3), live.state()["numbers"]):
         digest.update(array.tobytes())

@@ -8,27 +8,27 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ramify import Hierarchy, _core
+from ramify import Hierarchy
+from tests.core_trees import core_tree
 from tests.oracles.erasing import naive_insert, ohac_erase, ohac_insert, without
 from tests.oracles.linkages import Linkage
 from tests.oracles.trees import clusters, from_children
 from tests.strategies import examples, scaled, seeds
 
-PERCH = {"bounds": "reference", "balance": "reference", "exact_distance_threshold": 10}
 #: What can take points out again: algorithm, linkages, its own options.
 ERASING = {
     "otd": ("otd", {}),
     "ohac": ("ohac", {}),
     "naive_nn": ("naive_nn", {}),
-    "perch": ("perch", {**PERCH, "max_leaves": None}),
-    "perch, collapsed": ("perch", {**PERCH, "max_leaves": 8}),
+    "perch": ("perch", {}),
+    "perch, collapsed": ("perch", {"max_leaves": 8}),
 }
 
 
 def live(name, d, metric="sqeuclidean", linkage="average", k=1, dtype=np.float64):
-    algorithm, more = ERASING[name]
-    kind = _core.LiveF32 if dtype == np.float32 else _core.LiveF64
-    return kind(algorithm, d, metric, linkage, k, more)
+    algorithm, own = ERASING[name]
+    asked = {"n_neighbors": k} if algorithm == "ohac" else {}
+    return core_tree(algorithm, d, metric, linkage, dtype, **own, **asked)
 
 
 def leaf_sets(core):
@@ -123,7 +123,7 @@ def test_ohac_takes_points_out_as_defined(linkage, k):
 def test_naive_hac_without_points_is_hac_of_the_others(linkage):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(120, 2))
-    core, fresh = (_core.LiveF64("naive_hac", 2, "sqeuclidean", linkage, 1) for _ in range(2))
+    core, fresh = (core_tree("naive_hac", 2, linkage=linkage) for _ in range(2))
     core.insert_many(X)
     gone = rng.permutation(120)[:70].astype(np.uint64)
     assert core.erase_many(np.append(gone, gone[:3])) == 70
@@ -231,11 +231,11 @@ def test_the_earliest_of_equal_points_is_found_after_one_has_left():
 
 
 def test_who_cannot_take_points_out_says_so():
-    core = _core.LiveF64("nested", 1, "sqeuclidean", "average", 1)
+    core = core_tree("nested", 1)
     core.insert_many(np.array([[0.0], [1.0]]))
     with pytest.raises(ValueError, match="cannot take points out"):
         core.erase(0)
-    core = _core.LiveF64("otd", 1, "dot", "average", 1, {"certify": True})
+    core = core_tree("otd", 1, "dot", certify=True)
     core.insert_many(np.array([[1.0], [2.0]]))
     with pytest.raises(ValueError, match="certificate"):
         core.erase(0)
@@ -345,10 +345,8 @@ def test_live_reads_are_those_of_a_snapshot(name, linkage):
 
 @pytest.mark.parametrize("algorithm", ["grinch", "naive_hac"])
 def test_live_reads_of_trees_that_only_grow(algorithm):
-    more = {"graft": "reference", "restructure": 1}
-    more |= dict.fromkeys(["rotate_cap", "graft_cap", "restructure_cap"])
     X = np.random.default_rng(3).normal(size=(60, 2))
-    core = _core.LiveF64(algorithm, 2, "sqeuclidean", "average", 1, more)
+    core = core_tree(algorithm, 2)
     for start in range(0, 60, 10):
         core.insert_many(X[start : start + 9])
         core.insert_one(X[start + 9])
@@ -414,10 +412,8 @@ def test_replaying_what_was_written_down_gives_the_tree(name):
 
 @pytest.mark.parametrize("algorithm", ["ohac", "naive_hac", "grinch", "naive_nn"])
 def test_batches_are_written_down_too(algorithm):
-    more = {"graft": "reference", "restructure": 1}
-    more |= dict.fromkeys(["rotate_cap", "graft_cap", "restructure_cap"])
     X = np.random.default_rng(3).normal(size=(3000, 2))
-    core = _core.LiveF64(algorithm, 2, "sqeuclidean", "average", 1, more)
+    core = core_tree(algorithm, 2)
     core.insert_many(X[:300])
     core.record(True)
     change = core.take_change()

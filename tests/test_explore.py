@@ -61,7 +61,7 @@ def children_of(data, i):
 
 
 def clusters_on_the_page(data, k):
-    """The cluster of each block as explore.js finds it: a block, or -1 above the cut."""
+    """The cluster of each block as the page finds it: a block, or -1 above the cut."""
     heads = []
     for i, parent in enumerate(data["parent"]):
         if children_of(data, i) and data["last"][i] >= 2 * data["n"] - k:
@@ -861,5 +861,7 @@ def test_a_notebook_shows_the_page_in_its_own_frame(three_groups, window, tmp_pa
 
 
 def test_no_part_of_the_page_closes_its_script():
-    assert "</script" not in _page.files("ramify.plot").joinpath("explore.js").read_text("utf-8")
+    parts = list(_page.files("ramify.plot").joinpath("page").iterdir())
+    assert len(parts) == 8
+    assert not any("</script" in part.read_text("utf-8") for part in parts)
     assert "</style" not in _page.files("ramify.plot").joinpath("explore.css").read_text("utf-8")

@@ -371,8 +371,11 @@ def test_the_old_name_of_a_cut_is_understood_over_http(homes):
 
 @pytest.mark.parametrize("home", HOMES)
 def test_ids_of_clusters_stay_in_every_home(homes, home):
-    labels = homes[home].stable_labels(n_clusters=3)
-    assert labels.tolist() == homes["live"].stable_labels(n_clusters=3).tolist()
+    # Which ids are free hangs on what other tests have asked of this home.
+    tree, labels = homes[home], homes["live"].cut(n_clusters=3)
+    ids = tree.stable_labels(n_clusters=3)
+    assert len(set(zip(ids.tolist(), labels.tolist(), strict=True))) == len(set(ids.tolist())) == 3
+    assert tree.stable_labels(n_clusters=3).tolist() == ids.tolist()
 
 
 @pytest.mark.parametrize("home", HOMES)
@@ -401,6 +404,7 @@ def test_clusters_are_called_what_stable_labels_called_them(tmp_path, home):
                 wanted = [None if one < 0 else one for one in kept]
                 assert told(tree, **options) == wanted
                 assert told(tree, **options) == wanted  # which has changed nothing
+                assert_all_say(tree, options, np.array(kept), X)
                 again.name(cut, numbers, labels)
                 assert given(tree, **options) == told(tree, **options)
                 least = options.get("min_size")
@@ -414,6 +418,60 @@ def test_clusters_are_called_what_stable_labels_called_them(tmp_path, home):
         with ExitStack() as stack:
             tree = open_home(home, tmp_path, stack)
             assert [told(tree, **cut) for cut in cuts] == before
+
+
+def assert_all_say(tree, cut, ids, X):
+    """Every answer about a cluster has the same id."""
+    found = tree.assign(X[::7] + 0.2, **cut)
+    assert found.stable_ids.tolist() == ids[found.labels].tolist()
+    located = tree.cluster_of(tree.point_numbers_[::5], **cut)
+    assert located.stable_ids.tolist() == ids[located.labels].tolist()
+    labels, node_ids = located
+    assert (labels.tolist(), node_ids.tolist()) == tuple(map(np.ndarray.tolist, located))
+    dirty = tree.past.dirty(0, **cut)
+    assert dirty.stable_ids.tolist() == ids.tolist()
+    if cut == {"n_clusters": 3}:  # its own
+        plain = tree.predict(X[::7])
+        assert tree.predict(X[::7], stable=True).tolist() == ids[plain].tolist()
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_people_name_clusters_in_every_home(tmp_path, home):
+    """The names are those of an estimator, while points come and go, and after a restart."""
+    X, ids, _ = stream()
+    live = ramify.OHAC(history=20, n_clusters=3)
+    with ExitStack() as stack:
+        tree = open_home(home, tmp_path, stack)
+        both = tree, live
+        for one in both:
+            one.partial_fit(X[:40], ids=ids[:40])
+            for cluster, text in zip(one.clusters(n_clusters=4), "abcd", strict=True):
+                one.edit.rename(cluster.node_id, text)
+            one.edit.rename(one.clusters(n_clusters=4)[1].node_id, None)
+            one.partial_fit(X[40:], ids=ids[40:])
+            with pytest.raises((KeyError, ramify.client.RemoteError)):
+                one.edit.rename(10**6, "nowhere")
+        for gone in (ids[:1], ids[1:6], ids[6:30]):
+            for one in both:
+                one.forget(gone)
+            for one in both:
+                assert one.edit.list()[:2] == live.edit.list()[:2]
+                for k in (3, 4, 7):
+                    names = [cluster.name for cluster in live.clusters(n_clusters=k)]
+                    assert [cluster.name for cluster in one.clusters(n_clusters=k)] == names
+                    assert [cluster.name for cluster in one.levels(2, k)[1]] == names
+                if not home.startswith("remote"):  # a file of a tree alone has no names
+                    assert one.hierarchy().node_names == live.hierarchy().node_names
+        assert sorted(live.edit.list().names.values()) == ["a", "c", "d"]
+        if home == "shards":
+            assert tree.to_model().edit.list().names == live.edit.list().names
+        if "shards" in home or home == "served":
+            with pytest.raises((AttributeError, ramify.client.RemoteError), match="names alone"):
+                tree.edit.must_link(ids[40], ids[41])
+    if home in ("folder", "shards", "served"):
+        with ExitStack() as stack:
+            tree = open_home(home, tmp_path, stack)
+            assert tree.edit.list()[:2] == live.edit.list()[:2]
 
 
 def told_dirty(old, new, cut):

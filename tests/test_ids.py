@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
-from ramify import HAC, OHAC, OTD, LiveGraphHAC, NaiveHAC
+from ramify import HAC, OHAC, OTD, NaiveHAC
 from ramify.ids import Ids, pack, unpack
 from tests.every import every_estimator, every_online
 from tests.test_concurrency import StopError, long_batch, stop
@@ -229,9 +229,6 @@ def test_an_interrupted_batch_keeps_ids_in_step(Estimator):
     with pytest.raises(StopError):
         model.partial_fit(rows[3:], ids=names[3:], progress=stop)
     held = len(model)
-    if Estimator is LiveGraphHAC:  # a batch is one update
-        assert model.ids_.tolist() == names
-        return
     assert held == 3 if Estimator is NaiveHAC else 3 < held < len(rows)
     assert model.ids_.tolist() == names[:held]
     assert model.hierarchy().names.tolist() == names[:held]

@@ -670,4 +670,4 @@ def test_checksums_of_the_log_are_sqlites(tmp_path):
     write.close()
     assert found.committed > 20
     assert found.unfinished == 0
-    assert found.damaged is None
+    assert found.bad is None

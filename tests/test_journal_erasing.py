@@ -224,6 +224,8 @@ def test_an_older_snapshot_that_comes_late_does_not_bring_it_back(tmp_path):
         tree.forget([name(i) for i in GONE])
         tree.snapshot()
         waiting = tree.submit_compact()
+        tree.between(lambda: None)
+        assert not waiting.done()  # the older snapshot is still to be written, with what is to go
         hold.set()
         waiting.result()
         tree.between(lambda: None)

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 
 import ramify
 from ramify import _core
-from ramify.hierarchy._modularity import Edges, best_by_modularity, edges_between
+from ramify.hierarchy._modularity import Edges, best_by_modularity, edges_between, steadiest
 from ramify.looking import modularity as modularity_of_lists
 from tests.oracles import modularity as oracle
 from tests.shapes import balanced, chain
@@ -73,30 +73,44 @@ def test_more_resolution_makes_no_fewer_clusters(rows):
     assert max(counts) <= len(rows)
 
 
-@given(st.one_of(loose_rows(2, 40), few_values(2, 30)))
+@given(st.one_of(loose_rows(2, 40), few_values(2, 30)), st.sampled_from([1, 2]))
 @settings(max_examples=examples(40))
-def test_the_steadiest_resolution_is_taken(rows):
-    """By all pairs of points."""
-    tree = ramify.HAC().fit(rows).hierarchy()
-    edges = edges_between(tree, rows, 4)
-    one = {
-        r: tree._labels_at(best_by_modularity(tree, edges, r).nodes)
-        for r in (2.0 ** (i / 4) for i in range(-12, 13))
+def test_the_steadiest_resolution_is_taken(rows, n_trees):
+    """By all pairs of points, of one tree or of two."""
+    linkages = ["average", "ward"][:n_trees]
+    trees = [ramify.HAC(linkage=linkage).fit(rows).hierarchy() for linkage in linkages]
+    edges = edges_between(trees[0], rows, 4)
+    every = [2.0 ** (i / 4) for i in range(-12, 13)]
+    cuts = {
+        r: [tree._labels_at(best_by_modularity(tree, edges, r).nodes) for tree in trees]
+        for r in every
     }
-    pairs = {
-        r: {(i, j) for j in range(len(rows)) for i in range(j) if labels[i] == labels[j]}
-        for r, labels in one.items()
+    pairs = {r: [pairs_of(labels) for labels in cuts[r]] for r in every}
+
+    def terms(r):
+        beside = [(one, pairs[s][i]) for i, one in enumerate(pairs[r]) for s in (2 * r, r / 2)]
+        return beside + [tuple(pairs[r])] * 2 * (n_trees - 1)
+
+    likeness = {
+        r: np.mean([len(a & b) / len(a | b) if a | b else 1.0 for a, b in terms(r)])
+        for r in every
+        if 1 / 4 <= r <= 4 and all(labels.max() > 0 for labels in cuts[r])
     }
+    wanted = max(likeness, key=lambda r: (round(likeness[r], 9), -r)) if likeness else 1.0
+    found = steadiest(trees, edges)
+    assert found.likeness == pytest.approx(likeness.get(wanted, 0.0))
+    assert found.coarser == [labels.max() + 1 for labels in cuts[wanted / 2]]
+    assert found.finer == [labels.max() + 1 for labels in cuts[wanted * 2]]
+    for tree, cut, labels in zip(trees, found.cuts, cuts[wanted], strict=True):
+        np.testing.assert_array_equal(tree._labels_at(cut.nodes), labels)
+    if n_trees == 1:
+        np.testing.assert_array_equal(
+            trees[0].cut(by="modularity", X=rows, n_neighbors=4), cuts[wanted][0]
+        )
 
-    def alike(a, b):
-        return len(a & b) / len(a | b) if a | b else 1.0
 
-    inner = [r for r in one if 1 / 4 <= r <= 4 and one[r].max() > 0]
-    steadiness = {r: alike(pairs[r], pairs[2 * r]) + alike(pairs[r], pairs[r / 2]) for r in inner}
-    wanted = max(inner, key=lambda r: (round(steadiness[r], 9), -r)) if inner else 1.0
-    found = tree.cut(by="modularity", X=rows, n_neighbors=4)
-    np.testing.assert_array_equal(found, one[wanted])
-    np.testing.assert_array_equal(found, tree._labels_at(best_by_modularity(tree, edges).nodes))
+def pairs_of(labels):
+    return {(i, j) for j in range(len(labels)) for i in range(j) if labels[i] == labels[j]}
 
 
 @given(loose_rows(4, 40), seeds())

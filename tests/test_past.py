@@ -154,6 +154,22 @@ def test_what_was_not_kept_is_not_made_up(tmp_path):
         assert tree.past.changes(4).inserted.tolist() == [4]
 
 
+def test_a_tree_that_went_back_has_another_past_from_there_on(tmp_path):
+    rng = np.random.default_rng(0)
+    with ramify.open(tmp_path / "a", ramify.OHAC(history=1)) as tree:
+        first = tree.partial_fit(rng.normal(size=(9, 2))).version
+        night = tree.partial_fit(rng.normal(size=(3, 2))).version
+        old = tree.hierarchy()
+        tree.partial_fit(rng.normal(size=(3, 2)))
+        ramify.journal.restore(tmp_path / "a", tmp_path / "b", version=night)
+    with ramify.open(tmp_path / "b") as tree:
+        assert tree.past.oldest == first
+        assert len(tree.past.changes(first).inserted) == 3
+        tree.partial_fit(rng.normal(size=(5, 2)))
+        assert tree.past.changes(night).apply(old) == tree.hierarchy()
+        assert len(tree.past.changes(first).inserted) == 8
+
+
 def test_the_past_takes_so_many_bytes_at_most(tmp_path):
     rng = np.random.default_rng(0)
     with ramify.open(tmp_path, ramify.OHAC(history=1), history_bytes=20_000) as tree:

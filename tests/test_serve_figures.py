@@ -5,10 +5,13 @@ import json
 import logging
 import math
 import re
+import shutil
+import subprocess
 
 import httpx
 import numpy as np
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 import ramify
 from ramify.serve import running
@@ -73,7 +76,17 @@ def require_histogram(name, samples):
 
 
 def ask(address):
-    return read_figures(httpx.get(f"{address}/metrics").text)
+    told = httpx.get(f"{address}/metrics")
+    assert told.headers["content-type"].startswith("text/plain; version=0.0.4")
+    samples = read_figures(told.text)
+    read = text_string_to_metric_families(told.text)
+    theirs = {(one.name, frozenset(one.labels)): one for family in read for one in family.samples}
+    assert {name for name, _ in theirs} == {name for name, _ in samples}
+    if shutil.which("promtool"):
+        command = ["promtool", "check", "metrics"]
+        done = subprocess.run(command, input=told.text, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return samples
 
 
 def one(samples, name, *labels):

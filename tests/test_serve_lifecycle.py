@@ -5,6 +5,7 @@ import asyncio
 import errno
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import httpx
@@ -337,3 +338,72 @@ def test_a_tree_in_shards_is_deleted_and_says_how_it_is_backed_up(tmp_path):
             tree.snapshot()
         assert tree.delete() == 20
         assert files(tmp_path / "t") == []
+
+
+# --- another name -------------------------------------------------------------------------------
+
+
+def test_a_renamed_tree_is_the_one_of_before_and_goes_on(server):
+    client, address, room = server
+    tree = grow(client.create("old", dimension=3))
+    version, labels = tree.version, tree.cut(n_clusters=4).tolist()
+    cursor = httpx.get(f"{address}/v1/trees/old/search?q=ticket&limit=3").json()["next"]
+    tree.rename("new")
+    assert tree.name == "new"
+    assert (tree.version, tree.cut(n_clusters=4).tolist()) == (version, labels)
+    assert tree.search("T7")[0].id == "T7"
+    grow(tree, begin=30)
+    assert tree.version == version + 30
+    assert {path.name for path in room.iterdir()} == {"new"}
+    with pytest.raises(NotThereError):
+        client.tree("old").info()
+    old = httpx.get(f"{address}/v1/trees/new/search?q=ticket&limit=3&cursor={cursor}")
+    assert old.status_code == 410
+    grow(client.create("old", dimension=3))
+    with pytest.raises(RemoteError, match="take another name"):
+        tree.rename("old")
+    with pytest.raises(RemoteError, match="to:"):
+        tree.rename("../old")
+    with pytest.raises(NotThereError):
+        client.tree("none").rename("some")
+    assert [one["name"] for one in client.trees()] == ["new", "old"]
+    done("journal", "rename", f"{address}/v1/trees/new", "newest")
+    assert client.tree("newest").n_points_ == 60
+    assert "by mv" in fails("journal", "rename", room / "newest", "x", code=2)
+
+
+def test_a_tree_that_rests_and_one_in_shards_can_be_renamed(tmp_path):
+    with (
+        running(tmp_path / "one", open_trees=1) as address,
+        ramify.Client(address) as client,
+    ):
+        for name in ("a", "b"):
+            grow(client.create(name, dimension=3))
+        client.tree("a").rename("c")
+        assert client.tree("c").n_points_ == client.tree("b").n_points_ == 30
+    options = {"ray": "local", "shards": 2}
+    with running(tmp_path / "two", **options) as address, ramify.Client(address) as client:
+        tree = grow(client.create("a", dimension=3))
+        labels = tree.cut(n_clusters=3).tolist()
+        tree.rename("b")
+        assert tree.cut(n_clusters=3).tolist() == labels
+    with running(tmp_path / "two", **options) as address, ramify.Client(address) as client:
+        assert client.tree("b").n_points_ == 30
+
+
+def test_names_that_are_exchanged_by_many_at_once_lose_no_tree(server):
+    client, _, _ = server
+    trees = {name: grow(client.create(name, dimension=3), 5 + i) for i, name in enumerate("ab")}
+    assert trees
+
+    def work(i):
+        name = "abc"[i % 3]
+        try:
+            client.tree(name).rename("abc"[(i + 1) % 3])
+        except RemoteError:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(work, range(12))) > 0
+    assert sorted(one["points"] for one in client.trees()) == [5, 6]

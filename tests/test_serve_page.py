@@ -7,6 +7,7 @@ from urllib.parse import urlparse
 
 import numpy as np
 import pytest
+from selenium.webdriver import ActionChains
 
 import ramify
 from ramify.serve import running
@@ -95,8 +96,37 @@ def test_the_slider_changes_the_clusters(window):
     )
     wait(lambda: "3 clusters" in window.text("#clusters"))
     assert len(window.find("#clusters li")) == 3
-    titles = {one.split()[0] for one in window.texts("#clusters .label")}
-    assert titles == set(WORDS)
+    labels = window.texts("#clusters .label")  # the words that tell clusters apart
+    assert {one.split(",")[0] for one in labels} == set(WORDS)
+    window.find("#clusters button")[0].click()
+    wait(lambda: labels[0] in window.text("#details h2"))  # the same beside the picture
+
+
+def test_the_map_shows_the_same_clusters_and_is_in_the_address(window):
+    wait(lambda: "8 clusters" in window.text("#clusters"))
+    blocks = set(map(tuple, window.colors()))
+    window.find("#picture")[0].click()
+    wait(lambda: "picture=map" in window.driver.current_url)
+    assert len(blocks & set(map(tuple, window.colors()))) > 3
+    still = window.picture()
+    ActionChains(window.driver).move_to_element_with_offset(
+        window.find("#icicle")[0], 60, 60
+    ).click().perform()
+    wait(lambda: len(window.crumbs()) > 1)
+    assert (window.picture() != still).any()
+    window.driver.refresh()
+    wait(lambda: len(window.crumbs()) > 1 and "map" in window.text("#picture"))
+    window.press("#icicle", "\ue011")  # Home
+    wait(lambda: len(window.crumbs()) == 1)
+
+
+def test_a_cluster_that_comes_is_told_of(window, tree):
+    wait(lambda: "8 clusters" in window.text("#clusters"))
+    wait(lambda: all(one.stable_id is not None for one in tree.clusters(n_clusters=8)))
+    time.sleep(2)  # the page has looked once more
+    X = np.random.default_rng(1).normal(900.0, size=(40, 2))
+    tree.add(X, ids=[f"P{i}" for i in range(40)], payloads=["printer jam"] * 40)
+    wait(lambda: "printer" in window.text("#news") and "came" in window.text("#news"))
 
 
 def test_a_search_leads_to_the_point_and_its_path(window):
@@ -212,6 +242,7 @@ def test_a_token_is_asked_for(browser, tmp_path):  # noqa: F811
         view = LivePage(browser)
         browser.get(address)
         wait(lambda: view.find("#door")[0].is_displayed())
+        assert not view.find("#stage")[0].is_displayed()  # nothing that looks like an empty tree
         view.find("#token")[0].send_keys(token + "\ue007")
         wait(lambda: view.crumbs() == ["All 2 points"])
         browser.get("data:,")

@@ -17,6 +17,11 @@ from tests.commands import fails, start
 pytestmark = pytest.mark.no_asan  # other libraries at work
 
 TREES = Path("trees")
+TOKENS = {
+    "token_file": "token",
+    "read_token_file": "read_token",
+    "webhook_secret_file": "webhook_secret",
+}
 
 
 def read(text, tmp_path, **flags):
@@ -57,8 +62,8 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_file(
 
 
 def test_every_setting_can_be_given():
-    ours = {one.name for one in fields(Settings)} - {"folder", "token", "read_token"}
-    assert ours | {"token_file", "read_token_file"} == set(KINDS)
+    ours = {one.name for one in fields(Settings)} - {"folder", "tokens", *TOKENS.values()}
+    assert ours | {*TOKENS, "tokens_file"} == set(KINDS)
     assert set(KINDS.values()) <= {
         *("str", "int", "float", "bool", "str | None", "float | None", "tuple[str, ...]"),
     }

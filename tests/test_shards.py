@@ -27,6 +27,7 @@ from ramify.ray._batches import Along
 from ramify.ray._crew import LocalCrew
 from ramify.ray._routing import routes
 from ramify.ray._turns import Turns
+from tests.core_trees import core_tree
 from tests.oracles.shards import ShardedTree
 from tests.oracles.trees import clusters, from_children
 from tests.strategies import examples, rows_for, seeds
@@ -797,7 +798,7 @@ def test_a_part_that_moves_is_on_a_disk_at_every_moment(folder):
 
 
 def test_numbers_from_outside_are_new_and_ascending():
-    live = ramify._core.LiveF64("ohac", 1, "sqeuclidean", "average", 1)
+    live = core_tree("ohac", 1)
     rows, nobody = np.zeros((2, 1)), np.full((2, 1), 2**64 - 1, np.uint64)
     near = np.array([[2**64 - 1], [5]], np.uint64)
     live.insert_beside(rows, near, np.array([5, 9], np.uint64))

@@ -198,7 +198,7 @@ def test_a_store_that_cannot_be_one_is_refused(tmp_path):
         ({"summarize": lambda parts, node: None}, "None"),
         ({"summarize": lambda parts, node: {1, 2}}, "JSON"),
         ({"summarize": lambda parts, node: asyncio.sleep(0)}, "async def"),
-        ({"summarize": lambda parts, node: ["x", "y", "z"], "batch": 9}, "expected 1 summaries"),
+        ({"summarize": lambda parts, node: ["x", "y", "z"], "batch": 9}, "expected 1 answers"),
         ({"summarize": summarize, "texts": lambda names: []}, "expected a text"),
     ],
 )

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 import ramify
 from ramify import _core
 from ramify.ray import ShardedOHAC
+from tests.core_trees import core_options
 from tests.strategies import examples, seeds
 from tests.twins import Rows, Twins, again, follow, seen
 
@@ -167,7 +168,7 @@ def test_long_paths_of_short_rows_go_on_as_if_they_had_never_been_saved(number):
     high = rng.random(300) < 0.5
     low[high] = rng.choice(top, high.sum()) * rng.integers(-3, 4, high.sum())
     X = np.concatenate([top, low])[:, None]
-    what = ("ohac", 1, "sqeuclidean", "average", 1, {})
+    what = 1, core_options("ohac")
     tree, other = _core.LiveF64(*what), _core.LiveF64(*what)
     for row in range(len(X)):
         beside = np.array([[rng.integers(row)] if row else []], dtype=np.uint64)

@@ -14,28 +14,22 @@ from ramify import HAC, OHAC, Hierarchy, _core, metrics
 from ramify.estimators._cut import Cut
 from ramify.hierarchy._order import canonical
 from ramify.metrics import revenue
+from tests.core_trees import core_options, core_tree
 from tests.oracles.hac import hac
 from tests.oracles.linkages import Linkage
 from tests.oracles.ohac import nearest, split
 from tests.oracles.trees import Tree, clusters, from_children
 from tests.strategies import examples, seeds
 
-PERCH = {"bounds": "reference", "balance": "reference", "exact_distance_threshold": 10}
-#: Who looks at weights: algorithm, its own options.
-WEIGHING = {
-    "ohac": {},
-    "otd": {},
-    "naive_hac": {},
-    "naive_nn": {},
-    "perch": {**PERCH, "max_leaves": None},
-}
-every_weighing = pytest.mark.parametrize("algorithm", list(WEIGHING))
+#: Who looks at weights.
+WEIGHING = ["ohac", "otd", "naive_hac", "naive_nn", "perch"]
+every_weighing = pytest.mark.parametrize("algorithm", WEIGHING)
 every_linkage = pytest.mark.parametrize("linkage", ["average", "ward", "centroid"])
 
 
 def live(algorithm, d, linkage="average", k=1, **more):
-    own = {**WEIGHING.get(algorithm, {}), **more}
-    return _core.LiveF64(algorithm, d, "sqeuclidean", linkage, k, own)
+    own = {"n_neighbors": k} if algorithm == "ohac" else {}
+    return core_tree(algorithm, d, linkage=linkage, **own, **more)
 
 
 @st.composite
@@ -164,9 +158,7 @@ def test_who_makes_its_tree_anew_counts_no_repeats():
 
 
 def test_who_has_no_weights_says_so():
-    grinch = {"graft": "reference", "restructure": 1}
-    grinch |= {"rotate_cap": None, "graft_cap": None, "restructure_cap": None}
-    core = _core.LiveF64("grinch", 1, "sqeuclidean", "average", 1, grinch)
+    core = core_tree("grinch", 1)
     with pytest.raises(ValueError, match="takes no weights"):
         core.insert_many(np.array([[1.0]]), weights=np.array([2.0]))
 
@@ -263,7 +255,7 @@ def test_a_tree_with_repeats_comes_back_from_its_arrays():
     for number in range(60):
         assert core.erase(number)
     state = core.state()
-    options = ("ohac", 2, "sqeuclidean", "average", 1, {"count_repeats": True})
+    options = 2, core_options("ohac", count_repeats=True)
     again = _core.LiveF64.from_state(*options, state)
     assert again.numbers().tolist() == core.numbers().tolist() == list(range(60, 200))
     for tree in (core, again):

@@ -47,6 +47,7 @@ ROOMS = {
     "tests/portable": "Trees that are the same on every architecture: `make portable`.",
     "tests/oracles": "The slow and obvious versions.",
     "tests/chaos": "Processes that are killed and disks that fail: `make chaos`.",
+    "tests/simulation": "The journal over a simulated disk, clock and threads: `make simulate`.",
     "tests/fuzz": "Random search for trouble, for as long as there is time: `make fuzz`.",
     "benchmarks": "Speed, memory and quality beside peers.",
     "tools": "What made the shipped data, the drawings and this page.",

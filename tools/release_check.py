@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """release_check.py: everything that a release needs, up to the upload itself.
 
-    make release-check        # which installs what this needs
+    make release-check                  # which installs what this needs
+    make release-check RELEASE=--rehearse  # the same before the changelog has a date
 
 In this order: the version is the same wherever it stands, and the changelog has it; an sdist is
 built from an export without git, and a wheel from the sdist; both are built a second time, from
@@ -38,14 +39,14 @@ def output(*command: str) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
-def the_version() -> str:
-    """The one version; an error if another stands anywhere."""
+def the_version(rehearse: bool) -> str:
+    """The one version; an error if another stands anywhere, or the changelog has no date for it."""
     version: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.M)
     if cited is None or cited[1] != version:
         sys.exit(f"CITATION.cff is of {cited and cited[1]}, pyproject.toml of {version}")
-    if notes(version) is None:
-        sys.exit(f"CHANGELOG.md has no part '## [{version}] - YYYY-MM-DD'")
+    if notes(version) is None and not rehearse:
+        sys.exit(f"CHANGELOG.md has no part '## [{version}] - YYYY-MM-DD' (or use --rehearse)")
     return version
 
 
@@ -113,8 +114,9 @@ def main() -> None:
     )
     parser.add_argument("--python", action="append", help="of the wheel's own version")
     parser.add_argument("--once", action="store_true", help="leave the second build out")
+    parser.add_argument("--rehearse", action="store_true", help="without a date of the release")
     options = parser.parse_args()
-    version = the_version()
+    version = the_version(options.rehearse)
     if output("git", "status", "--porcelain"):
         sys.exit("there are changes that are not committed: a release is of a commit")
     epoch = output("git", "log", "-1", "--format=%ct").strip()
@@ -135,6 +137,9 @@ def main() -> None:
     run(Path(sys.executable).with_name("zizmor"), "--offline", "--quiet", ".github")
     for path in (sdist, ready):
         print(f"{sha256(path)}  {path.relative_to(ROOT)}")
+    if notes(version) is None:
+        say(f"a rehearsal: CHANGELOG.md has no date for {version}, so there is nothing to tag yet")
+        return
     say("message of the tag")
     print(f"Ramify {version}\n\n{notes(version)}")
 

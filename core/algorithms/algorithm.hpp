@@ -40,7 +40,7 @@ class Algorithm {
  public:
   virtual ~Algorithm() = default;
 
-  /// How many of a row's nearest points insert() wants to be told; 0: it asks nobody.
+  /// How many of a row's nearest points insert() wants to be told; 0: none.
   virtual std::size_t neighbours() const { return 0; }
   /// Does insert() look for others in the index itself?
   virtual bool searches() const { return false; }

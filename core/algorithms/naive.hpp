@@ -30,7 +30,7 @@ class NaiveHac final : public Algorithm<Real> {
       : rule_(rule) {}
 
   bool rebuilds() const override { return true; }
-  /// Whoever erases has the tree made anew afterwards.
+  /// The caller has the tree made anew afterwards.
   void erase(Tree<Real>& tree, NodeId leaf) override;
   bool rebuild(Tree<Real>& tree, const Pulse& pulse, Helpers& helpers) override;
   bool insert(Tree<Real>& tree, NodeId leaf, std::span<const Neighbour> nearest,

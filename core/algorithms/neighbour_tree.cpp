@@ -178,7 +178,7 @@ void NeighbourTree<Real>::write(Tree<Real>& tree, Plan& plan,
   const NodeId root = join_ends(tree, plan);
   for (const Slot slot : plan.spare) tree.free_slot(slot);
   if (root != kNone) tree.set_root(root);
-  // From above, so that whoever is stale has stale ones above.
+  // From above, so that the parents of stale nodes are stale.
   for (auto slot = plan.top.rbegin(); slot != plan.top.rend(); ++slot)
     tree.mark_stale(tree.parent(NodeId::inner(*slot)));
   for (auto v = plan.written.rbegin(); v != plan.written.rend(); ++v)

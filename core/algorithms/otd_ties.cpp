@@ -9,8 +9,6 @@
 namespace ramify {
 namespace {
 
-// Products of four such numbers have no bit that is too small for a double, nor overflow.
-constexpr double kLeastRow = 0x1p-200, kMostRow = 0x1p200;
 constexpr double kLeastWeight = 0x1p-100, kMostWeight = 0x1p100;
 constexpr std::size_t kSome = 8;  // columns that are added up together
 
@@ -19,13 +17,13 @@ bool is_within(double value, double least, double most) {
   return value == 0 || (size >= least && size <= most);
 }
 
-/// The leaves below a node, from left to right, without any memory.
+/// The leaves below a node, from left to right, without any memory, as long as `use` goes on.
 template <class Real, class Use>
 void for_each_leaf(const Tree<Real>& tree, NodeId top, Use&& use) {
   NodeId v = top;
   for (;;) {
     while (!v.is_leaf()) v = tree.left(v);
-    use(v);
+    if (!use(v)) return;
     while (v != top && tree.right(tree.parent(v)) == v) v = tree.parent(v);
     if (v == top) return;
     v = tree.right(tree.parent(v));
@@ -44,6 +42,7 @@ struct Sums {
       possible =
           possible && is_within(standing.weight, kLeastWeight, kMostWeight) && standing.ssd == 0;
       n.add(standing.weight);
+      return possible;
     });
     for (std::size_t from = 0; possible && from < tree.dim(); from += kSome)
       add_columns(tree, top, x, from, std::min(from + kSome, tree.dim()));
@@ -72,6 +71,7 @@ struct Sums {
         sums[j - from].add_product(weighed, 1);
         squares.add_product(weighed, value);
       }
+      return possible;
     });
     for (std::size_t j = from; j < to; ++j) {
       const auto here = static_cast<double>(x[j]);

@@ -26,6 +26,9 @@
 
 namespace ramify {
 
+/// Products of four such numbers have no bit that is too small for a double, nor overflow.
+inline constexpr double kLeastRow = 0x1p-200, kMostRow = 0x1p200;
+
 /// What the two sides of a comparison are made of.
 struct Closeness {
   double spread;         // squared distances of x to all means in it, and the variances
@@ -41,11 +44,15 @@ class OtdDoubt {
   OtdDoubt(const Tree<Real>& tree, const Real* x, Metric metric)
       : columns_(static_cast<double>(tree.dim())),
         length_(dot(x, x, tree.dim())),
-        of_products_(metric == Metric::kDot) {}
+        of_products_(metric == Metric::kDot),
+        can_tell_(length_ == 0 ||
+                  (length_ >= kLeastRow * kLeastRow && length_ <= columns_ * kMostRow * kMostRow)) {
+  }
 
   /// Is such a difference small enough for rounding to have made it? No square root is taken.
   RAMIFY_INLINE bool is_close(double difference, const Closeness& c) const {
     if (c.leaves > kMostLeaves || c.spread == 0) return false;  // all are x: nothing was rounded
+    if (!can_tell_) return false;
     constexpr double kUnit = std::numeric_limits<double>::epsilon() / 2;
     constexpr double kMeanUnit = std::numeric_limits<Real>::epsilon() / 2 + 8 * kUnit;
     const double leaves = c.leaves, moved = kMeanUnit * leaves;
@@ -62,6 +69,7 @@ class OtdDoubt {
 
   double columns_, length_;
   bool of_products_;
+  bool can_tell_;  // false if numbers of x are certainly too large or too small to be exact
 };
 
 /// Is w(T) < w(T,x)? Nothing if numbers are too large, too small or too many to be sure.

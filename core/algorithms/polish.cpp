@@ -53,7 +53,7 @@ PolishRound Polish<Real>::operator()(Tree<Real>& tree, std::size_t m, const Puls
   return found;
 }
 
-/// A linked or held node is one thing, except that a held root has nobody beside it.
+/// A linked or held node is one thing, except that a held root has no sibling.
 template <class Real>
 bool Polish<Real>::may_split(const Tree<Real>& tree, NodeId v) const {
   const Mark mark = tree.mark(v);

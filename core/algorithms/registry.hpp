@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// registry.hpp: the list of algorithms. A new one is a line here, and the name of its
-// options in bindings/live_options.hpp.
+// registry.hpp: the list of algorithms. A new one is a line here, and a function
+// with its options in bindings/bind_options.cpp.
 #pragma once
 
 #include <memory>

@@ -106,7 +106,7 @@ bool Repair<Real>::merge_all(const Tree<Real>& tree, bool comes, const Pulse& pu
   return hac(forest_, tree.dim(), pulse, may_ask ? ForestSpace::kMatrix : ForestSpace::kBySize);
 }
 
-/// What is known of pairs holds only if nobody else has touched the tree; a leaf
+/// What is known of pairs holds only if no other code has touched the tree; a leaf
 /// that comes may have the id of one that has gone.
 template <class Real>
 void Repair<Real>::recall(const Tree<Real>& tree, NodeId coming) {
@@ -184,7 +184,7 @@ void Repair<Real>::merge_last_two_first(const Tree<Real>& tree) {
   merges_.insert(merges_.begin(), {m - 2, m - 1});
 }
 
-/// May somebody ask which part of this path stays? By the forest alone: whether one does is another
+/// May StablePath be asked about this path? By the forest alone: whether it is asked is another
 /// question.
 template <class Real>
 bool Repair<Real>::suits_stable_path(std::size_t dim) const {
@@ -206,7 +206,7 @@ bool Repair<Real>::merge_below_the_stable_part(std::size_t dim, std::size_t& rem
 }
 
 /// Where hardly anything stays, as where long rows have no structure, merging all of the
-/// path at once is less work; now and then somebody asks again.
+/// path at once is less work; now and then StablePath is asked again.
 template <class Real>
 bool Repair<Real>::is_worth_asking() {
   using Asks = PathWays::Asks;

@@ -2,7 +2,7 @@
 // repair.hpp: merge a forest that was cut out of a tree, and write it back: all or nothing.
 //
 // "Break into a forest, HAC the forest" is how every tree of OHAC comes about: with a
-// new point it is an insert, without a leaf that goes it is an erasure. Whoever calls
+// new point it is an insert, without a leaf that goes it is an erasure. The caller
 // chooses what is cut out; what happens then is here, once.
 //
 // Taken-out nodes come back under the ids they had, as far as there is an heir (write_back.hpp).

@@ -26,7 +26,7 @@ class WriteBack {
     bool has_x;             // its last tree is a leaf that hung elsewhere, if anywhere
     double known;           // of whose weight so much was below the taken-out nodes
     bool has_gone = false;  // a leaf was below them, and is not any more
-    bool lazy = false;      // means may wait until somebody reads them
+    bool lazy = false;      // means may wait until they are read
   };
 
   /// The memory for so many merges: nothing can fail then.

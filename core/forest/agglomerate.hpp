@@ -4,7 +4,7 @@
 // Both are written once, over clusters that answer
 //
 //   is_done()         is one cluster left?
-//   goes_on()         false when somebody wants to stop
+//   goes_on()         false when the caller wants to stop
 //   merge(a, b)       the union of two clusters
 //
 // and for the chain also

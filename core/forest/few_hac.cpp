@@ -16,7 +16,7 @@ constexpr double kClosed = std::numeric_limits<double>::infinity();
 constexpr double kFar = 1e300;   // of a cluster to itself; finite, so that means stay so
 constexpr double kMost = 1e150;  // all linkages are far below kFar if the last one's are below this
 
-/// All linkages, in both halves of the matrix: so everybody's nearest is found at once, in the
+/// All linkages, in both halves of the matrix: so the nearest of each is found at once, in the
 /// columns. A union takes over the row and the lane of its earlier part.
 template <std::size_t kVectors>
 class FewHac {

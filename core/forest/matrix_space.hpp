@@ -5,7 +5,7 @@
 // A union takes over the row of one of its parts. Only rows of unions are ever
 // rewritten: the row of a single forest item goes stale in the columns of items
 // that have been merged, and those columns are closed (infinite in `closed`).
-// Whoever searches looks along its own row at the open columns, and asks each
+// A search looks along its own row at the open columns, and asks each
 // union, of which there are few, for its entry. Rows are padded to whole vectors. Columns before
 // the first open one, and after the last, are not looked at: a path is mostly merged from below.
 #pragma once

@@ -65,7 +65,7 @@ class PathRun {
   RAMIFY_INLINE void add(std::uint32_t item, std::uint32_t place, const float* row, double n,
                          double linkage) {
 #if defined(__GNUC__) || defined(__clang__)
-    // Whoever else is in the window is near this place.
+    // The places of the others in the window are near this one.
     if constexpr (!Rule::kMeanOfParts) __builtin_prefetch(row + place);
 #endif
     window_[in_window_] = {item, row, n, linkage};
@@ -260,7 +260,7 @@ class PathRun {
   std::size_t picked_[kMost];       // in the window
   double so_far_[kMost + 1];        // points in the union before item j
   double spreads_[kMost + 1] = {};  // and how far its parts are from its mean
-  double limits_[kMost];            // nobody else may be as near to the two
+  double limits_[kMost];            // no other cluster may be as near to the two
   double largest_ = -kInfinite;     // of these, and a little more
   double farthest_ = -kInfinite;    // of those picked, from the union before the run
 };

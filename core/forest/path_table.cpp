@@ -144,8 +144,8 @@ void PathTable<Real>::make_room(std::size_t kept) {
   node_at_.assign(places, kNone);
 }
 
-/// Have empty places for those of a path that have none: whoever has not been on one for the
-/// longest time leaves.
+/// Have empty places for the subtrees of a path that have none: those that have not been on a path
+/// for the longest time leave.
 template <class Real>
 void PathTable<Real>::vacate(std::span<const NodeId> trees) {
   std::size_t needed = 0;
@@ -198,7 +198,7 @@ void PathTable<Real>::put_in_order(std::span<const NodeId> trees) {
   const std::size_t gaps = std::min(path.size() / kItemsToAGap, places - path.size());
   const std::size_t first = places - path.size() - gaps;
   find_idle_places();
-  std::sort(idle_.begin(), idle_.end());  // whoever was on a path last is the last one
+  std::sort(idle_.begin(), idle_.end());  // the one that was on a path last is at the end
   const std::size_t staying = std::min(idle_.size(), first);
   std::vector<Move> moves;
   moves.reserve(places);
@@ -242,7 +242,7 @@ void PathTable<Real>::move_all(std::span<const Move> moves) {
     row_of_[to] = rows[from];
     rows[from] = places;
   }
-  // The rows of nobody are for the places of nobody.
+  // Rows without a subtree are for places without one.
   auto left = std::remove(rows.begin(), rows.end(), places) - rows.begin();
   for (std::size_t place = 0; place < places; ++place)
     if (node_at_[place] == kNone) row_of_[place] = rows[static_cast<std::size_t>(--left)];

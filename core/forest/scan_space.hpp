@@ -61,7 +61,7 @@ class ScanSpace {
     return best.found();
   }
 
-  /// The union takes a's row; b's is nobody's.
+  /// The union takes a's row; b's is free.
   void merge(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     const std::uint32_t row_a = row_of_[a], row_b = row_of_[b];
     weights_.unite(a, mean(row_a), b, mean(row_b), c, dim_, mean(row_a));
@@ -112,7 +112,7 @@ class ScanSpace {
         [this](std::uint32_t a, std::uint32_t b) { return score(a, b); }, pulse_);
   }
 
-  /// Rows that are nobody's any more go; the others keep their order.
+  /// Rows that are free go; the others keep their order.
   void close_up() {
     std::vector<std::uint32_t> new_row(rows_);
     std::uint32_t next = 0;
@@ -184,7 +184,7 @@ class ScanSpace {
   };
 
   std::size_t dim_, live_;
-  std::size_t rows_;  // in use, some of them nobody's
+  std::size_t rows_;  // in use, some of them free
   const std::vector<Rank>& ranks_;
   Weights weights_;
   const Pulse& pulse_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // union_means.hpp: linkages of unions of a forest's items from their means, in double precision.
 //
-// Means are put together when somebody asks, and counted from the last item, not from zero: rows
-// may be far from there. Clusters are numbered as everywhere: items first, then each merge.
+// Means are put together when they are asked for, and counted from the last item, not from zero:
+// rows may be far from there. Clusters are numbered as everywhere: items first, then each merge.
 #pragma once
 
 #include <cstdint>

@@ -133,7 +133,7 @@ void BucketTree<Real, Rule>::tighten(const Pulse& pulse) {
   }
 }
 
-/// A leaf without items keeps the box it had: nobody minds, and insert() begins it anew.
+/// A leaf without items keeps the box it had: no search looks at it, and insert() begins it anew.
 template <class Real, class Rule>
 void BucketTree<Real, Rule>::tighten_leaf(std::uint32_t v) {
   Node& leaf = nodes_[v];

@@ -2,7 +2,7 @@
 // cell_lists.hpp: the rows of each cell, as byte codes in blocks.
 //
 // All codes lie in one scan (code_scan.hpp). A cell has whole blocks of it, of which only
-// the last has gaps: whoever goes is replaced by the last of the cell. In which order
+// the last has gaps: a row that goes is replaced by the last of the cell. In which order
 // rows lie depends on who has come and gone; what is found does not.
 #pragma once
 

@@ -82,7 +82,7 @@ void CellShape<Real>::set_centroid(std::size_t cell, const std::int8_t* codes) {
   offsets_[cell] = squares / 2;
 }
 
-/// One of Lloyd's steps; a centroid that is nobody's nearest stays.
+/// One of Lloyd's steps; a centroid to which no row is nearest stays.
 template <class Real>
 void CellShape<Real>::move_to_means(const std::vector<CodeQuery>& rows, const Pulse& pulse) {
   const std::size_t width = projection_.broad();

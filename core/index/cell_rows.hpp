@@ -114,7 +114,7 @@ class CellRows final : public Neighbours<Real> {
     return static_cast<std::size_t>(plan().next - number);
   }
 
-  /// The cell that a row is in, which has come before; for whoever looks closely.
+  /// The cell that a row is in, which has come before; for tests.
   std::uint32_t cell_of(RowSlot row) const { return lists_.cell_of(equal_.place_of(row)); }
 
  private:
@@ -189,7 +189,7 @@ class CellRows final : public Neighbours<Real> {
   auto considering(const RowStore<Real>& points, const Real* x, RowSlot end, Nearest& best) const {
     return [this, &points, x, end, &best](std::uint32_t item) {
       const RowSlot row = equal_.first_at(item);
-      if (row >= end) return;  // also if nobody is there
+      if (row >= end) return;  // also if no row is there
       const double distance = squared_distance(x, points.row(row), dim_);
       if (distance <= best.limit()) equal_.offer(best, distance, row, end);
     };

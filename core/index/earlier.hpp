@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // earlier.hpp: for each row of a batch, the nearest of the rows before it.
 //
-// Whoever keeps the earlier points somewhere else, as several machines do, still has to
+// A caller that keeps the earlier points somewhere else, as several machines do, still has to
 // compare the rows of a batch among themselves. The answers are those of one index that
 // held everything: the same distances, ties to the earliest.
 #pragma once

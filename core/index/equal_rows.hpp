@@ -3,7 +3,7 @@
 //
 // Equal rows share a *place*. Of each place the first row alone needs to be searched for;
 // the others follow it in a list, in order of arrival. A row that has come before is found
-// by hash: it is at distance zero, and nobody who is as near came earlier.
+// by hash: it is at distance zero, and no row that is as near came earlier.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class EqualRows {
   std::size_t places() const { return rows_.size(); }
   /// Rows that differ.
   std::size_t size() const { return rows_.size() - free_.size(); }
-  /// The first row at a place; kNone if nobody is there.
+  /// The first row at a place; kNone if the place is empty.
   RowSlot first_at(Place place) const { return rows_[place]; }
   /// kNone for a hole.
   Place place_of(RowSlot row) const { return place_[row]; }
@@ -45,7 +45,7 @@ class EqualRows {
     place_.resize(end, kNone);
     if (linked_) make_links(end);
   }
-  /// Give a row with an entry its place; true if it is equal to nobody.
+  /// Give a row with an entry its place; true if no row is equal to it.
   bool take_in(const RowStore<Real>& points, RowSlot row) {
     const Real* values = points.row(row);
     note_size(values);

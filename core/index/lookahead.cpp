@@ -37,7 +37,7 @@ void Lookahead<Real>::advance(const Pulse& pulse) {
   if (coming_.begin == coming_.end) start(pulse);
   helpers_.finish([&](std::size_t) {
     pulse.check();
-    pulse.rest();  // nobody changes the index
+    pulse.rest();  // the index does not change
     return true;
   });
   std::swap(ready_, coming_);

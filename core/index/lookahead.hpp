@@ -27,7 +27,7 @@ class Lookahead {
   /// Have `points` hold all rows up to this one; they must not move.
   using Fetch = std::function<void(std::size_t end)>;
 
-  /// For the rows in slots begin .. end-1, k neighbours each. Nobody else may change
+  /// For the rows in slots begin .. end-1, k neighbours each. No other thread may change
   /// the index until this one is done.
   Lookahead(Neighbours<Real>& index, const RowStore<Real>& points, Fetch fetch, std::size_t begin,
             std::size_t end, std::size_t k, Helpers& helpers);

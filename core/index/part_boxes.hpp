@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // part_boxes.hpp: how near points can be that are somewhere else, by boxes around them.
 //
-// Whoever keeps points in several places has boxes around those of each place, and asks only
+// A caller that keeps points in several places has boxes around those of each place, and asks only
 // where a box is nearer than what is known. A bound is computed in the type of the rows, and in
 // another order than a distance, so it is taken a little lower: by more than all that rounding can
 // have added.

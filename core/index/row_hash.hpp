@@ -2,7 +2,7 @@
 // row_hash.hpp: has this very row come before?
 //
 // Rows are equal by value: 0 and -0 are one. The table is open, with linear probing, and
-// whoever leaves is followed by those after it, so that there are no marks to clean up.
+// entries behind one that leaves move up, so that there are no marks to clean up.
 #pragma once
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class RowHash {
     std::size_t hole = home(points, points.row(row));
     while (table_[hole] != row) hole = next(hole);
     for (std::size_t at = next(hole); table_[at] != kNoRow; at = next(at)) {
-      // Whoever may not be found past the hole moves into it.
+      // An entry that cannot be found past the hole moves into it.
       const std::size_t from = home(points, points.row(table_[at])), mask = table_.size() - 1;
       if (((at - from) & mask) < ((at - hole) & mask)) continue;
       table_[hole] = table_[at];

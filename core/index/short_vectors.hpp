@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // short_vectors.hpp: an exact search among many long rows that looks at few of them.
 //
-// Beside rows that somebody else keeps, it keeps their short vectors (projection.hpp):
+// Beside rows that are stored elsewhere, it keeps their short vectors (projection.hpp):
 // leading ones in a bucket tree, byte codes of broad ones in a scan. Both only rule out;
-// whoever asks computes true values for what is left. Where rows have few directions, as
+// the caller computes true values for what is left. Where rows have few directions, as
 // most tables do, the tree leaves few of them to look at, whatever the number of columns;
 // where they have many, the scan is quicker. Which it is cannot be seen from outside: a
 // few searches are made both ways whenever the number of rows has doubled.

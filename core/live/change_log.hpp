@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// change_log.hpp: what became of a stream's points and leaves since somebody last asked.
+// change_log.hpp: what became of a stream's points and leaves since they were last asked for.
 //
 // Of inner nodes the tree keeps such notes itself. Together they are a Change (tree/change.hpp):
 // the net effect, so that what came and went in between is not in it. Nothing is written down
-// before somebody wants it, and where memory runs out the next change is incomplete: the tree
+// before a caller wants it, and where memory runs out the next change is incomplete: the tree
 // comes first.
 #pragma once
 

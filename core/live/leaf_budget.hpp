@@ -10,7 +10,7 @@
 
 namespace ramify {
 
-/// All pairs of leaves that are siblings, once somebody wants to know, and as the tree changes.
+/// All pairs of leaves that are siblings, once they are asked for, and as the tree changes.
 template <class Real>
 class LeafBudget {
  public:

@@ -87,7 +87,7 @@ class Live {
   /// comes, unless it is the first. Throws std::invalid_argument at one that has not, and
   /// under algorithms that ask for no neighbours, with those before it inserted.
   /// With `numbers`, one for each row, these are the rows' arrival numbers: ascending, and
-  /// none given away before. Others go to nobody, as when points of a stream are kept in
+  /// none given away before. The others are skipped, as when points of a stream are kept in
   /// several trees.
   static constexpr Arrival kNobody = ~Arrival{0};
   void insert_beside(const Batch<Real>& batch, std::span<const Arrival> nearest, std::size_t k,

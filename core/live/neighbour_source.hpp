@@ -61,7 +61,7 @@ class NeighbourSource {
     if (plans_ && plans_->take_back(next)) discard();
   }
   /// Rows have come all at once, without neighbours: divide them into cells now, not when
-  /// somebody else has come or gone.
+  /// another point has come or gone.
   void settle(const RowStore<Real>& points, std::size_t end) noexcept;
 
  private:

@@ -123,7 +123,7 @@ std::size_t Live<Real>::insert_looked_up(const Batch<Real>& batch, const Pulse& 
   const std::size_t k =
       std::min(algorithm_->neighbours(), size() + batch.count - 1);  // the last row has no more
   Leaving leaving(*this, batch);
-  // Nobody may look anything up while points leave the index.
+  // Nothing may be looked up while points leave the index.
   Alone alone;
   Helpers& those = batch.leaving.empty() ? helpers : alone;
   try {
@@ -156,7 +156,7 @@ std::size_t Live<Real>::insert_looked_up(const Batch<Real>& batch, const Pulse& 
 }
 
 /// Are the neighbours that were found, k of them or all there are, still in the tree?
-/// Then they are the nearest still: nobody has come who was not looked at.
+/// Then they are the nearest still: no row has come that was not looked at.
 template <class Real>
 bool Live<Real>::still_there(std::size_t k) const {
   return found_.size() == std::min(k, size()) &&
@@ -278,7 +278,7 @@ void Live<Real>::insert_beside(const Batch<Real>& batch, std::span<const Arrival
       if (number == kNobody) continue;
       if (!find(number, row))
         throw std::invalid_argument("a neighbour is not among the points so far");
-      found_.push_back({0, row});  // how near it is, nobody asks
+      found_.push_back({0, row});  // its distance is not asked for
     }
     if (found_.empty() != (size() == 0))
       throw std::invalid_argument("an empty tree takes no neighbours, and any other at least one");

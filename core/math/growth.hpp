@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// growth.hpp: arrays that grow with the stream, whose length nobody knows.
+// growth.hpp: arrays that grow with the stream, whose length is not known before.
 #pragma once
 
 #include <algorithm>
@@ -41,12 +41,12 @@ class Pages {
   }
 
   /// More memory with the same content. The system moves large pieces by their
-  /// addresses alone: nobody has to wait for a copy.
+  /// addresses alone, without a copy.
   static void* enlarge(void* memory, std::size_t bytes, std::size_t wanted) {
 #if defined(__linux__)
     if (bytes >= kMany) {
       const std::size_t pages = whole_pages(wanted);
-      void* const target = map(pages);  // an address that nobody else has
+      void* const target = map(pages);  // an address that is not in use
       if (::mremap(memory, whole_pages(bytes), pages, MREMAP_MAYMOVE | MREMAP_FIXED, target) ==
           target)
         return target;

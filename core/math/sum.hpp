@@ -21,7 +21,7 @@ class Sum {
   }
   double get() const { return value_ + rest_; }
 
-  // The two halves, for whoever stores a sum and goes on with it later.
+  // The two halves, for a caller that stores a sum and goes on with it later.
   double value() const { return value_; }
   double rest() const { return rest_; }
 

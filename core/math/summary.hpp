@@ -14,7 +14,7 @@
 
 namespace ramify {
 
-/// A look at a summary that somebody else stores.
+/// A look at a summary that is stored elsewhere.
 template <class Real>
 struct SummaryView {
   double n;

@@ -11,7 +11,7 @@
 // which one pass over q keeps as a running maximum: no lca query, no table.
 //
 // The work is cut into blocks of rows p (with all q > p). Blocks are independent,
-// so whoever owns threads may hand them out; their sums are added in order of
+// so an owner of threads may hand them out; their sums are added in order of
 // blocks, and the result does not depend on who computed what.
 #pragma once
 

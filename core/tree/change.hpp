@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// change.hpp: what became of a tree between two looks at it, for whoever keeps a copy.
+// change.hpp: what became of a tree between two looks at it, for a caller that keeps a copy.
 //
-// In public terms only, which mean the same for ever: inner nodes by their ids,
+// In public terms only, whose meaning never changes: inner nodes by their ids,
 // points by their arrival numbers. It is the net effect: what came and went in between
 // is not in it. Of every inner node that is new, or at or below which something has
 // happened, it says what it is now: applied to the tree before, that gives the tree after. And it

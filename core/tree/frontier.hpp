@@ -4,7 +4,7 @@
 // A cut splits some nodes, always with all above them; the clusters are what is left,
 // the *frontier*. A cut into k splits the k - 1 greatest nodes, by the order in which a
 // snapshot numbers them: (monotone height, leaves, first leaf). They are found from the
-// root down with a heap, and whoever wants to know a point's cluster climbs from its
+// root down with a heap, and to find a point's cluster, a caller climbs from its
 // leaf to the last node that is not split. The answers are those of a cut of the
 // snapshot. A cut by variance splits nodes in the order of pruning.hpp, which whoever
 // asks for it has worked out.

@@ -2,7 +2,7 @@
 // leaf_pairs.hpp: which two leaves that are siblings are closest?
 //
 // A heap of inner nodes both of whose children are leaves, by the order of merges
-// (order.hpp). Nobody is taken out when the tree changes: an entry is looked at again
+// (order.hpp). No pair is taken out when the tree changes: an entry is looked at again
 // when it comes up, and counts only if it is still as it was.
 #pragma once
 

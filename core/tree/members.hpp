@@ -59,7 +59,7 @@ class Members {
     other->count += member->count;
     other->first = std::min(other->first, member->first);
   }
-  /// A point that is here leaves; it is in a leaf that nobody was merged into. The next one in
+  /// A point that is here leaves; no other leaf was merged into its own. The next one in
   /// the leaf is looked for among all that came later: O(n) at worst.
   void leave(Arrival point) {
     Member* const member = find(point);

@@ -145,9 +145,9 @@ class RowStore {
     holes_ = 0;
   }
 
-  /// The next number goes to nobody; there is room to erase, so that all have one.
+  /// The next number is skipped; there is room to erase, so that all have one.
   void skip_number() { ++next_; }
-  /// Numbers below this one go to nobody; there is room to erase, too.
+  /// Numbers below this one are skipped; there is room to erase, too.
   void skip_to(Arrival number) { next_ = std::max(next_, number); }
 
   /// Arrival numbers of all slots; empty if they are the slots themselves.

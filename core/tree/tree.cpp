@@ -2,8 +2,6 @@
 #include "tree/tree.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -13,8 +11,7 @@ template <class Real>
 void Tree<Real>::make_room(std::size_t points) {
   points_.make_room(points);
   ramify::make_room(leaf_parent_, points);
-  ramify::make_room(records_, points * record_);
-  make_room_for_means(points);
+  nodes_.make_room(points);
   if (points_.weighted()) ramify::make_room(weights_, points);
   if (marked()) ramify::make_room(marks_, points);
   if (gives_heights_) ramify::make_room(given_, points);
@@ -24,8 +21,8 @@ template <class Real>
 void Tree<Real>::make_room_to_mark() {
   if (marked()) return;
   BigVector<Mark> marks;
-  marks.reserve(std::max(slots_, points_.slots()) + 1);
-  for (std::size_t slot = 0; slot < slots_; ++slot) marks.push_back(Mark::kPlain);
+  marks.reserve(std::max(slots(), points_.slots()) + 1);
+  for (std::size_t slot = 0; slot < slots(); ++slot) marks.push_back(Mark::kPlain);
   marks_ = std::move(marks);
 }
 
@@ -33,8 +30,8 @@ template <class Real>
 void Tree<Real>::make_room_to_weigh() {
   if (points_.weighted()) return;
   BigVector<double> weights;
-  weights.reserve(std::max(slots_, points_.slots()) + 1);
-  for (std::size_t slot = 0; slot < slots_; ++slot)
+  weights.reserve(std::max(slots(), points_.slots()) + 1);
+  for (std::size_t slot = 0; slot < slots(); ++slot)
     weights.push_back(static_cast<double>(inner(slot).count));
   points_.make_room_to_weigh();
   weights_ = std::move(weights);
@@ -61,10 +58,7 @@ void Tree<Real>::clear_inner() {
   ++changes_;
   touch_all();
   std::fill(leaf_parent_.begin(), leaf_parent_.end(), kNone);
-  slots_ = 0;
-  records_.clear();
-  means_.clear();
-  free_mean_ = kNotKept;
+  nodes_.clear();
   weights_.clear();
   marks_.clear();
   given_.clear();
@@ -81,8 +75,7 @@ RAMIFY_INLINE Slot Tree<Real>::new_slot(std::uint64_t id) {
     inner(slot) = Inner{.id = id};
     return slot;
   }
-  ramify::make_room(records_, record_);
-  make_room_for_means(1);
+  nodes_.make_room(1);
   if (points_.weighted()) {
     ramify::make_room(weights_, 1);
     weights_.push_back(0);
@@ -95,10 +88,10 @@ RAMIFY_INLINE Slot Tree<Real>::new_slot(std::uint64_t id) {
     ramify::make_room(given_, 1);
     given_.push_back(0);
   }
-  new (records_.extend(record_)) Inner{.id = id};  // its mean is written with its summary
-  if (are_long_) kept_at(slots_) = kNotKept;
-  touch(static_cast<Slot>(slots_), false);
-  return static_cast<Slot>(slots_++);
+  const auto slot = static_cast<Slot>(slots());
+  nodes_.add(id);  // its mean is written with its summary
+  touch(slot, false);
+  return slot;
 }
 
 template <class Real>
@@ -120,7 +113,7 @@ RAMIFY_INLINE void Tree<Real>::replace_child(NodeId parent, NodeId old_child, No
     return;
   }
   touch(parent.slot());
-  note_rewired(parent.slot());
+  notes_.rewire(parent.slot());
   Inner& above = inner(parent.slot());
   (above.left == old_child ? above.left : above.right) = new_child;
   set_parent(new_child, parent);
@@ -145,7 +138,7 @@ RAMIFY_INLINE void Tree<Real>::count_up(Slot slot) {
 template <class Real>
 RAMIFY_INLINE void Tree<Real>::compute_summary(Slot slot) {
   Inner& node = inner(slot);
-  if (are_long_) {  // else there is a mean to look at, right or wrong
+  if (nodes_.are_long()) {  // else there is a mean to look at, right or wrong
     freshen(node.left);
     freshen(node.right);
   }
@@ -153,19 +146,11 @@ RAMIFY_INLINE void Tree<Real>::compute_summary(Slot slot) {
   const SummaryView<Real> b = summary(node.right, room(1));
   node.ssd = merged_ssd(a.n, a.ssd, b.n, b.ssd, squared_distance(a.mean, b.mean, dim()));
   node.stale = kHeightStale;
-  if (are_long_) {
-    if (node.count == 2) return drop_mean(slot);
-    keep_mean(slot);
+  if (nodes_.are_long()) {
+    if (node.count == 2) return nodes_.drop_mean(slot);
+    nodes_.keep_mean(slot);
   }
-  merged_mean(a, b, dim(), mean_at(slot));
-}
-
-// --- long means ---------------------------------------------------------------------
-
-/// A node keeps one at most, so there is always one for it.
-template <class Real>
-void Tree<Real>::make_room_for_means(std::size_t more) {
-  if (are_long_) ramify::make_room(means_, (slots_ + more) * dim() - means_.size());
+  merged_mean(a, b, dim(), nodes_.mean(slot));
 }
 
 /// To the bit what would be kept.
@@ -174,27 +159,6 @@ const Real* Tree<Real>::mean_of_two(Slot slot, Real* room) const {
   const Inner& node = inner(slot);
   merged_mean(summary(node.left, nullptr), summary(node.right, nullptr), dim(), room);
   return room;
-}
-
-template <class Real>
-void Tree<Real>::keep_mean(Slot slot) {
-  if (kept_at(slot) != kNotKept) return;
-  if (free_mean_ == kNotKept) {
-    kept_at(slot) = static_cast<std::uint32_t>(means_.size() / dim());
-    means_.extend(dim());
-    return;
-  }
-  kept_at(slot) = free_mean_;
-  std::memcpy(&free_mean_, mean_at(slot), sizeof(free_mean_));
-}
-
-template <class Real>
-void Tree<Real>::drop_mean(Slot slot) {
-  if (kept_at(slot) == kNotKept) return;
-  std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
-  std::memcpy(mean_at(slot), &free_mean_, sizeof(free_mean_));
-  free_mean_ = kept_at(slot);
-  kept_at(slot) = kNotKept;
 }
 
 template <class Real>
@@ -239,8 +203,8 @@ template <class Real>
 void Tree<Real>::refresh(Metric metric, Linkage linkage) {
   const std::vector<Slot> order = stale_top_down();
   if (order.empty()) return;
-  ramify::make_room(heights_, slots_ - std::min(slots_, heights_.size()));
-  heights_.resize(std::max(slots_, heights_.size()));
+  ramify::make_room(heights_, slots() - std::min(slots(), heights_.size()));
+  heights_.resize(std::max(slots(), heights_.size()));
   with_rule(metric, linkage, [&](auto rule) {
     for (auto at = order.rbegin(); at != order.rend(); ++at) {
       Inner& node = inner(*at);
@@ -278,7 +242,7 @@ template <class Real>
 RAMIFY_INLINE NodeId Tree<Real>::join_for_later(NodeId left, NodeId right, Slot slot) {
   const NodeId node = NodeId::inner(slot);
   touch(slot);
-  note_rewired(slot);
+  notes_.rewire(slot);
   inner(slot).left = left;
   inner(slot).right = right;
   set_parent(left, node);
@@ -316,7 +280,7 @@ template <class Real>
 NodeId Tree<Real>::move(NodeId v, NodeId beside) {
   const NodeId node = parent(v), left_behind = parent(node);
   touch(node.slot());
-  note_rewired(node.slot());
+  notes_.rewire(node.slot());
   replace_child(left_behind, node, sibling(v));
   replace_child(parent(beside), beside, node);
   inner(node.slot()).left = beside;
@@ -350,10 +314,10 @@ void Tree<Real>::absorb(NodeId v, NodeId leaf, double gap) {
   const double share = own / (n + own);
   if (!keeps_mean(v)) {
     mean_of_two(slot, room(0));
-    keep_mean(slot);
-    std::copy_n(room(0), dim(), mean_at(slot));
+    nodes_.keep_mean(slot);
+    std::copy_n(room(0), dim(), nodes_.mean(slot));
   }
-  move_towards(mean_at(slot), points_.row(leaf.row()), share, dim(), mean_at(slot));
+  move_towards(nodes_.mean(slot), points_.row(leaf.row()), share, dim(), nodes_.mean(slot));
   node.ssd += n * share * gap;
   node.stale = kHeightStale;
   ++node.count;
@@ -369,7 +333,7 @@ template <class Real>
 std::vector<Slot> Tree<Real>::bottom_up() const {
   std::vector<Slot> order;
   if (root_ == kNone || root_.is_leaf()) return order;
-  order.reserve(slots_);
+  order.reserve(slots());
   order.push_back(root_.slot());
   for (std::size_t i = 0; i < order.size(); ++i)
     for (const NodeId child : {inner(order[i]).left, inner(order[i]).right})

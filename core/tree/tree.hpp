@@ -2,11 +2,9 @@
 // tree.hpp: the live binary tree, an arena of inner nodes over the points.
 //
 // A leaf is a row: its mean is the row, its weight and ssd are what the row stands for
-// (1 and 0 for a point), and only its parent is stored. Inner nodes are slots of an array of
-// records: an Inner, then the mean, whose length is only known at run time. In low dimension that
-// is one cache line. Long means are kept apart, and those of two leaves not at all: they are many,
-// and soon computed from two rows. Slots of nodes that have gone are used again. Nothing here
-// recurses: trees may be a chain of a million nodes.
+// (1 and 0 for a point), and only its parent is stored. Inner nodes are slots (inner_nodes.hpp).
+// Slots of nodes that have gone are used again. Nothing here recurses: trees may be a chain of a
+// million nodes.
 //
 // What only readers need, an inner node's heights, is made when they come: mutators
 // mark what has become stale, and refresh() makes just that anew. Algorithms whose
@@ -27,7 +25,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,43 +35,17 @@
 #include "math/summary.hpp"
 #include "tree/change.hpp"
 #include "tree/ids.hpp"
+#include "tree/inner_nodes.hpp"
+#include "tree/node_notes.hpp"
 #include "tree/row_store.hpp"
 
 namespace ramify {
 
-/// The head of an inner node's record; the mean follows, or where it is kept.
-struct Inner {
-  NodeId parent;
-  NodeId left;
-  NodeId right;
-  std::uint32_t count = 0;  // of leaves
-  RowSlot first_leaf = 0;
-  std::uint32_t stale = 0;  // bits of Stale
-  double ssd = 0;
-  std::uint64_t id = 0;  // public, kept while the node keeps most of its points
-};
-
-enum Stale : std::uint32_t { kFresh = 0, kHeightStale = 1, kAllStale = 3 };
-
-/// What people have said about an inner node (algorithms/edits.hpp).
-enum class Mark : std::uint8_t {
-  kPlain,
-  kHeld,    // its points stay below it; others may join them
-  kLinked,  // its points are as one, at height 0, and nothing comes between them
-};
-
-/// Of an inner node, as users see it.
-struct Heights {
-  double own;       // of its merge
-  double monotone;  // the largest at or below it
-};
-
 template <class Real>
 class Tree {
  public:
-  explicit Tree(std::size_t dim)
-      : points_(dim), are_long_(dim * sizeof(Real) >= kLongMean), record_(record_bytes(dim)) {
-    if (are_long_)
+  explicit Tree(std::size_t dim) : points_(dim), nodes_(dim) {
+    if (nodes_.are_long())
       for (std::vector<Real>& room : rooms_) room.resize(dim);
   }
 
@@ -82,13 +53,13 @@ class Tree {
   std::size_t dim() const { return points_.dim(); }
   const RowStore<Real>& points() const { return points_; }
   /// Slots of inner nodes, those that are free included.
-  std::size_t slots() const { return slots_; }
+  std::size_t slots() const { return nodes_.slots(); }
   bool is_free(Slot slot) const { return inner(slot).left == kNone; }
   NodeId root() const { return root_; }
   /// Grows with everything that happens to a node: its links, points or summary.
   std::uint64_t changes() const { return changes_; }
   /// Number of leaves that hang in the tree.
-  std::size_t attached() const { return root_ == kNone ? 0 : slots_ - free_.size() + 1; }
+  std::size_t attached() const { return root_ == kNone ? 0 : slots() - free_.size() + 1; }
 
   NodeId parent(NodeId v) const {
     return v.is_leaf() ? leaf_parent_[v.row()] : inner(v.slot()).parent;
@@ -111,13 +82,12 @@ class Tree {
   Rank rank(NodeId v) const { return {weight(v), count(v), first_leaf(v)}; }
   double ssd(NodeId v) const { return v.is_leaf() ? points_.ssd(v.row()) : inner(v.slot()).ssd; }
   /// Is there a mean to look at? If not, v has two leaves, or is stale.
-  bool keeps_mean(NodeId v) const {
-    return v.is_leaf() || !are_long_ || kept_at(v.slot()) != kNotKept;
-  }
+  bool keeps_mean(NodeId v) const { return v.is_leaf() || nodes_.keeps_mean(v.slot()); }
   /// In `room`, which has dim() entries, if none is kept.
   RAMIFY_INLINE const Real* mean(NodeId v, Real* room) const {
     if (v.is_leaf()) return points_.row(v.row());
-    return are_long_ ? long_mean(v.slot(), room) : short_mean(v.slot());
+    if (!nodes_.are_long()) return nodes_.short_mean(v.slot());
+    return nodes_.keeps_mean(v.slot()) ? nodes_.mean(v.slot()) : mean_of_two(v.slot(), room);
   }
   /// Weight, mean (as above) and ssd, read in one go: this is in every inner loop.
   RAMIFY_INLINE SummaryView<Real> summary(NodeId v, Real* room) const {
@@ -126,10 +96,10 @@ class Tree {
     const double weight = points_.weighted() ? weights_[v.slot()] : static_cast<double>(node.count);
     return {weight, mean(v, room), node.ssd};
   }
-  /// Room for two means, for whoever may change the tree.
+  /// Room for two means, for callers that may change the tree.
   Real* room(std::size_t which) { return rooms_[which].data(); }
   /// How many means take up memory.
-  std::size_t kept_means() const { return are_long_ ? means_.size() / dim() : slots_; }
+  std::size_t kept_means() const { return nodes_.kept_means(); }
   /// Public id of an inner node: kept while the node keeps most of its points.
   std::uint64_t id(Slot slot) const { return inner(slot).id; }
 
@@ -182,27 +152,15 @@ class Tree {
 
   // --- recording -------------------------------------------------------------
   /// Write down from now on, or no more, what happens to inner nodes, none of which may be stale.
-  /// To whoever begins to listen with `all`, all of them are new.
+  /// To a caller that begins to listen with `all`, all of them are new.
   void record(bool on, bool all);
-  bool records() const { return recording_; }
+  bool records() const { return notes_.records(); }
   /// What has happened to inner nodes since this was last asked for, none of which may be
   /// stale now. If this throws, it can be asked for again.
   Change take_change();
-
-  /// Write down from now on, or no more, which inner nodes get other children, or a leaf that
-  /// stands for something else.
-  void watch(bool on) {
-    watching_ = on;
-    missed_ = false;
-    rewired_.clear();
-  }
-  /// Those since the last time, some of them more than once; false if memory ran out, and
-  /// some were missed.
-  bool take_rewired(std::vector<Slot>& out) {
-    std::swap(out, rewired_);
-    rewired_.clear();
-    return !std::exchange(missed_, false);
-  }
+  /// Which inner nodes get other children, or a leaf that stands for something else.
+  void watch(bool on) { notes_.watch(on); }
+  bool take_rewired(std::vector<Slot>& out) { return notes_.take_rewired(out); }
 
   // --- growing ---------------------------------------------------------------
   void make_room(std::size_t points);
@@ -217,7 +175,7 @@ class Tree {
   void weigh(NodeId leaf, Standing standing) {
     const NodeId above = parent(leaf);
     if (leaf == root_ || above != kNone) ++changes_;
-    if (above != kNone) note_rewired(above.slot());
+    if (above != kNone) notes_.rewire(above.slot());
     points_.weigh(leaf.row(), standing);
   }
   /// The row of a leaf that is not yet attached, to be changed.
@@ -330,12 +288,9 @@ class Tree {
 
    private:
     Tree& tree_;
-    BigVector<std::byte> records_;
-    BigVector<Real> means_;
-    std::uint32_t free_mean_;
+    InnerNodes<Real> nodes_;
     BigVector<double> weights_;
     std::vector<Slot> free_;
-    std::size_t slots_;
     std::uint64_t next_id_;
     NodeId root_;
     bool kept_ = false;
@@ -380,34 +335,15 @@ class Tree {
  private:
   template <class Use>
   void for_each_slot(Use&& use) const {
-    for (std::size_t slot = 0; slot < slots_; ++slot)
+    for (std::size_t slot = 0; slot < slots(); ++slot)
       if (!is_free(static_cast<Slot>(slot))) use(static_cast<Slot>(slot));
   }
-  // An inner node before the first thing that happened to it. Its children are slots, or public
-  // ids of leaves: those of inner nodes may have changed by then.
-  struct Touched {
-    Slot slot;
-    bool used;
-    std::uint64_t order, id;
-    PublicId left, right;
-    double height;
-  };
-  PublicId child_noted(NodeId v) const {
-    return v.is_leaf() ? public_id(v) : static_cast<PublicId>(v.slot());
-  }
-  Touched as_it_is(Slot slot) const noexcept;
   /// Something is about to happen to a node.
   void touch(Slot slot, bool used = true) noexcept {
-    if (recording_) write_down(slot, used);
+    if (notes_.records()) notes_.touch(used ? as_it_is(slot) : NodeNotes::Touched{slot, false});
   }
-  void write_down(Slot slot, bool used) noexcept;
-  void note_rewired(Slot slot) noexcept {
-    if (watching_) write_down_rewired(slot);
-  }
-  void write_down_rewired(Slot slot) noexcept;
-  void keep_first_of_each_slot() noexcept;
-  std::vector<Change::Earlier> earlier() const;
-  void clear_notes() noexcept;
+  NodeNotes::Touched as_it_is(Slot slot) const noexcept;
+  std::vector<Change::Earlier> earlier(std::span<const NodeNotes::Touched> touched) const;
   void touch_all() noexcept;
   void freshen_below(Slot slot);
   void compute_summary(Slot slot);
@@ -422,57 +358,13 @@ class Tree {
   void check_ids() const;
   void check_marks() const;
 
-  /// Whole cache lines as long as one will do, whole Inners' alignment above.
-  std::size_t record_bytes(std::size_t dim) const {
-    const std::size_t bytes =
-        sizeof(Inner) + (are_long_ ? sizeof(std::uint32_t) : dim * sizeof(Real));
-    return bytes <= 64 && !are_long_
-               ? 64
-               : (bytes + alignof(Inner) - 1) / alignof(Inner) * alignof(Inner);
-  }
-  Inner& inner(std::size_t slot) {
-    return *reinterpret_cast<Inner*>(records_.data() + slot * record_);
-  }
-  const Inner& inner(std::size_t slot) const {
-    return *reinterpret_cast<const Inner*>(records_.data() + slot * record_);
-  }
-  const Real* short_mean(std::size_t slot) const {
-    return reinterpret_cast<const Real*>(records_.data() + slot * record_ + sizeof(Inner));
-  }
-  /// Where a mean is written.
-  Real* mean_at(std::size_t slot) {
-    return are_long_ ? means_.data() + kept_at(slot) * dim()
-                     : reinterpret_cast<Real*>(records_.data() + slot * record_ + sizeof(Inner));
-  }
-
-  // Long means.
-  static constexpr std::size_t kLongMean = 256;  // bytes
-  static constexpr std::uint32_t kNotKept = 0xFFFFFFFFU;
-  std::uint32_t& kept_at(std::size_t slot) {
-    return *reinterpret_cast<std::uint32_t*>(records_.data() + slot * record_ + sizeof(Inner));
-  }
-  std::uint32_t kept_at(std::size_t slot) const {
-    return *reinterpret_cast<const std::uint32_t*>(records_.data() + slot * record_ +
-                                                   sizeof(Inner));
-  }
-  const Real* long_mean(Slot slot, Real* room) const {
-    const std::uint32_t at = kept_at(slot);
-    return at == kNotKept ? mean_of_two(slot, room) : means_.data() + at * dim();
-  }
+  Inner& inner(std::size_t slot) { return nodes_[slot]; }
+  const Inner& inner(std::size_t slot) const { return nodes_[slot]; }
   const Real* mean_of_two(Slot slot, Real* room) const;
-  void make_room_for_means(std::size_t more);
-  void keep_mean(Slot slot);
-  void drop_mean(Slot slot);
-  void check_means() const;
 
   RowStore<Real> points_;
-  bool are_long_;                  // means are in an array of their own
   BigVector<NodeId> leaf_parent_;  // by point
-  std::size_t record_;             // bytes of a record
-  std::size_t slots_ = 0;
-  BigVector<std::byte> records_;        // by slot
-  BigVector<Real> means_;               // if they are long, in no order
-  std::uint32_t free_mean_ = kNotKept;  // the first, which names the next one
+  InnerNodes<Real> nodes_;
   std::vector<Real> rooms_[2];
   BigVector<double> weights_;  // by slot, once a row has a weight
   BigVector<Mark> marks_;      // by slot, once a node has one
@@ -481,13 +373,7 @@ class Tree {
   BigVector<double> given_;        // by slot, if they are given
   BigVector<Heights> heights_;     // by slot, once a reader has come
   std::vector<RowSlot> new_slot_;  // of the compaction at hand
-  bool recording_ = false, lost_track_ = false;
-  bool watching_ = false, missed_ = false;
-  std::vector<Slot> rewired_;
-  static constexpr std::size_t kFewTouched = 1024;
-  std::vector<Touched> touched_;
-  std::size_t tidy_at_ = kFewTouched;
-  std::uint64_t written_down_ = 0;
+  NodeNotes notes_;
   std::uint64_t next_id_ = 0;
   std::uint64_t changes_ = 0;
   NodeId root_;

@@ -2,7 +2,6 @@
 // What must hold of a tree.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -23,13 +22,13 @@ template <class Real>
 void Tree<Real>::check_links() const {
   const std::size_t n = points_.living();
   if (n == 0) {
-    require(root_ == kNone && slots_ == free_.size(), 1, "an empty tree has a node");
+    require(root_ == kNone && slots() == free_.size(), 1, "an empty tree has a node");
     return;
   }
   require(root_ != kNone, 1, "no root");
   require(parent(root_) == kNone, 1, "the root has a parent");
   require(attached() == n, 2, "inner nodes are not points - 1");
-  std::vector<bool> met_slot(slots_), met_point(points_.slots());
+  std::vector<bool> met_slot(slots()), met_point(points_.slots());
   std::vector<NodeId> stack{root_};
   std::size_t met = 0;
   while (!stack.empty()) {
@@ -57,7 +56,7 @@ void Tree<Real>::check_summaries() const {
   const auto slack_for = [&](double n) {
     return std::max(sizeof(Real) == sizeof(float) ? 1e-3 : 1e-9, n * unit);
   };
-  std::vector<double> sum(slots_ * dim()), deviation(slots_);
+  std::vector<double> sum(slots() * dim()), deviation(slots());
   std::vector<double> scale(dim());
   for (std::size_t i = 0; i < points_.slots(); ++i)
     for (std::size_t j = 0; j < dim(); ++j)
@@ -132,7 +131,7 @@ void Tree<Real>::check_ids() const {
 template <class Real>
 void Tree<Real>::check_marks() const {
   if (!marked()) return;
-  require(marks_.size() == slots_, 7, "marks for other nodes than there are");
+  require(marks_.size() == slots(), 7, "marks for other nodes than there are");
   for_each_slot([&](Slot slot) {
     if (marks_[slot] != Mark::kLinked) return;
     for (const NodeId child : {inner(slot).left, inner(slot).right})
@@ -141,31 +140,9 @@ void Tree<Real>::check_marks() const {
 }
 
 template <class Real>
-void Tree<Real>::check_means() const {
-  if (!are_long_) return;
-  std::vector<bool> met(means_.size() / dim());
-  const auto meet = [&](std::uint32_t at) {
-    require(at < met.size() && !met[at], 8, "a mean is kept twice");
-    met[at] = true;
-  };
-  for (std::uint32_t at = free_mean_; at != kNotKept;) {
-    meet(at);
-    std::memcpy(&at, means_.data() + at * dim(), sizeof(at));
-  }
-  for (Slot slot = 0; slot < slots_; ++slot) {
-    if (kept_at(slot) != kNotKept)
-      meet(kept_at(slot));
-    else
-      require(is_free(slot) || inner(slot).count == 2 || inner(slot).stale == kAllStale, 8,
-              "a node has no mean");
-  }
-  require(std::find(met.begin(), met.end(), false) == met.end(), 8, "a mean is lost");
-}
-
-template <class Real>
 void Tree<Real>::check() const {
   check_links();
-  check_means();
+  nodes_.check();
   check_summaries();
   check_stale();
   check_ids();

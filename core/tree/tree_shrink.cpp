@@ -20,10 +20,7 @@ void Tree<Real>::free_slot(Slot slot) {
   touch(slot);
   inner(slot) = Inner{};
   if (marked()) marks_[slot] = Mark::kPlain;
-  if (are_long_)
-    drop_mean(slot);
-  else
-    std::fill_n(mean_at(slot), dim(), Real{0});  // what is forgotten is gone
+  nodes_.drop_mean(slot);
   free_.push_back(slot);
 }
 
@@ -79,17 +76,11 @@ void Tree<Real>::close_holes() {
 
 template <class Real>
 Tree<Real>::Remake::Remake(Tree& tree)
-    : tree_(tree),
-      free_mean_(tree.free_mean_),
-      slots_(tree.slots_),
-      next_id_(tree.next_id_),
-      root_(tree.root_) {
-  records_.reserve(tree.points().slots() * tree.record_);
-  if (tree.are_long_) means_.reserve(tree.points().slots() * tree.dim());
+    : tree_(tree), nodes_(tree.dim()), next_id_(tree.next_id_), root_(tree.root_) {
+  nodes_.make_room(tree.points().slots());
   tree.touch_all();
   if (tree.points().weighted()) weights_.reserve(tree.points().slots());
-  std::swap(records_, tree.records_);
-  std::swap(means_, tree.means_);
+  std::swap(nodes_, tree.nodes_);
   std::swap(weights_, tree.weights_);
   std::swap(free_, tree.free_);
   tree.clear_inner();
@@ -98,12 +89,9 @@ Tree<Real>::Remake::Remake(Tree& tree)
 template <class Real>
 Tree<Real>::Remake::~Remake() {
   if (kept_) return;
-  std::swap(records_, tree_.records_);
-  std::swap(means_, tree_.means_);
+  std::swap(nodes_, tree_.nodes_);
   std::swap(weights_, tree_.weights_);
   std::swap(free_, tree_.free_);
-  tree_.free_mean_ = free_mean_;
-  tree_.slots_ = slots_;
   tree_.next_id_ = next_id_;
   tree_.for_each_slot([&](Slot slot) {  // free ones have no children
     for (const NodeId child : {tree_.inner(slot).left, tree_.inner(slot).right})

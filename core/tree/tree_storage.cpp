@@ -14,7 +14,7 @@ namespace ramify {
 template <class Real>
 std::vector<Slot> Tree<Real>::stored_slots() const {
   std::vector<Slot> out;
-  out.reserve(slots_ - free_.size());
+  out.reserve(slots() - free_.size());
   for_each_slot([&](Slot slot) { out.push_back(slot); });
   const auto earlier = [&](Slot a, Slot b) { return inner(a).id < inner(b).id; };
   if (!std::is_sorted(out.begin(), out.end(), earlier)) std::sort(out.begin(), out.end(), earlier);
@@ -23,7 +23,7 @@ std::vector<Slot> Tree<Real>::stored_slots() const {
 
 template <class Real>
 std::vector<Slot> Tree<Real>::numbering() const {
-  std::vector<Slot> out(slots_);
+  std::vector<Slot> out(slots());
   Slot next = 0;
   for (const Slot slot : stored_slots()) out[slot] = next++;
   return out;
@@ -33,7 +33,7 @@ template <class Real>
 std::vector<std::uint32_t> Tree<Real>::link_array() const {
   const std::vector<Slot> place = numbering();
   std::vector<std::uint32_t> out;
-  out.reserve(3 * slots_);
+  out.reserve(3 * slots());
   for (const Slot slot : stored_slots()) {
     const Inner& node = inner(slot);
     for (const NodeId v : {node.parent, node.left, node.right})
@@ -45,7 +45,7 @@ std::vector<std::uint32_t> Tree<Real>::link_array() const {
 template <class Real>
 std::vector<std::uint64_t> Tree<Real>::ids() const {
   std::vector<std::uint64_t> out;
-  out.reserve(slots_);
+  out.reserve(slots());
   for (const Slot slot : stored_slots()) out.push_back(inner(slot).id);
   return out;
 }
@@ -53,7 +53,7 @@ std::vector<std::uint64_t> Tree<Real>::ids() const {
 template <class Real>
 std::vector<double> Tree<Real>::ssds() const {
   std::vector<double> out;
-  out.reserve(slots_);
+  out.reserve(slots());
   for (const Slot slot : stored_slots()) out.push_back(inner(slot).ssd);
   return out;
 }
@@ -61,7 +61,7 @@ std::vector<double> Tree<Real>::ssds() const {
 template <class Real>
 std::vector<Real> Tree<Real>::means() const {
   std::vector<Real> out;
-  out.reserve(slots_ * dim());
+  out.reserve(slots() * dim());
   std::vector<Real> room(dim());
   for (const Slot slot : stored_slots()) {
     const Real* const own = mean(NodeId::inner(slot), room.data());
@@ -92,10 +92,10 @@ std::vector<double> Tree<Real>::given_heights() const {
 
 template <class Real>
 void Tree<Real>::restore_heights(std::span<const double> heights) {
-  if (heights.size() != slots_)
+  if (heights.size() != slots())
     throw std::invalid_argument("a stored tree has another number of heights than of merges");
   give_heights();
-  ramify::make_room(given_, slots_);
+  ramify::make_room(given_, slots());
   for (const double height : heights) given_.push_back(height);
 }
 
@@ -103,7 +103,7 @@ template <class Real>
 void Tree<Real>::restore_marks(std::span<const std::uint32_t> marks) {
   if (marks.empty()) return;
   const auto no_later = [](std::uint32_t a, std::uint32_t b) { return a / 2 >= b / 2; };
-  if (marks.back() / 2 >= slots_ ||
+  if (marks.back() / 2 >= slots() ||
       std::adjacent_find(marks.begin(), marks.end(), no_later) != marks.end())
     throw std::invalid_argument("a stored tree has a mark on a node that does not exist");
   make_room_to_mark();
@@ -173,8 +173,8 @@ Tree<Real> Tree<Real>::from_arrays(std::size_t dim, const Arrays& arrays) {
     const Real* const stored = arrays.mean.data() + i * dim;
     const NodeId v = NodeId::inner(static_cast<Slot>(i));
     if (std::memcmp(tree.mean(v, tree.room(0)), stored, dim * sizeof(Real)) == 0) continue;
-    if (tree.are_long_) tree.keep_mean(v.slot());  // two leaves need not have been points always
-    std::copy_n(stored, dim, tree.mean_at(i));
+    tree.nodes_.keep_mean(v.slot());  // two leaves need not have been points always
+    std::copy_n(stored, dim, tree.nodes_.mean(i));
   }
   tree.next_id_ = arrays.next_id;
   return tree;

@@ -112,10 +112,41 @@ def bit_neighbours(rows: Annotated[NDArray[numpy.uint64], dict(shape=(None, None
     The k nearest others of rows first to last, of rows of bits in words of 64, and how far they are; of equal distances the smaller rank. 2^32 - 1 is no point.
     """
 
+class Options:
+    """What a tree is to be like: its algorithm, with its options."""
+
+    @staticmethod
+    def ohac(metric: str, linkage: str, *, n_neighbors: int = 1, update: str = 'hac', recall: float | None = None, cells_from: int | None = None, max_leaves: int | None = None, track_members: bool = True, polish: bool = False, count_repeats: bool = False) -> Options:
+        """With a recall, neighbours are near ones, out of cells."""
+
+    @staticmethod
+    def otd(metric: str, linkage: str, *, certify: bool = False, rule: str = 'paper', rotate: bool = False, count_repeats: bool = False) -> Options: ...
+
+    @staticmethod
+    def naive_hac(metric: str, linkage: str, *, count_repeats: bool = False) -> Options: ...
+
+    @staticmethod
+    def naive_nn(metric: str, linkage: str, *, count_repeats: bool = False) -> Options: ...
+
+    @staticmethod
+    def nested(metric: str, linkage: str, *, count_repeats: bool = False) -> Options: ...
+
+    @staticmethod
+    def random_cut(metric: str, linkage: str, *, random_state: int | None, count_repeats: bool = False) -> Options: ...
+
+    @staticmethod
+    def neighbour_tree(metric: str, linkage: str, *, n_neighbors: int, weight: str) -> Options: ...
+
+    @staticmethod
+    def perch(metric: str, linkage: str, *, bounds: str = 'reference', balance: str | None = 'reference', exact_distance_threshold: int = 10, max_leaves: int | None = None, count_repeats: bool = False) -> Options: ...
+
+    @staticmethod
+    def grinch(metric: str, linkage: str, *, graft: str | None = 'reference', restructure: bool = True, rotate_cap: int | None = None, graft_cap: int | None = None, restructure_cap: int | None = None) -> Options: ...
+
 class LiveF32:
     """A growing tree over float32 rows."""
 
-    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object] = {}) -> None: ...
+    def __init__(self, dim: int, options: Options) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -310,13 +341,13 @@ class LiveF32:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object], state: dict[str, object]) -> LiveF32:
+    def from_state(dim: int, options: Options, state: dict[str, object]) -> LiveF32:
         """The inverse of state()."""
 
 class LiveF64:
     """A growing tree over float64 rows."""
 
-    def __init__(self, algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object] = {}) -> None: ...
+    def __init__(self, dim: int, options: Options) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -511,7 +542,7 @@ class LiveF64:
         """Everything needed to continue, as plain arrays."""
 
     @staticmethod
-    def from_state(algorithm: str, dim: int, metric: str, linkage: str, n_neighbors: int, more: dict[str, object], state: dict[str, object]) -> LiveF64:
+    def from_state(dim: int, options: Options, state: dict[str, object]) -> LiveF64:
         """The inverse of state()."""
 
 class LiveGraph:

@@ -7,8 +7,8 @@ What is decided by looking, and by measuring a small tree:
     linkage   average where groups are separated, by the heights of its tree, or where many
               rows are twins, as in logs; else average or ward, whichever has the cut of the
               higher modularity on a graph of near neighbours
-    cut       at a gap between heights, or where ward's silhouette has a peak, or where
-              modularity is highest
+    cut       at a gap between heights, or where the cuts of both trees by modularity hardly
+              depend on its resolution and are most alike
 
 `python -m benchmarks.choosing` measures the rules; docs/choosing.md has its table.
 """
@@ -26,10 +26,10 @@ from ramify.checks import whole_number
 from ramify.estimators import HAC, OHAC
 from ramify.estimators.seam import Linkage, ZeroRows
 from ramify.hierarchy import FloatArray, Hierarchy
+from ramify.hierarchy.seam import edges_between, steadiest
 from ramify.looking import (
     Cuts,
     Sample,
-    best_silhouette,
     cuts_of,
     narrowed,
     sampled,
@@ -43,7 +43,7 @@ _TOO_FEW = 10  # rows, to grow a tree and look at it
 _GAP = 3.0  # between groups, as a multiple of the height within them
 _TWINS = 1 / 3  # of the rows, that are there more than once
 _AS_GOOD = 0.01  # of modularity: cuts that are this near to the best are as good
-_RANGE = 2  # no number stands out among more than these
+_ALIKE = 0.7  # cuts by modularity that share fewer of their pairs: no number stands out
 _UNEVEN = 0.4  # of the number of groups: what there would be of the size most points see
 _WIDE = 10.0  # spread of the widest column, as a multiple of the middle one's
 
@@ -100,7 +100,7 @@ class Recommendation:
         >>> import ramify
         >>> from ramify import datasets
         >>> ramify.recommend(datasets.intents().points).estimator()
-        OHAC(linkage='ward', metric='cosine', n_clusters=32)
+        OHAC(linkage='ward', metric='cosine', n_clusters=78)
         """
         return OHAC(
             self.cut.get("n_clusters"),
@@ -251,26 +251,25 @@ def _cut_for(
         start = f"a start for {n:,} rows, too few to look at: the root of half of them"
         return "ward", {"n_clusters": guess}, {"linkage": few, "cut": start}
     average = HAC().fit(rows).hierarchy()
+    if average.heights[-1] == 0:
+        return "ward", {"n_clusters": 1}, dict.fromkeys(("linkage", "cut"), "all rows are alike")
     found = _by_height(average, share_of_twins, metric)
     if found is not None:
         return found
     ward = HAC(linkage="ward").fit(rows).hierarchy()
-    loose, even = cuts_of([average, ward], rows)
+    trees = [average, ward]
+    edges = edges_between(average, rows)
+    loose, even = cuts_of(trees, edges.ends[:, 1].reshape(len(rows), -1))
     linkage, why = _linkage_for(loose, even)
+    best, which = steadiest(trees, edges), 0 if linkage == "average" else 1
+    k, low, high = len(best.cuts[which].nodes), best.coarser[which], best.finer[which]
     where = "" if len(rows) == n else f" in a sample of {len(rows):,} rows"
-    k, score = best_silhouette(rows, even) if linkage == "ward" else (None, 0.0)
-    if k is not None:
-        peak = f"the silhouette is best there{where} ({score:.2f})"
-        return linkage, {"n_clusters": k}, {"linkage": why, "cut": peak}
-    cuts = loose if linkage == "average" else even
-    low, high = cuts.as_good(_AS_GOOD)
-    start = f"modularity is best there{where}"
-    if high > _RANGE * low:
-        start = f"no number stands out: modularity{where} is about as good from {low} to {high}"
-    elif high > low:
-        start += f", and about as good from {low} to {high}"
+    beside = f"at half and at twice the resolution there are {low} and {high}"
+    start = f"modularity is steadiest there, and both linkages agree{where}; {beside}"
+    if best.likeness < _ALIKE:
+        start = f"no number stands out: modularity is steadiest there{where}, but {beside}"
     start += "; look at several: tree.levels(...)"
-    return linkage, {"n_clusters": int(cuts.counts[cuts.best])}, {"linkage": why, "cut": start}
+    return linkage, {"n_clusters": k}, {"linkage": why, "cut": start}
 
 
 def _linkage_for(average: Cuts, ward: Cuts) -> tuple[Linkage, str]:

@@ -2,7 +2,7 @@
 """looking.py: what some rows look like: what `recommend` decides by.
 
     sample    a few thousand of the rows; of many columns, a few hundred that stand for them
-    cuts      of both linkages, each with its modularity: how many of the pairs of near
+    cuts      of both linkages by height, each with its modularity: how many of the pairs of near
               neighbours are together, beyond what chance would put there
     gap       heights between which nothing merges
 
@@ -27,7 +27,6 @@ from ramify.sparse import SparseRows
 MANY_COLUMNS, DIRECTIONS = 1_000, 256
 #: Numbers of a sample of dense rows, at most.
 _NUMBERS = 2**26
-_NEIGHBORS = 10
 #: Numbers of clusters that are looked at.
 _COUNTS = 20
 
@@ -176,19 +175,10 @@ class Cuts(NamedTuple):
         shares = np.bincount(self.labels[:, self.best]) / len(self.labels)
         return float(1 / (shares @ shares))
 
-    def as_good(self, slack: float) -> tuple[int, int]:
-        """The fewest and the most clusters of those that are nearly as good."""
-        near = self.counts[self.modularity >= self.modularity.max() - slack]
-        return int(near[0]), int(near[-1])
 
-
-def cuts_of(trees: Sequence[Hierarchy], rows: FloatArray) -> list[Cuts]:
-    """Cuts of trees over these rows, and how they treat near neighbours."""
-    from sklearn.neighbors import NearestNeighbors
-
-    n = len(rows)
-    k = min(_NEIGHBORS, n - 1)
-    near = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(return_distance=False)
+def cuts_of(trees: Sequence[Hierarchy], near: IntArray) -> list[Cuts]:
+    """Cuts of trees, and how they treat these neighbours of each leaf."""
+    n = len(near)
     finest = max(n // 8, 3)
     counts = np.unique(np.geomspace(2, finest, _COUNTS).astype(np.int64))
     found = []
@@ -214,18 +204,3 @@ def modularity(near: npt.NDArray[np.int64], labels: IntArray) -> float:
     together = float((labels[near] == labels[:, np.newaxis]).mean())
     shares = np.bincount(labels, degrees) / (2 * n * k)
     return together - float(shares @ shares)
-
-
-def best_silhouette(rows: FloatArray, cuts: Cuts) -> tuple[int | None, float]:
-    """The number of clusters with the best silhouette; None if it is just the finest."""
-    from sklearn.metrics import pairwise_distances, silhouette_score
-
-    apart = pairwise_distances(rows)
-    np.fill_diagonal(apart, 0)
-    scores = [
-        float(silhouette_score(apart, column, metric="precomputed")) for column in cuts.labels.T
-    ]
-    best = int(np.argmax(scores))
-    if cuts.counts[best] > max(len(rows) // 8, 3) // 2 or scores[best] < 0.1:
-        return None, scores[best]
-    return int(cuts.counts[best]), scores[best]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
-from ramify.estimators.seam import Edits, Levels
+from ramify.estimators.seam import Edits, InCluster, Levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
 from ramify.hierarchy.seam import STICKINESS, Like
 from ramify.ids import Id
@@ -67,7 +67,10 @@ class TreePast(Protocol):
         max_size: int | None = None,
         min_size: int | None = None,
     ) -> Any:
-        """Clusters of a cut that were none of it then: labels, node_ids, sizes."""
+        """Clusters of a cut that were none of it at a version, or at a time.
+
+        Their labels, node_ids, stable_ids and sizes.
+        """
 
 
 class TreeEdits(Protocol):
@@ -127,7 +130,7 @@ class TreeReads(Protocol):
     >>> tree.cut(height=0.1), tree.stable_labels(n_clusters=2), tree.predict([[8.0]])
     (array([0, 1, 2]), array([0, 0, 1]), array([1]))
     >>> tree.cluster_of(["b", "c"], n_clusters=2), [one.size for one in tree.clusters(height=0.1)]
-    ((array([0, 1]), array([ 0, -3])), [1, 1, 1])
+    (InCluster(labels=array([0, 1]), node_ids=array([ 0, -3])), [1, 1, 1])
     >>> [[(one.size, one.parent) for one in level] for level in tree.levels(1, 2)]
     [[(3, None)], [(2, 0), (1, 0)]]
     >>> tree.assign([[8.0]], height=2.0).labels, tree.nearest([[8.0]]), tree.nearest([[8.0]], k=2)
@@ -219,11 +222,14 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
-    ) -> tuple[IntArray, IntArray]:
-        """Label and node id of the clusters of some points."""
+    ) -> InCluster:
+        """Label and node id of the clusters of some points; the answer has stable_ids, too."""
 
-    def predict(self, X: npt.ArrayLike) -> IntArray:
-        """Label, in the tree's own cut, of the stored point nearest to each row."""
+    def predict(self, X: npt.ArrayLike, *, stable: bool = False) -> IntArray:
+        """Label, in the tree's own cut, of the stored point nearest to each row.
+
+        With ``stable`` the id that stays: what ``stable_labels`` last called that cluster.
+        """
 
     def assign(
         self,
@@ -236,7 +242,7 @@ class TreeReads(Protocol):
         confidence: Levels = False,
         new: float | None = None,
     ) -> Any:
-        """Where rows belong: labels, node_ids, points, distances, path_codes.
+        """Where rows belong: labels, node_ids, stable_ids, points, distances, path_codes.
 
         If asked also confidence, of this cut or of several levels, and which rows are new with a
         share of false alarms.

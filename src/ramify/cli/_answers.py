@@ -20,6 +20,7 @@ class _Cut(NamedTuple):
 
     labels: Any
     n_clusters: int
+    stable_ids: Any  #: by label, if they are wanted
 
 
 class Places:
@@ -31,6 +32,8 @@ class Places:
         cut: Mapping[str, Any],
         path_depth: int,
         sure: Mapping[str, Any] | None = None,
+        *,
+        stable: bool = False,
     ) -> None:
         tree = model.hierarchy()
         self._model = model
@@ -42,7 +45,8 @@ class Places:
         self._cut = None
         if any(value is not None for value in cut.values()):
             labels = tree.cut(**cut)
-            self._cut = _Cut(labels, int(labels.max()) + 1)
+            ids = model.clusters(**cut).stable_ids if stable else None
+            self._cut = _Cut(labels, int(labels.max()) + 1, ids)
         self._asked = {**cut, **(sure or {})} if sure else None
 
     @property
@@ -58,6 +62,8 @@ class Places:
         yield "distance"
         if self._cut is not None:
             yield "cluster"
+            if self._cut.stable_ids is not None:
+                yield "stable_id"
         if self._asked is not None:
             levels = self._asked.get("confidence", False)
             if levels is True:
@@ -82,7 +88,11 @@ class Places:
             )
         yield distance
         if self._cut is not None:
-            yield np.where(nowhere, -1, self._cut.labels[nearest])
+            labels = np.where(nowhere, -1, self._cut.labels[nearest])
+            yield labels
+            if self._cut.stable_ids is not None:
+                ids = np.where(nowhere, -1, self._cut.stable_ids[labels]).tolist()
+                yield [None if one < 0 else one for one in ids]
         if self._asked is not None:
             found = self._model.assign(batch.rows, **self._asked)
             if found.confidence is not None:

@@ -28,6 +28,14 @@ def run(
     clusters: options.Clusters = None,
     height: options.Height = None,
     min_size: options.MinSize = None,
+    stable: Annotated[
+        bool,
+        typer.Option(
+            "--stable",
+            help="A further column, stable_id: what `ramify cut --stable` last called the cluster; "
+            "empty if it is new since then.",
+        ),
+    ] = False,
     path_depth: Annotated[
         int,
         typer.Option(
@@ -97,6 +105,8 @@ def run(
     sure = {name: value for name, value in asked.items() if value is not None}
     if sure and all(value is None for value in cut.values()):
         raise WrongCallError("--confidence and --new are about a cut: give -k or --height")
+    if stable and all(value is None for value in cut.values()):
+        raise WrongCallError("--stable is about a cut: give -k, --height or --min-size")
     if json and out is None:
         raise WrongCallError("--json needs -o: the table is on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
@@ -104,7 +114,7 @@ def run(
     keep_apart(out, (data, "DATA itself"))
     model = _models.load_model(tree)
     names = _models.take_names(model)
-    places = Places(model, cut, path_depth, sure)
+    places = Places(model, cut, path_depth, sure, stable=stable)
     others = ((data, "DATA itself"), (tree, "the tree itself"))
     answers = Answers(places, named=id_column is not None, of_bad_rows=bad_rows != "stop")
     with BadRows(bad_rows, *others, also=answers.add_bad) as bad:

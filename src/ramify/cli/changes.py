@@ -23,7 +23,7 @@ EXAMPLES = (
 
 _POINTS = ("inserted", "forgotten")
 _HEAD = ["change", "kind", "id", "into"]
-_HEAD_OF_CLUSTERS = ["label", "node_id", "size", "first", "name"]
+_HEAD_OF_CLUSTERS = ["label", "node_id", "stable_id", "size", "first", "name"]
 _NODES = ("born", "retired", "grown", "shrunk", "rewired")
 
 
@@ -68,7 +68,7 @@ def run(
 
     Without -o, how many there are of each; with -o, a table with a line for each: change,
     kind (point or node) and id, that of a leaf which a point has joined in into. With -k, a
-    line for each cluster that is not what it was: label, node_id, size, first, name.
+    line for each cluster that is not what it was: label, node_id, stable_id, size, first, name.
     """
     from ramify.cli import _models
     from ramify.cli._outputs import keep_tree
@@ -137,6 +137,7 @@ def _since(
         columns = [
             labels,
             dirty.node_ids.tolist(),
+            [None if one < 0 else one for one in dirty.stable_ids.tolist()],
             dirty.sizes.tolist(),
             [str(called.get(one, one)) for one in dirty.first_points.tolist()],
             [(names[label] if names else None) or "" for label in labels],
@@ -190,6 +191,7 @@ def _dirty(then: Any, now: Any, k: int) -> tuple[list[str], list[Any]]:
     columns = [
         labels,
         found.node_ids[labels].tolist(),
+        [found[i].stable_id for i in labels],
         found.sizes[labels].tolist(),
         [str(called.get(i, i)) for i in found.first_points[labels].tolist()],
         [names[i] or "" for i in labels],

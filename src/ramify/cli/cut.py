@@ -18,6 +18,7 @@ EXAMPLES = (
     "ramify cut tree.ramify -k 20 --by variance -o labels.csv",
     "ramify cut tree.ramify --by modularity -o labels.csv",
     "ramify cut tree.ramify -k 10,50,150 -o levels.csv",
+    "ramify cut tree.ramify -k 20 --stable -o topics.csv",
     "ramify cut tree.ramify -k 20 --like yesterday.csv -o today.csv",
     "ramify cut tree.ramify --min-size 50 --noise | sort -t, -k2n | head",
 )
@@ -54,6 +55,14 @@ def run(
             "--node-ids",
             help="A further column, node_id: the cluster's node, as `ramify edit` and "
             "`ramify changes` call it. Not with --min-size or several -k.",
+        ),
+    ] = False,
+    stable: Annotated[
+        bool,
+        typer.Option(
+            "--stable",
+            help="A further column, stable_id: the cluster's id, which stays while the tree goes "
+            "on. Ids that are new are written down in TREE. With one cut, by height.",
         ),
     ] = False,
     by: Annotated[
@@ -131,6 +140,8 @@ def run(
         raise WrongCallError("--noise goes with --min-size")
     if node_ids and (min_size is not None or len(numbers) > 1):
         raise WrongCallError("--node-ids goes with one cut, and not with --min-size")
+    if stable and (len(numbers) > 1 or noise or by is not By.height or like is not None):
+        raise WrongCallError("--stable goes with one cut, by height, without --noise and --like")
     if like is not None and (given.keys() != {"n_clusters"} or len(numbers) > 1):
         raise WrongCallError("--like goes with one -k, and with no other size or height")
     if stickiness is not None and like is None:
@@ -172,6 +183,9 @@ def run(
     if node_ids:
         columns["node_id"] = _node_ids(hierarchy, cuts["label"])
     head = ["row" if hierarchy.names is None else "id", *columns]
+    if stable:
+        columns["stable_id"] = _stable_ids(tree, saved, given, quiet=quiet)[cuts["label"]]
+        head.append("stable_id")
     with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:
         table.write(points.names, *(points.spread(column) for column in columns.values()))
     cost = None if like is None else cuts["label"]
@@ -200,6 +214,30 @@ def _node_ids(tree: Any, labels: Any) -> Any:
     ends = zip(leaves[first].tolist(), leaves[::-1][last].tolist(), strict=True)
     nodes = np.array([tree.lca(one, other) for one, other in ends])
     return tree._public_ids(nodes)[labels]
+
+
+def _stable_ids(tree: Path, saved: Any, cut: dict[str, Any], *, quiet: bool) -> Any:
+    """Ids that stay, by label; those that are new are written down in the tree's file."""
+    import numpy as np
+
+    from ramify.cli._rewriting import rewrite
+
+    if saved.model is None:
+        raise ValueError(f"{tree} holds a hierarchy alone, of which no ids are kept")
+    if len(saved.apart()) > 0:
+        raise ValueError("--stable: clusters of cuts that keep points apart have no ids that stay")
+    found: Any = None
+
+    def name(model: Any) -> bool:
+        nonlocal found
+        before = model.clusters(**cut).stable_ids
+        ids, labels = model.stable_labels(**cut), model.cut(**cut)
+        found = np.empty(len(before), np.int64)
+        found[labels] = ids
+        return bool((before < 0).any())
+
+    rewrite(tree, None, name, quiet=quiet)
+    return found
 
 
 def _numbers(words: Sequence[str] | None) -> list[int]:

@@ -18,6 +18,7 @@ EXAMPLES = (
     "ramify journal compact trees/tickets",
     "ramify journal compact http://127.0.0.1:8750/v1/trees/tickets",
     "ramify journal repair trees/tickets",
+    "ramify journal rename http://127.0.0.1:8750/v1/trees/tickets mail",
     "ramify journal delete http://127.0.0.1:8750/v1/trees/tickets --yes",
 )
 
@@ -30,6 +31,7 @@ class Action(StrEnum):
     repair = "repair"
     compact = "compact"
     snapshot = "snapshot"
+    rename = "rename"
     delete = "delete"
 
 
@@ -38,25 +40,29 @@ def run(
     action: Annotated[
         Action,
         typer.Argument(
-            metavar="begin|check|repair|compact|snapshot|delete",
+            metavar="begin|check|repair|compact|snapshot|rename|delete",
             help="begin: put a saved tree into a folder of its own. check: read every byte and "
             "replay the journal, changing nothing. repair: keep all before the damage, and the "
             "damaged files in a folder beside. compact: erase from the disk what was forgotten, "
-            "and shrink the files. snapshot: write one now. delete: remove the tree with its "
-            "folder.",
+            "and shrink the files. snapshot: write one now. rename: have a served tree go by "
+            "another name. delete: remove the tree with its folder.",
         ),
     ],
     folder: Annotated[
         str,
         typer.Argument(
             metavar="FOLDER",
-            help="Folder of a tree, as ramify.open makes it; for compact, snapshot and delete also "
-            "the address of a tree that is served: http://127.0.0.1:8750/v1/trees/NAME.",
+            help="Folder of a tree, as ramify.open makes it; for compact, snapshot, rename and "
+            "delete also the address of a tree that is served: http://127.0.0.1:8750/v1/trees/NAME.",
         ),
     ],
     tree: Annotated[
-        Path | None,
-        typer.Argument(metavar="TREE", help="A saved tree, for begin.", show_default=False),
+        str | None,
+        typer.Argument(
+            metavar="TREE",
+            help="A saved tree, for begin; the new name, for rename.",
+            show_default=False,
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="For delete: it cannot be undone.")] = False,
     quiet: options.Quiet = False,
@@ -72,12 +78,17 @@ def run(
     from ramify.journal import open as open_tree
     from ramify.journal.seam import folder_path, remove
 
-    if (tree is not None) != (action is Action.begin):
-        raise WrongCallError("begin takes a folder and a saved tree, the others a folder")
+    if (tree is not None) != (action in (Action.begin, Action.rename)):
+        raise WrongCallError(
+            "begin takes a folder and a saved tree, rename an address and a name, the others a "
+            "folder"
+        )
+    if action is Action.rename and "://" not in folder:
+        raise WrongCallError("a folder that nobody uses is renamed by mv, those of a server by it")
     if action is Action.delete and not yes:
         raise WrongCallError(f"delete removes {folder} for good; say --yes as well")
     if "://" in folder:
-        _ask_server(action, folder, quiet=quiet, json=json)
+        _ask_server(action, folder, tree, quiet=quiet, json=json)
         return
     place = folder_path(folder)
     if action is Action.delete:
@@ -90,7 +101,7 @@ def run(
         _say(folder, {"operation": seq}, f"operation {seq:,}", quiet=quiet, json=json)
         return
     if tree is not None:
-        found = _repair.begin(place, tree)
+        found = _repair.begin(place, Path(tree))
     else:
         work = {"check": _repair.check, "repair": _repair.repair, "compact": _repair.compact}
         found = work[action.value](place)
@@ -103,7 +114,7 @@ def run(
         note(f"{folder}: {one}", quiet=quiet)
 
 
-def _ask_server(action: Action, address: str, *, quiet: bool, json: bool) -> None:
+def _ask_server(action: Action, address: str, to: str | None, *, quiet: bool, json: bool) -> None:
     from ramify.client import Client
 
     url, name = tree_address("FOLDER", address)
@@ -115,6 +126,9 @@ def _ask_server(action: Action, address: str, *, quiet: bool, json: bool) -> Non
         elif action is Action.snapshot:
             seq = tree.snapshot()
             _say(address, {"operation": seq}, f"operation {seq:,}", quiet=quiet, json=json)
+        elif action is Action.rename and to is not None:
+            tree.rename(to)
+            _say(address, {"name": to}, f"is now {to}", quiet=quiet, json=json)
         elif action is Action.delete:
             points = tree.delete()
             said = f"deleted, with {points:,} points"

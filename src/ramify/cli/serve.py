@@ -57,6 +57,13 @@ def run(
             help="File with a token that may read and not write; or set RAMIFY_READ_TOKEN.",
         ),
     ] = None,
+    tokens_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TOML with several tokens, each with a role and trees of its own.",
+        ),
+    ] = None,
     cors: Annotated[
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="A page of another address that may ask; repeatable."),
@@ -67,6 +74,22 @@ def run(
             metavar="ADDRESS",
             help="A proxy, or a network of them as 10.0.0.0/8, whose X-Forwarded-For is believed; "
             "repeatable.",
+        ),
+    ] = None,
+    webhook: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="An address that is called when a tree has changed; repeatable. Any but this "
+            "machine's own needs https and a secret.",
+        ),
+    ] = None,
+    webhook_secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File with the secret that such calls are signed with; or set "
+            "RAMIFY_WEBHOOK_SECRET.",
         ),
     ] = None,
     ray: Annotated[
@@ -139,6 +162,20 @@ def run(
             min=0,
         ),
     ] = None,
+    tree_points: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Points that a tree may have; 0 for no limit.  [default: 0]", min=0
+        ),
+    ] = None,
+    tree_bytes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Bytes that a tree's folder may have; 0 for no limit.  [default: 0]",
+            min=0,
+        ),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No line in the log for each request.")
     ] = False,
@@ -147,6 +184,7 @@ def run(
 
     What is acknowledged is on the disk. The page at the address shows a tree as it grows;
     /docs describes every call. SIGTERM and Ctrl-C finish what waits, take snapshots and end.
+    SIGHUP reads tokens again.
     """
     from ramify import serve
     from ramify.journal.seam import folder_path
@@ -157,8 +195,11 @@ def run(
         "port": port,
         "token_file": None if token_file is None else str(token_file),
         "read_token_file": None if read_token_file is None else str(read_token_file),
+        "tokens_file": None if tokens_file is None else str(tokens_file),
         "cors": tuple(cors or ()),
         "trusted_proxies": tuple(trusted_proxy or ()),
+        "webhooks": tuple(webhook or ()),
+        "webhook_secret_file": None if webhook_secret_file is None else str(webhook_secret_file),
         "ray": ray,
         "shards": shards,
         "erase_within": erase_within,
@@ -171,12 +212,22 @@ def run(
         "open_trees": open_trees,
         "rest_after": rest_after,
         "memory_bytes": memory_bytes,
+        "tree_points": tree_points,
+        "tree_bytes": tree_bytes,
         "log": False if quiet else None,
     }
     serve.require()
-    settings = settings_from(folder_path(folder), flags, file=config)
+
+    def read() -> serve.Settings:
+        return settings_from(folder_path(folder), flags, file=config)
+
+    settings = read()
     if settings.ray not in (None, "local"):
         from ramify.ray._actors import require_ray
 
         require_ray()
-    serve.run(settings, announce=lambda address: note(f"ramify serves {folder} at {address}"))
+    serve.run(
+        settings,
+        announce=lambda address: note(f"ramify serves {folder} at {address}"),
+        again=read,
+    )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ramify.client._calls import plain
 from ramify.estimators import Changes
-from ramify.estimators.seam import Edits, Levels, read_alpha, read_levels
+from ramify.estimators.seam import Edits, InCluster, Levels, read_alpha, read_levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
 from ramify.hierarchy.seam import Sticky
 from ramify.ids import Id, as_array
@@ -66,6 +66,8 @@ class RemoteAssignment(NamedTuple):
     #: How sure each cluster is, if that was asked; a column for each level, if of several.
     confidence: FloatArray | None = None
     new: Any = None  #: which rows are something new, if that was asked
+    #: What ``stable_labels`` of the same cut last called each cluster; -1 if it is new since then.
+    stable_ids: IntArray = np.empty(0, np.int64)
 
 
 class RemoteDirty(NamedTuple):
@@ -73,13 +75,14 @@ class RemoteDirty(NamedTuple):
 
     Examples
     --------
-    >>> RemoteDirty(np.array([1]), np.array([-3]), np.array([1])).labels
+    >>> RemoteDirty(np.array([1]), np.array([-3]), np.array([1]), np.array([-1])).labels
     array([1])
     """
 
     labels: IntArray
     node_ids: IntArray
     sizes: IntArray
+    stable_ids: IntArray  #: what ``stable_labels`` last called each; -1 if it is new since then
 
 
 class RemoteHit(NamedTuple):
@@ -110,7 +113,17 @@ def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
 def dirty_of(told: Mapping[str, Any]) -> RemoteDirty:
     """Clusters that are not what they were, as a server tells them."""
     labels, nodes = integers(told["labels"]), integers(told["nodes"])
-    return RemoteDirty(labels, nodes, np.array(told["sizes"]))
+    return RemoteDirty(labels, nodes, np.array(told["sizes"]), stable_of(told))
+
+
+def stable_of(told: Mapping[str, Any]) -> IntArray:
+    """Ids of clusters that stay, as an estimator tells them."""
+    return integers([-1 if one is None else one for one in told["stable_ids"]])
+
+
+def located_of(told: Mapping[str, Any]) -> InCluster:
+    """The clusters of points, as an estimator tells them."""
+    return InCluster(integers(told["labels"]), integers(told["nodes"]), stable_of(told))
 
 
 def edits_of(told: Mapping[str, Any]) -> Edits:
@@ -150,6 +163,7 @@ def assignment_of(told: Mapping[str, Any]) -> RemoteAssignment:
         *(labels, nodes, points, distances, *more),
         None if sure is None else np.array(sure, np.float64),
         None if new is None else np.array(new, bool),
+        stable_of(told),
     )
 
 

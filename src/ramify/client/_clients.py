@@ -121,9 +121,14 @@ class Client(_Connection):
         """Figures of all trees; ``about["failed"]`` has those that are there and cannot be used."""
         return self._say(_trees())
 
-    def restore(self, name: str, file: str | os.PathLike[str]) -> RemoteTree:
-        """A new tree of this name, out of a file that :meth:`RemoteTree.backup` wrote."""
-        restore(self, name, file)
+    def restore(
+        self, name: str, file: str | os.PathLike[str], *, version: int | None = None
+    ) -> RemoteTree:
+        """A new tree of this name, out of a file that :meth:`RemoteTree.backup` wrote.
+
+        With ``version`` it is as it was then, as :func:`ramify.journal.restore` says.
+        """
+        restore(self, name, file, version)
         return self.tree(name)
 
     def close(self) -> None:
@@ -181,8 +186,8 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies, Waits):
     >>> tree.edit.rename(top, "all")
     >>> tree.edit.list().names, tree.export()["ids"]
     ({1: 'all'}, ['a', 'b', 'c'])
-    >>> tree.past.dirty(0, n_clusters=2)
-    RemoteDirty(labels=array([0, 1]), node_ids=array([ 0, -3]), sizes=array([2, 1]))
+    >>> tree.past.dirty(0, n_clusters=2).labels
+    array([0, 1])
     >>> next(told["inserted"] for kind, told in tree.follow(since=0) if kind == "change")
     [0, 1, 2]
     >>> tree.snapshot(), tree.backup(tempfile.mkdtemp() + "/tickets.tar") > 0, tree.delete()
@@ -279,9 +284,11 @@ class AsyncClient(_Connection):
         """Figures of all trees, as :meth:`Client.trees`."""
         return await self._say(_trees())
 
-    async def restore(self, name: str, file: str | os.PathLike[str]) -> AsyncRemoteTree:
+    async def restore(
+        self, name: str, file: str | os.PathLike[str], *, version: int | None = None
+    ) -> AsyncRemoteTree:
         """A new tree of this name, as :meth:`Client.restore`."""
-        await restore_async(self, name, file)
+        await restore_async(self, name, file, version)
         return self.tree(name)
 
     async def close(self) -> None:

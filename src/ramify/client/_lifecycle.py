@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from ramify.client._calls import Dialogue, read_answer
+from ramify.client._calls import Dialogue, given, read_answer
 from ramify.client._table import address, verb
 from ramify.writing import whole_file
 
@@ -27,6 +27,12 @@ class Lifecycle:
     def snapshot(self) -> Dialogue[int]:
         """Have the server write a snapshot now; the number of the operation it was taken after."""
         return int((yield address(self, "POST /snapshot"))["operation"])
+
+    @verb
+    def rename(self, to: str) -> Dialogue[None]:
+        """Have the server call the tree otherwise; this object goes on with the new name."""
+        yield address(self, "POST /rename", {"to": to})
+        self.name = to
 
     @verb
     def delete(self) -> Dialogue[int]:
@@ -85,22 +91,24 @@ class AsyncCopies:
 _TAR = {"content-type": "application/x-tar"}
 
 
-def restore(client: Any, name: str, file: str | os.PathLike[str]) -> None:
+def restore(client: Any, name: str, file: str | os.PathLike[str], version: int | None) -> None:
     """Send a backup, once: a tree that is there is not replaced."""
-    call = address(client.tree(name), "PUT /backup")
+    call, at = address(client.tree(name), "PUT /backup"), given({"version": version})
     with Path(file).open("rb") as source:
-        more = {"headers": _TAR, "timeout": _PATIENCE}
+        more = {"headers": _TAR, "timeout": _PATIENCE, "params": at}
         read_answer(call, client._http.put(call.path, content=source, **more))
 
 
-async def restore_async(client: Any, name: str, file: str | os.PathLike[str]) -> None:
+async def restore_async(
+    client: Any, name: str, file: str | os.PathLike[str], version: int | None
+) -> None:
     """The same, awaited."""
-    call = address(client.tree(name), "PUT /backup")
+    call, at = address(client.tree(name), "PUT /backup"), given({"version": version})
 
     async def pieces() -> AsyncIterator[bytes]:
         with Path(file).open("rb") as source:
             while piece := source.read(_AT_ONCE):
                 yield piece
 
-    more = {"headers": _TAR, "timeout": _PATIENCE}
+    more = {"headers": _TAR, "timeout": _PATIENCE, "params": at}
     read_answer(call, await client._http.put(call.path, content=pieces(), **more))

@@ -43,10 +43,6 @@ def _labels(told: Any) -> IntArray:
     return integers(told["labels"])
 
 
-def _both(told: Any) -> tuple[IntArray, IntArray]:
-    return integers(told["labels"]), integers(told["nodes"])
-
-
 class TreeVerbs:
     """What a tree of a server can be asked, and told: the verbs of any tree, and some more."""
 
@@ -65,8 +61,7 @@ class TreeVerbs:
     labels_ = fact("labels_", "GET /labels", _labels)
     number_of = entry(TreeReads.number_of, "GET /points/{id}", lambda told: int(told["number"]))
     stable_labels = entry(TreeReads.stable_labels, "POST /stable_labels", _labels)
-    cluster_of = entry(TreeReads.cluster_of, "POST /cluster_of", _both, points=_points)
-    predict = entry(TreeReads.predict, "POST /assign", _labels, X=_rows)
+    cluster_of = entry(TreeReads.cluster_of, "POST /cluster_of", answers.located_of, points=_points)
     path = entry(TreeReads.path, _WAY, lambda told: integers(told["nodes"]))
     path_code = entry(TreeReads.path_code, _WAY, lambda told: str(told["code"]))
     compact = entry(Keeps.compact, "POST /compact", lambda told: int(told["bytes"]))
@@ -80,6 +75,11 @@ class TreeVerbs:
             return _labels((yield address(self, "GET /labels", **cut)))
         body = {**answers.plain_labels(like), "stickiness": stickiness}
         return answers.sticky_of((yield address(self, "POST /labels", body, **cut)))
+
+    @verb
+    def predict(self, X: npt.ArrayLike, *, stable: bool = False) -> Dialogue[IntArray]:
+        told = yield address(self, "POST /assign", _rows(X))
+        return answers.stable_of(told) if stable else _labels(told)
 
     @verb
     def lca(self, i: Id, j: Id) -> Dialogue[int]:

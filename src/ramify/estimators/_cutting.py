@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ramify.estimators._cut import Cut, WayOfLive
 from ramify.estimators._guard import alone, live
+from ramify.estimators._identity import InCluster
 from ramify.estimators._live import Live
 from ramify.estimators._sticky import cut_like, sticky_ids, wanted_number
 from ramify.hierarchy import IntArray
@@ -141,7 +142,7 @@ def cluster_of(
     min_size: int | None = None,
     by: WayOfLive = "height",
     resolution: float | None = None,
-) -> tuple[IntArray, IntArray]:
+) -> InCluster:
     """Label and node id of the clusters of some points, without labelling all.
 
     Parameters
@@ -155,17 +156,23 @@ def cluster_of(
     -------
     labels : array of shape (m,)
     node_ids : array of shape (m,)
+        The answer is a tuple of these two, which also has ``stable_ids``: what
+        ``stable_labels`` of the same cut last called each cluster; -1 if it is new since then.
 
     Examples
     --------
     >>> import ramify
     >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0], [6.0], [20.0]])
-    >>> model.cluster_of([3, 4], n_clusters=3)[0]
-    array([1, 2])
+    >>> labels, node_ids = model.cluster_of([3, 4], n_clusters=3)
+    >>> labels, model.stable_labels(n_clusters=3)
+    (array([1, 2]), array([0, 0, 1, 1, 2]))
+    >>> model.partial_fit([[-40.0]]).cluster_of([3, 4], n_clusters=3).stable_ids
+    array([-1,  2])
     """
     tree = model._fitted()
     cut = model._cut(tree, n_clusters, height, max_size, min_size, by, resolution)
-    return tree.cluster_of(numbers_of(tree, points), cut)
+    labels, nodes = tree.cluster_of(numbers_of(tree, points), cut)
+    return InCluster(labels, nodes, tree.stable_of(cut, nodes))
 
 
 @alone

@@ -4,7 +4,7 @@
 Functions of a model, which has them as its methods (_reading.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from ramify.checks import is_whole, whole_number
@@ -212,7 +212,11 @@ def _of_points(clusters: Clusters, points: Points, texts: list[str] | None) -> C
 
 def _named(clusters: Clusters, tree: Live) -> Clusters:
     """The same, with what people call their nodes."""
-    shown = tree.found_names().shown
+    return with_names(clusters, tree.found_names().shown)
+
+
+def with_names(clusters: Clusters, shown: Mapping[int, str]) -> Clusters:
+    """The same, with the names that clusters show, by the ids of their nodes."""
     names = [shown.get(id) for id in clusters.node_ids.tolist()] if shown else []
     clusters.names = names if any(name is not None for name in names) else None
     return clusters

@@ -13,7 +13,7 @@ never used again.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -29,6 +29,35 @@ class Seen(NamedTuple):
 
     points: IntArray  #: arrival numbers, ascending
     ids: IntArray  #: of each point's cluster
+
+
+class _InCluster(NamedTuple):
+    """The clusters of points."""
+
+    labels: IntArray  #: numbered as ``labels_`` does
+    node_ids: IntArray  #: of the cluster's node; a single point's is -1 - its number
+
+
+class InCluster(_InCluster):
+    """The clusters of points, one entry each; see ``cluster_of``. A tuple of two.
+
+    Examples
+    --------
+    >>> labels, node_ids = found = InCluster(np.array([1]), np.array([-3]), np.array([7]))
+    >>> found.labels, found.stable_ids
+    (array([1]), array([7]))
+    """
+
+    #: What ``stable_labels`` of the same cut last called each cluster; -1 if it is new since then.
+    stable_ids: IntArray
+
+    def __new__(cls, labels: IntArray, node_ids: IntArray, stable_ids: IntArray) -> Self:
+        found = super().__new__(cls, labels, node_ids)
+        found.stable_ids = stable_ids
+        return found
+
+    def __getnewargs__(self) -> Any:
+        return (*self, self.stable_ids)
 
 
 class Identity:
@@ -60,11 +89,9 @@ class Identity:
         self, cut: Cut, points: IntArray, labels: IntArray, weights: FloatArray | None = None
     ) -> IntArray:
         """The id of each cluster, by label, that it has from then; -1: it is new. O(n log n)."""
-        ids = np.full(int(labels.max()) + 1, -1)
+        ids = np.full(int(labels.max(initial=-1)) + 1, -1)
         if (seen := self._cuts.get(cut)) is not None:
-            _, then, now = np.intersect1d(
-                seen.points, points, assume_unique=True, return_indices=True
-            )
+            then, now = in_both(seen.points, points)
             counts = None if weights is None else weights[now]
             kept, clusters = carried_over(seen.ids[then], labels[now], counts)
             ids[clusters] = kept
@@ -120,11 +147,58 @@ def carried_over(
     >>> carried_over(np.array([7, 7, 7, 8, 8]), np.array([1, 1, 0, 2, 3]))
     (array([7]), array([1]))
     """
-    ids, place = np.unique(then, return_inverse=True)
+    ids, place = dense(then)
     sizes_then = np.bincount(place, weights, minlength=len(ids))
     sizes_now = np.bincount(now, weights, minlength=1)
-    pairs, pair = np.unique(place * len(sizes_now) + now, return_inverse=True)
-    shared = np.bincount(pair, weights, minlength=len(pairs))
+    pairs, shared = _pairs(place, now, weights, len(ids), len(sizes_now))
     old, new = np.divmod(pairs, len(sizes_now))
     most = (2 * shared > sizes_then[old]) & (2 * shared > sizes_now[new])
     return ids[old[most]], new[most]
+
+
+def _pairs(
+    then: IntArray, now: IntArray, weights: FloatArray | None, m: int, k: int
+) -> tuple[IntArray, Any]:
+    """Pairs of clusters that share points, as ``then * k + now``, and what they share."""
+    both = then * k + now
+    if m * k <= 2 * len(both) + 1024:  # a table costs less than to sort
+        shared = np.bincount(both, weights, m * k)
+        pairs = np.flatnonzero(shared)
+        return pairs, shared[pairs]
+    pairs, pair = np.unique(both, return_inverse=True)
+    return pairs, np.bincount(pair, weights, len(pairs))
+
+
+def dense(ids: IntArray) -> tuple[IntArray, IntArray]:
+    """The ids that there are, ascending, and the place of each among them.
+
+    Examples
+    --------
+    >>> dense(np.array([7, 9, 7]))
+    (array([7, 9]), array([0, 1, 0]))
+    """
+    if len(ids) == 0:
+        return ids, ids
+    low = int(ids.min())
+    span = int(ids.max()) - low + 1
+    if span > 4 * len(ids) + 1024:
+        found, place = np.unique(ids, return_inverse=True)
+        return found, place
+    there = np.zeros(span, bool)
+    there[ids - low] = True
+    return low + np.flatnonzero(there), (np.cumsum(there) - 1)[ids - low]
+
+
+def in_both(ones: IntArray, others: IntArray) -> tuple[Any, Any]:
+    """Which of some ascending numbers are among others, and the other way round.
+
+    Examples
+    --------
+    >>> in_both(np.array([0, 2, 3]), np.array([2, 3, 4]))
+    (array([1, 2]), array([0, 1]))
+    """
+    m = len(ones)
+    if len(others) >= m and np.array_equal(ones, others[:m]):  # none has left
+        return slice(None), slice(0, m)
+    _, then, now = np.intersect1d(ones, others, assume_unique=True, return_indices=True)
+    return then, now

@@ -14,12 +14,12 @@ from sklearn.exceptions import NotFittedError
 
 from ramify import archive
 from ramify.errors import BrokenTreeError, UnreadableFileError
-from ramify.estimators import _edges
-from ramify.estimators._edge_reads import EdgeReads
+from ramify.estimators import _edge_reads, _edges
+from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._graph_stream import GraphStream, Weights
 from ramify.estimators._guard import alone
 from ramify.estimators._live import Live
-from ramify.hierarchy import FloatArray, Hierarchy
+from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import Id
 
 
@@ -34,8 +34,11 @@ class OfEdgesError(ValueError, AttributeError):
     """
 
 
-class OfEdges(EdgeReads):
-    """A tree of rows, or of edges: what comes first says which."""
+class OfEdges(ChangingClusterer):
+    """A tree of rows, or of edges, which has a ``_graph``: what comes first says which."""
+
+    _graph: GraphStream | None = None
+    _labels: tuple[Any, IntArray] | None = None
 
     max_weight: float
     window: int | None
@@ -193,6 +196,20 @@ class OfEdges(EdgeReads):
     @alone
     def _hierarchy_of_graph(self) -> Hierarchy:
         return self._fitted_graph().hierarchy()
+
+    version = property(_edge_reads.version)
+    labels_ = property(_edge_reads.labels_)
+    n_leaves_ = property(_edge_reads.n_leaves_)
+    n_points_ = property(_edge_reads.n_points_)
+    ids_ = property(_edge_reads.ids_)
+    point_numbers_ = property(_edge_reads.point_numbers_)
+    cut = _edge_reads.cut
+    clusters = _edge_reads.clusters
+    levels = _edge_reads.levels
+    cluster_of = _edge_reads.cluster_of
+    path = _edge_reads.path
+    path_code = _edge_reads.path_code
+    lca = _edge_reads.lca
 
     def number_of(self, id: Id) -> int:
         """Arrival number of the point with this id, which it has for ever.

@@ -252,7 +252,9 @@ class TreeReader:
 
     @needs_cut
     @live
-    def predict(self, X: npt.ArrayLike, *, n_jobs: int | None = None) -> IntArray:
+    def predict(
+        self, X: npt.ArrayLike, *, stable: bool = False, n_jobs: int | None = None
+    ) -> IntArray:
         """Label of the stored point nearest to each row; nothing is inserted.
 
         Ties go to the point that arrived first. Only on models with ``n_clusters``
@@ -262,6 +264,9 @@ class TreeReader:
         Parameters
         ----------
         X : array-like of shape (m, d)
+        stable : bool, default=False
+            Answer with ids that stay instead: what ``stable_labels`` last called the cluster;
+            -1 if it is new since then, or no ids were ever given.
         n_jobs : int, optional
             Threads; -1 is one for each processor. None: one.
 
@@ -272,12 +277,16 @@ class TreeReader:
         Examples
         --------
         >>> import ramify
-        >>> ramify.OHAC(n_clusters=2).fit([[0.0], [1.0], [5.0]]).predict([[4.0], [2.0]])
+        >>> model = ramify.OHAC(n_clusters=2).fit([[0.0], [1.0], [5.0]])
+        >>> model.predict([[4.0], [2.0]]), model.stable_labels()
+        (array([1, 0]), array([0, 0, 1]))
+        >>> model.partial_fit([[5.5], [6.0]]).predict([[4.0], [2.0]], stable=True)
         array([1, 0])
         """
         tree = self._fitted()
-        rows = self._read_more(X, tree)
-        return tree.assign(rows, self._own_cut(tree), thread_count(n_jobs, none=1))[0]
+        rows, cut = self._read_more(X, tree), self._own_cut(tree)
+        labels, nodes, *_ = tree.assign(rows, cut, thread_count(n_jobs, none=1))
+        return tree.stable_of(cut, nodes) if stable else labels
 
     @live
     def assign(
@@ -322,8 +331,9 @@ class TreeReader:
         Returns
         -------
         Assignment
-            ``labels``, ``node_ids``, ``points``, ``distances``, ``path_codes``, and if asked
-            ``confidence`` and ``new``.
+            ``labels``, ``node_ids``, ``points``, ``distances``, ``path_codes``; ``stable_ids``,
+            what ``stable_labels`` of the same cut last called each cluster, -1 if it is new since
+            then; and if asked ``confidence`` and ``new``.
 
         Examples
         --------
@@ -343,7 +353,9 @@ class TreeReader:
         sure, alpha = read_sure(confidence, new, lambda k: self._cut(tree, k, None, None, None, by))
         rows, threads = self._read_more(X, tree), thread_count(n_jobs, none=1)
         found = Assignment(*tree.assign(rows, cut, threads, codes=True))
-        return judge(found, KnownLive(tree), rows, cut, sure, alpha, threads)
+        told = judge(found, KnownLive(tree), rows, cut, sure, alpha, threads)
+        told.stable_ids = tree.stable_of(cut, told.node_ids)
+        return told
 
     # --- clusters: _cutting.py and _groups.py ------------------------------------------
 

@@ -21,9 +21,10 @@ import numpy as np
 
 from ramify.archive import Array
 from ramify.errors import UnreadableFileError
+from ramify.estimators._core_tree import plain_arrivals
 from ramify.estimators._cut import Cut
 from ramify.estimators._identity import Identity, Seen
-from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live, plain_arrivals
+from ramify.estimators._live import STATE_FORMAT, STATE_FORMATS, Live
 from ramify.estimators._saved_arrays import LARGEST_ID, check_arrays, check_numbers, require
 from ramify.estimators._settings import Settings, without_young
 from ramify.ids import kind_of, pack, unpack

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ramify import _core
 from ramify.checks import choices, one_of
 from ramify.estimators._skipping import check_zero_rows, require_directions
 from ramify.metric import BY_NAME, Metric
@@ -23,14 +24,16 @@ Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 Shape: TypeAlias = tuple[Any, tuple[int, ...]]  #: type and shape of an array
 
 
+#: Algorithms that have no options of their own, by the core's names.
+_WITHOUT_OPTIONS = {"naive_hac": _core.Options.naive_hac, "naive_nn": _core.Options.naive_nn}
+
+
 @dataclass(frozen=True)
 class Options:
     """Options that only one algorithm has, checked. Most have none but the first."""
 
     zero_rows: str = field(default="error", kw_only=True, metadata={"check": check_zero_rows})
 
-    #: The core's algorithm that keeps the points, where that is another one.
-    store: ClassVar[str | None] = None
     #: Whether all rows are merged at once, and anew for each batch.
     at_once: ClassVar[bool] = False
     #: Whether rows go in one by one, each a path's work, so that a batch may come in parts.
@@ -118,6 +121,12 @@ class Options:
 
     def check_rows(self, rows: Rows | SparseRows) -> None:
         """Refuse rows that such a tree cannot take."""
+
+    def for_core(self, settings: "Settings") -> _core.Options:
+        """These options as the core takes them."""
+        of_core = _WITHOUT_OPTIONS[settings.algorithm]
+        rule = settings.metric.core, settings.linkage
+        return of_core(*rule, count_repeats=self.counts_repeats)
 
     def tree_over(self, store: Any, settings: "Settings", arrays: Arrays | None = None) -> Any:
         """The tree that takes the points: the core's, or one that has it as its store.
@@ -228,14 +237,9 @@ class Settings(NamedTuple):
         """The settings as pickles and files have them."""
         return (*self[:2], self.metric.name, *self[3:5], without_young(vars(self.options)))
 
-    def for_core(self) -> tuple[str, int, str, str, int, dict[str, Any]]:
-        """The settings as the core takes them."""
-        algorithm = self.options.store or self.algorithm
-        head = (algorithm, self.core_width, self.metric.core, self.linkage, self.n_neighbors)
-        if self.options.store is not None:
-            return (*head, {})
-        own = {name: value for name, value in vars(self.options).items() if name not in _YOUNG}
-        return (*head, {**own, "count_repeats": self.options.counts_repeats})
+    def for_core(self) -> tuple[int, _core.Options]:
+        """The settings as the core takes them: the width of rows, and the rest."""
+        return self.core_width, self.options.for_core(self)
 
     def by_name(self) -> dict[str, Any]:
         """The settings by the names that users know them by."""

@@ -28,8 +28,8 @@ import numpy.typing as npt
 
 from ramify.checks import is_whole, number, whole_number
 from ramify.estimators._cut import Cut
-from ramify.estimators._live import Asked as Asked
 from ramify.estimators._live import Live
+from ramify.estimators._live_points import Asked as Asked
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.points import Rows
 from ramify.sparse import SparseRows
@@ -80,6 +80,8 @@ class Assignment(_Placed):
     #: How sure each cluster is, if that was asked; a column for each level, if of several.
     confidence: FloatArray | None = None
     new: BoolArray | None = None  #: which rows are something new, if that was asked
+    #: What ``stable_labels`` of the same cut last called each cluster; -1 if it is new since then.
+    stable_ids: IntArray = np.empty(0, np.int64)
 
 
 class Judged(NamedTuple):

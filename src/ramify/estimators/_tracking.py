@@ -33,6 +33,8 @@ class DirtyClusters(NamedTuple):
     means: Rows  #: of the points as stored, a row each
     heights: FloatArray  #: monotone height of the node, 0 for a single point
     first_points: IntArray  #: number of the earliest point
+    #: What ``stable_labels`` of the same cut last called each; -1 if it is new since then.
+    stable_ids: IntArray
 
 
 class Tracker(Aspect):
@@ -137,7 +139,9 @@ class Tracker(Aspect):
             else:
                 same = unchanged(tree.hierarchy(), steps, cut, now[0])
             changed = np.flatnonzero(~same)
-        return DirtyClusters(changed, *(part[changed] for part in now))
+        columns = [changed, *(part[changed] for part in now)]
+        columns.append(tree.stable_of(cut, columns[1]))
+        return DirtyClusters(*columns)
 
     @alone
     def lineage(self, node: int, since: int | datetime) -> Lineage:

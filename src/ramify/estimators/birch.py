@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ramify import _core
 from ramify.checks import number_above_zero, whole_number
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._settings import Arrays, Options, Settings, Shape, checked, remembered
@@ -17,9 +18,12 @@ from ramify.metric import DISTANCES, DistanceName, Metric
 class BIRCHOptions(Options):
     """See :class:`BIRCH`."""
 
-    store: ClassVar[str | None] = "nested"
     threshold: float = checked(number_above_zero)
     branching_factor: int = checked(whole_number, 2, 2**31 - 1)
+
+    def for_core(self, settings: Settings) -> _core.Options:
+        """The core's tree keeps the points."""
+        return _core.Options.nested(settings.metric.core, settings.linkage)
 
     def tree_over(self, store: Any, settings: Settings, arrays: Arrays | None = None) -> Any:
         """scikit-learn's tree of the points that the core keeps."""

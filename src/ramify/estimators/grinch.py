@@ -4,9 +4,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from ramify import _core
 from ramify.checks import choices, one_of_or_none, whole_number_or_none, yes_or_no
 from ramify.estimators._online import OnlineClusterer
-from ramify.estimators._settings import Arrays, Options, Shape, checked, remembered
+from ramify.estimators._settings import Arrays, Options, Settings, Shape, checked, remembered
 from ramify.estimators._skipping import ZeroRows
 from ramify.metric import MetricName
 
@@ -22,6 +23,18 @@ class GRINCHOptions(Options):
     rotate_cap: int | None = checked(whole_number_or_none)
     graft_cap: int | None = checked(whole_number_or_none)
     restructure_cap: int | None = checked(whole_number_or_none)
+
+    def for_core(self, settings: Settings) -> _core.Options:
+        """These options as the core takes them."""
+        return _core.Options.grinch(
+            settings.metric.core,
+            settings.linkage,
+            graft=self.graft,
+            restructure=self.restructure,
+            rotate_cap=self.rotate_cap,
+            graft_cap=self.graft_cap,
+            restructure_cap=self.restructure_cap,
+        )
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
         """Of each inner node a count and flags, then size, spread, score and mean."""

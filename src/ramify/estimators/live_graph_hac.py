@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy.typing as npt
 
-from ramify import archive
+from ramify import _core, archive
 from ramify.checks import choices, one_of
 from ramify.estimators import _edges, _of_edges
 from ramify.estimators._base import IdsLike
 from ramify.estimators._guard import writes
 from ramify.estimators._of_edges import OfEdges
 from ramify.estimators._reading import needs_cut
-from ramify.estimators._settings import Arrays, Options, Shape, checked, remembered
+from ramify.estimators._settings import Arrays, Options, Settings, Shape, checked, remembered
 from ramify.estimators._skipping import ZeroRows
 from ramify.hierarchy import IntArray
 from ramify.metric import DISTANCES, DistanceName, Metric
@@ -43,6 +43,15 @@ class LiveGraphOptions(Options):
     def own_shape(self) -> str | None:
         """Such a tree has the shape that its points give it."""
         return "the tree of a graph of nearest rows has the shape that these give it"
+
+    def for_core(self, settings: Settings) -> _core.Options:
+        """These options as the core takes them."""
+        return _core.Options.neighbour_tree(
+            settings.metric.core,
+            settings.linkage,
+            n_neighbors=settings.n_neighbors,
+            weight=self.weight,
+        )
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
         """The lists of all rows, unless they are lost, and the heights of all merges."""
@@ -330,7 +339,8 @@ class LiveGraphHAC(OfEdges):
         """
         if X is not None and edges is None:
             return super().fit_predict(X, ids=ids, progress=progress)
-        return self.fit(X, edges=edges, ids=ids).labels_.copy()
+        labels: IntArray = self.fit(X, edges=edges, ids=ids).labels_.copy()
+        return labels
 
     def _checked_row(self, x: object) -> Any:
         self._require_rows()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
+from ramify import _core
 from ramify.checks import choices, number, one_of, one_of_or_none, whole_number, yes_or_no
 from ramify.estimators._edits import Editor
 from ramify.estimators._guard import live
@@ -16,6 +17,7 @@ from ramify.estimators._settings import (
     CountingOptions,
     Duplicates,
     Options,
+    Settings,
     Shape,
     checked,
     remembered,
@@ -121,6 +123,20 @@ class OHACOptions(CountingOptions):
             raise ValueError("max_leaves: leaves of several points cannot grow old; set no window")
         found.require_changeable("max_leaves")
         return found
+
+    def for_core(self, settings: Settings) -> _core.Options:
+        """These options as the core takes them."""
+        return _core.Options.ohac(
+            settings.metric.core,
+            settings.linkage,
+            n_neighbors=settings.n_neighbors,
+            update=self.update,
+            recall=self.recall if self.neighbors == "cells" else None,
+            max_leaves=self.max_leaves,
+            track_members=self.track_members,
+            polish=self.polishing is not None,
+            count_repeats=self.counts_repeats,
+        )
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
         """The nodes that people have marked, and the plan of the cells, if there are any.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
+from ramify import _core
 from ramify.checks import choices, one_of, yes_or_no
 from ramify.estimators._guard import alone
 from ramify.estimators._options import check_certify
@@ -14,6 +15,7 @@ from ramify.estimators._settings import (
     CountingOptions,
     Duplicates,
     Options,
+    Settings,
     Shape,
     remembered,
 )
@@ -65,6 +67,17 @@ class OTDOptions(CountingOptions):
         """Refuse negative numbers where a certificate forbids them."""
         if self.certify:
             check_not_negative(rows, "certify=True")
+
+    def for_core(self, settings: Settings) -> _core.Options:
+        """These options as the core takes them."""
+        return _core.Options.otd(
+            settings.metric.core,
+            settings.linkage,
+            certify=self.certify,
+            rule=self.rule,
+            rotate=self.rotate,
+            count_repeats=self.counts_repeats,
+        )
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
         """Sums of the certificate."""

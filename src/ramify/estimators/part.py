@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ramify.estimators._live import Live, whole
+from ramify.estimators._live import Live
+from ramify.estimators._live_answers import whole
 from ramify.estimators.stream import Stream
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Literal, TypeAlias
 
+from ramify import _core
 from ramify.checks import choices, one_of, one_of_or_none, whole_number, whole_number_or_none
 from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._settings import (
@@ -12,6 +13,7 @@ from ramify.estimators._settings import (
     CountingOptions,
     Duplicates,
     Options,
+    Settings,
     Shape,
     checked,
     remembered,
@@ -31,6 +33,18 @@ class PERCHOptions(CountingOptions):
     balance: str | None = checked(one_of_or_none, choices(Balance))
     exact_distance_threshold: int = checked(whole_number, 0)
     max_leaves: int | None = checked(whole_number_or_none)
+
+    def for_core(self, settings: Settings) -> _core.Options:
+        """These options as the core takes them."""
+        return _core.Options.perch(
+            settings.metric.core,
+            settings.linkage,
+            bounds=self.bounds,
+            balance=self.balance,
+            exact_distance_threshold=self.exact_distance_threshold,
+            max_leaves=self.max_leaves,
+            count_repeats=self.counts_repeats,
+        )
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
         """Nodes that have been collapsed."""

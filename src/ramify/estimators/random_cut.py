@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ramify import _core
 from ramify.checks import whole_number
 from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._guard import live
@@ -17,6 +18,7 @@ from ramify.estimators._settings import (
     CountingOptions,
     Duplicates,
     Options,
+    Settings,
     Shape,
     remembered,
 )
@@ -42,6 +44,15 @@ class RandomCutOptions(CountingOptions):
     """See :class:`RandomCut`."""
 
     random_state: int | None = field(default=0, metadata={"check": _check_seed})
+
+    def for_core(self, settings: Settings) -> _core.Options:
+        """These options as the core takes them."""
+        return _core.Options.random_cut(
+            settings.metric.core,
+            settings.linkage,
+            random_state=self.random_state,
+            count_repeats=self.counts_repeats,
+        )
 
     def memory(self, slots: int, width: int, arrays: Arrays) -> dict[str, Shape]:
         """The generator's state, and the cut of every inner node."""

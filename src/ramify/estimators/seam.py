@@ -5,6 +5,8 @@ Which there are, the types of their options, what is read along with rows, and t
 tree. Files whose names begin with an underscore are the room's own.
 """
 
+from ramify.estimators._anchors import Anchors
+from ramify.estimators._anchors import Found as FoundNames
 from ramify.estimators._between import changes_between
 from ramify.estimators._changes import Shelf, net_changes, touched
 from ramify.estimators._changes import _step as step_of
@@ -14,9 +16,10 @@ from ramify.estimators._cut import Cut, Joined, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
 from ramify.estimators._edges import read_triple, unit_of
 from ramify.estimators._graph_stream import plain_list
-from ramify.estimators._identity import Identity
+from ramify.estimators._groups import with_names
+from ramify.estimators._identity import Identity, InCluster
 from ramify.estimators._leaving import read_times, read_weights
-from ramify.estimators._notes import Edits, Notes, Violations
+from ramify.estimators._notes import Edits, Notes, Violations, id_of
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import Linkage, check_cut, check_history, check_metric
 from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
@@ -48,6 +51,7 @@ __all__ = [
     "BY_NAME",
     "CUT",
     "FREE",
+    "Anchors",
     "Asked",
     "Assignment",
     "ChangingClusterer",
@@ -56,7 +60,9 @@ __all__ = [
     "Duplicates",
     "Edits",
     "Families",
+    "FoundNames",
     "Identity",
+    "InCluster",
     "Joined",
     "Labelled",
     "Levels",
@@ -77,6 +83,7 @@ __all__ = [
     "families_of",
     "from_saved",
     "hierarchy_of",
+    "id_of",
     "judge",
     "labelled",
     "merged",
@@ -104,4 +111,5 @@ __all__ = [
     "unpacked",
     "wanted_number",
     "weighed",
+    "with_names",
 ]

@@ -24,6 +24,9 @@ from ramify.ids import Id, IdArray
 from ramify.metric import Metric
 from ramify.points import Expected, RealType, Rows
 
+#: Of so many the ids of clusters that stay are found at once.
+_FEW_POINTS = 10_000
+
 
 class PointStream(Protocol):
     """The points of a served tree, which can be asked about before the first of them.
@@ -320,7 +323,9 @@ class Stream:
         """Whether a question takes microseconds now: the tree is the core's, and nobody writes."""
         if self._rows is None or self._model.min_size is not None:
             return False
-        return self._rows.shared and not self._rows.busy
+        named = any(self._rows.identity.cuts())  # whose ids are found once after each change
+        few = self._rows.n_points <= _FEW_POINTS
+        return self._rows.shared and not self._rows.busy and (few or not named)
 
     def nearest(self, rows: Rows, k: int, threads: int = 1) -> tuple[IntArray, FloatArray]:
         """Numbers and distances of the k stored points nearest to each checked row."""

@@ -215,6 +215,6 @@ def live_core(tree: Tree, X: npt.ArrayLike, metric: str, linkage: str = "average
 def core_over(tree: Tree, rows: Rows, metric: str, linkage: str = "average") -> Any:
     """As :func:`live_core`, of rows and names that have been checked."""
     kind = _core.LiveF32 if rows.dtype == np.float32 else _core.LiveF64
-    core = kind("naive_nn", rows.shape[1], metric, linkage, 1, {})
+    core = kind(rows.shape[1], _core.Options.naive_nn(metric, linkage))
     core.adopt(np.ascontiguousarray(rows), tree.children, tree.leaf_weights)
     return core

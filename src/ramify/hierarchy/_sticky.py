@@ -57,7 +57,7 @@ class Sticky(NamedTuple):
     moved_plainly: float  #: the same of the plain cut
 
 
-class StickyLabels(npt.NDArray[np.int64]):
+class StickyLabels(np.ndarray[tuple[Any, ...], np.dtype[np.int64]]):
     """Labels of a sticky cut: an array that says what holding on has cost.
 
     What is computed from it is an array like any other, and says nothing.

@@ -9,7 +9,7 @@ from ramify.hierarchy._cuts import By, check_way, require_one_cut
 from ramify.hierarchy._forks import fork_rows
 from ramify.hierarchy._keywords import analyzer
 from ramify.hierarchy._linkage import check_linkage, read_children
-from ramify.hierarchy._modularity import read_resolution
+from ramify.hierarchy._modularity import edges_between, read_resolution, steadiest
 from ramify.hierarchy._order import canonical, canonical_order
 from ramify.hierarchy._polish import core_over, kept
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
@@ -40,6 +40,7 @@ __all__ = [
     "check_linkage",
     "check_way",
     "core_over",
+    "edges_between",
     "entries_for",
     "fork_rows",
     "kept",
@@ -51,6 +52,7 @@ __all__ = [
     "read_resolution",
     "read_stickiness",
     "require_one_cut",
+    "steadiest",
     "sticky_cut",
     "texts_for",
 ]

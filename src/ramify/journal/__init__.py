@@ -11,6 +11,7 @@ from ramify.journal._errors import (
     FolderInUseError,
     JournalError,
     NotWrittenError,
+    QuotaError,
     WrongEngineError,
 )
 from ramify.journal._info import info
@@ -33,6 +34,7 @@ __all__ = [
     "Hit",
     "JournalError",
     "NotWrittenError",
+    "QuotaError",
     "Receipt",
     "Report",
     "WrongEngineError",

@@ -84,7 +84,7 @@ class Moment:
     """A folder as it was at one moment, to be read as the bytes of a backup."""
 
     def __init__(self, files: dict[str, BinaryIO], facts: dict[str, Any]) -> None:
-        self._files = files
+        self.files = files
         told = {name: _told(file) for name, file in files.items()}
         self._manifest = json.dumps({**facts, "files": told}, indent=1).encode()
         sizes = [len(self._manifest), *(one["bytes"] for one in told.values())]
@@ -94,7 +94,7 @@ class Moment:
     def pieces(self) -> Iterator[bytes]:
         """All bytes, in order."""
         yield _head(MANIFEST, len(self._manifest)) + _filled(self._manifest)
-        for name, file in self._files.items():
+        for name, file in self.files.items():
             size = file.seek(0, os.SEEK_END)
             file.seek(0)
             yield _head(name, size)
@@ -123,8 +123,11 @@ def _filled(piece: bytes) -> bytes:
 
 
 @contextmanager
-def moment_of(folder: Path, room: Path) -> Iterator[Moment]:
-    """A folder as it is now, whoever uses it; a copy of its journal lies in ``room`` meanwhile."""
+def moment_of(folder: Path, room: Path, *, past: bool = False) -> Iterator[Moment]:
+    """A folder as it is now, whoever uses it; a copy of its journal lies in ``room`` meanwhile.
+
+    With ``past``, all its snapshots are in it, and not the latest alone.
+    """
     require_plain(folder)
     if not (folder / DATABASE).exists():
         raise JournalError(f"{folder} has no tree in it")
@@ -133,7 +136,7 @@ def moment_of(folder: Path, room: Path) -> Iterator[Moment]:
             kept.enter_context(_still(folder))
             draft = kept.enter_context(tempfile.TemporaryDirectory(prefix=DRAFTS, dir=room))
             files = kept.enter_context(_closed_at_end())
-            facts = _copy(folder, Path(draft) / DATABASE, files)
+            facts = _copy(folder, Path(draft) / DATABASE, files, past)
         except sqlite3.Error as error:
             raise sqlite_error(folder, error) from error
         except OSError as error:
@@ -168,7 +171,7 @@ def _closed_at_end() -> Iterator[dict[str, BinaryIO]]:
             file.close()
 
 
-def _copy(folder: Path, draft: Path, files: dict[str, BinaryIO]) -> dict[str, Any]:
+def _copy(folder: Path, draft: Path, files: dict[str, BinaryIO], past: bool) -> dict[str, Any]:
     for _ in range(_TIMES):
         draft.unlink(missing_ok=True)
         source = connect(folder / DATABASE, read_only=True)
@@ -176,7 +179,7 @@ def _copy(folder: Path, draft: Path, files: dict[str, BinaryIO]) -> dict[str, An
             source.execute("VACUUM INTO ?", (str(draft),))
         finally:
             source.close()
-        found = _with_one_snapshot(folder, draft, files)
+        found = _with_snapshots(folder, draft, files, past)
         if found is not None:
             about = {"ramify": "backup", "format": FORMAT, "library": version_of("ramify")}
             when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -187,32 +190,46 @@ def _copy(folder: Path, draft: Path, files: dict[str, BinaryIO]) -> dict[str, An
     )
 
 
-def _with_one_snapshot(
-    folder: Path, draft: Path, files: dict[str, BinaryIO]
+def _with_snapshots(
+    folder: Path, draft: Path, files: dict[str, BinaryIO], past: bool
 ) -> dict[str, Any] | None:
-    """Choose the latest snapshot that is whole; None if a writer has replaced it meanwhile."""
+    """Choose the latest snapshot that is whole, or all of them; None if there is none any more."""
     if ABOUT not in files:
         with suppress(FileNotFoundError):
             files[ABOUT] = (folder / ABOUT).open("rb")
     copy = sqlite3.connect(draft, isolation_level=None)
+    chosen: list[int] = []
     try:
         rows = copy.execute("SELECT seq, state, chain, bytes FROM snapshots ORDER BY seq DESC")
         for found in [Snapshot(*row) for row in rows]:
+            name = snapshot_name(found.seq)
             try:
-                file = (folder / snapshot_name(found.seq)).open("rb")
-            except FileNotFoundError:
-                continue
-            if not is_whole(folder, found):
-                file.close()
-                continue
-            copy.execute("DELETE FROM snapshots WHERE seq != ?", (found.seq,))
-            last = copy.execute("SELECT max(seq) FROM operations").fetchone()[0]
-            files[DATABASE] = draft.open("rb")
-            files[snapshot_name(found.seq)] = file
-            return {"operations": max(last or 0, found.seq), "snapshot": found.seq}
+                file = files.get(name) or (folder / name).open("rb")
+            except FileNotFoundError:  # a writer has replaced it meanwhile
+                file = None
+            if file is not None and (past or not chosen) and is_whole(folder, found):
+                files[name] = file
+                chosen.append(found.seq)
+            else:
+                copy.execute("DELETE FROM snapshots WHERE seq = ?", (found.seq,))
+                if file is not None:
+                    files.pop(name, file).close()
+        last = copy.execute("SELECT max(seq) FROM operations").fetchone()[0]
     finally:
         copy.close()
-    return None
+    if not chosen:
+        return None
+    files[DATABASE] = draft.open("rb")
+    return {"operations": max(last or 0, chosen[0]), "snapshot": chosen[0]}
+
+
+def copy_of(folder: Path, draft: Path) -> None:
+    """Write a folder's files, as they are now, into another one, with all its snapshots."""
+    with moment_of(folder, draft.parent, past=True) as moment:
+        for name, source in moment.files.items():
+            source.seek(0)
+            with (draft / name).open("xb") as out:
+                shutil.copyfileobj(source, out, _AT_ONCE)
 
 
 def backup(folder: str | os.PathLike[str], file: str | os.PathLike[str]) -> Backup:

@@ -118,6 +118,16 @@ class BusyError(JournalError):
     """
 
 
+class QuotaError(JournalError):
+    """The tree may not become that large (``max_points``, ``max_bytes`` of ``ramify.open``).
+
+    Examples
+    --------
+    >>> issubclass(QuotaError, JournalError)
+    True
+    """
+
+
 #: SQLite's primary codes for what is not the fault of the bytes: permission, busy, locked, no
 #: memory, read-only, input or output, full, cannot be opened, no large files, no access.
 _NOT_THE_BYTES = frozenset((3, 5, 6, 7, 8, 10, 13, 14, 22, 23))

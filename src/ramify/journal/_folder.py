@@ -105,11 +105,25 @@ def folder_bytes(folder: Path) -> int:
     return total
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those above it that are not there, and make their names last.
+
+    A power cut would take the name of a new folder otherwise, with all that was safe in it.
+    """
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in new:
+        sync_folder(one.parent)
+
+
 def sync_folder(folder: Path) -> None:
-    """Make names of new files last."""
+    """Make names of new files last, where the system can say so and lets us."""
     if _WINDOWS:
         return
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return  # a folder to write into and not to look into
     try:
         os.fsync(handle)
     finally:

@@ -16,10 +16,11 @@ from ramify.journal._folder import (
     DATABASE,
     FolderLock,
     folder_path,
+    make_folder,
     require_plain,
     sync_folder,
 )
-from ramify.journal._past import KeptPast
+from ramify.journal._past import keep_past
 from ramify.journal._records import NO_CHAIN
 from ramify.journal._recover import Recovered, Report, is_new, look_at_end, recover
 from ramify.journal._requests import Policy
@@ -38,6 +39,8 @@ def open(
     queue_rows: int = 200_000,
     erase_within: float | None = 86_400.0,
     history_bytes: int = 64 << 20,
+    max_points: int | None = None,
+    max_bytes: int | None = None,
 ) -> DurableTree:
     """Open a tree in a folder, or begin one: it survives crashes, to the bit.
 
@@ -71,6 +74,9 @@ def open(
         With ``history`` of the estimator set, what became of the tree is kept in the folder, also
         across restarts: each commit can be asked about, by its version or its time. So many bytes
         of the folder are for that. When they are taken, what is long ago is told in larger steps.
+    max_points, max_bytes : int or None
+        How many points the tree may have, and how many bytes its folder. Calls that would make
+        it larger are refused; points can leave all the same. None: no limit.
 
     Returns
     -------
@@ -106,6 +112,8 @@ def open(
         erase_within=None
         if erase_within is None
         else number_above_zero("erase_within", erase_within),
+        max_points=None if max_points is None else whole_number("max_points", max_points),
+        max_bytes=None if max_bytes is None else whole_number("max_bytes", max_bytes),
     )
     folder = folder_path(path)
     require_plain(folder)
@@ -118,7 +126,7 @@ def open_here(folder: Path, model: Any, policy: Policy) -> DurableTree:
     if asked is None and not (folder / DATABASE).exists():
         raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         lock = FolderLock(folder)
         try:
             return _opened(folder, lock, asked, policy)
@@ -172,9 +180,10 @@ def _begun(folder: Path, model: Any, policy: Policy) -> Recovered:
         (folder / f"{DATABASE}{name}").unlink(missing_ok=True)
     first = write_snapshot(folder, 0, NO_CHAIN, _model.saved(model))
     store = Store.create(folder, first)
-    store.past = KeptPast(store.path, policy.history_bytes)
+    keep_past(store, policy.history_bytes)
     _model.version(model, store.past)
-    sync_folder(folder)
+    for place in (folder, folder.parent):  # the last process may have made the folder, no more
+        sync_folder(place)
     return Recovered(store, model, 0, NO_CHAIN, Report(0, 0, 0, 0.0, ()))
 
 

@@ -19,13 +19,31 @@ from time import time
 from typing import NamedTuple
 
 from ramify.estimators.seam import Step, merged, packed, unpacked
-from ramify.journal._store import connect
+from ramify.journal._store import Store, connect
 
 #: Nodes in the steps that stay in memory, too.
 _FEW = 20_000
 
 #: Pairs of steps that become one in one commit.
 _AT_ONCE = 8
+
+
+def keep_past(store: Store, most_bytes: int) -> None:
+    """Have what becomes of a tree kept in its folder, which may be one of an earlier version."""
+    with store.transaction(wait=False) as write:
+        write.execute(
+            "CREATE TABLE IF NOT EXISTS past (version INTEGER PRIMARY KEY, time REAL NOT NULL, "
+            "body BLOB NOT NULL)"
+        )
+    store.past = KeptPast(store.path, most_bytes)
+
+
+def end_past_at(store: Store, version: int) -> None:
+    """The tree has been recovered at this version: what came later, if it went back, never was."""
+    if store.past is not None and store.past.newest > version:
+        with store.transaction(wait=False) as write:
+            write.execute("DELETE FROM past WHERE version > ?", (version,))
+        store.past.cut_off(version)
 
 
 class _Row(NamedTuple):
@@ -171,7 +189,9 @@ class KeptPast:
         with self._lock:
             self._fresh = [row for row in self._fresh if row.version <= version]
             self._forget_last()
-            self.newest = min(self.newest, version)
+            kept = self._one("SELECT max(version) FROM past")
+            known = [row.version for row in self._fresh] + [-1 if kept is None else kept]
+            self.newest = max(known)
 
     def _keep_few(self, write: sqlite3.Connection, size: int, before: int) -> int:
         """Some steps of the older half become one; if that is not enough, the oldest go."""

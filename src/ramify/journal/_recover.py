@@ -27,7 +27,7 @@ from ramify.journal._errors import (
     disk_error,
 )
 from ramify.journal._folder import DATABASE, snapshot_files, snapshot_name
-from ramify.journal._past import KeptPast
+from ramify.journal._past import end_past_at, keep_past
 from ramify.journal._records import KINDS, Operation, Stored, chained
 from ramify.journal._store import FORMAT, Outcome, Snapshot, Store, connect
 from ramify.journal._wal import look_at_log
@@ -116,8 +116,7 @@ def recover(
         try:
             _require_format(folder, store)
             if history_bytes is not None:
-                store.make_room_for_past()
-                store.past = KeptPast(store.path, history_bytes)
+                keep_past(store, history_bytes)
             return _recovered(folder, store, notes, begin, accept)
         except BaseException:
             store.abandon()
@@ -151,6 +150,7 @@ def _recovered(
             notes.append(f"from {snapshot_name(snapshot.seq)} on, the tree came out as another one")
             continue
         notes += replay.notes
+        end_past_at(store, _model.version(model, store.past))
         _clear(folder, store)
         seconds = time.perf_counter() - begin
         report = Report(snapshot.seq, replay.count, replay.proven, seconds, tuple(notes))
@@ -161,11 +161,24 @@ def _recovered(
 def look_at_end(folder: Path) -> list[str]:
     """Whether the end of the journal is whole; before SQLite has seen it."""
     found = look_at_log(folder / f"{DATABASE}-wal")
-    if found.damaged is not None:
-        raise _damaged(folder, f"frame {found.damaged} of {DATABASE}-wal is not what was written")
+    if found.done and found.done > _last_seen(folder):
+        raise _damaged(folder, f"frame {found.bad} of {DATABASE}-wal is not what was written")
     if found.unfinished:
         return [f"a commit that was never finished was cut off ({found.unfinished} pages)"]
     return []
+
+
+def _last_seen(folder: Path) -> int:
+    """The last operation that SQLite sees; asked without the right to move the log."""
+    try:
+        connection = connect(folder / DATABASE, read_only=True)
+        try:
+            ask = "SELECT seq FROM operations UNION SELECT seq FROM snapshots"
+            return max((seq for (seq,) in connection.execute(ask)), default=0)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise sqlite_error(folder, error) from error
 
 
 def _snapshots(folder: Path, store: Store, notes: list[str]) -> Iterator[tuple[Any, Snapshot]]:
@@ -203,6 +216,7 @@ class Replay:
         self._done = store.fact("done")
         self._outcomes: list[Outcome] = []
         self._torn: int | None = None
+        self._owed: dict[str, Any] = {}  # facts for who erases
 
     def run(self) -> None:
         """Take them all."""
@@ -230,12 +244,20 @@ class Replay:
             answers.append(self._answer(one))
         version = _model.version(self._model, self._store.past)
         for one, answer in zip(group, answers, strict=True):
+            self._owe(one, answer)
             if one.seq > self._done:
                 self._outcomes.append(outcome(one, answer, version))
         self.seq, self.chain = group[-1].seq, group[-1].digest
         self.count += len(group)
         if len(self._outcomes) >= _NOTED_AT_ONCE:
             self._note()
+
+    def _owe(self, one: Stored, answer: _model.Answer | None) -> None:
+        """Points that left since the snapshot are to be erased, whatever a crash took."""
+        if answer is not None and (answer.left or answer.gone_numbers):
+            self._owed.setdefault("owed", time.time())
+            if one.operation.tells_to_go:
+                self._owed["told"] = 1
 
     def _answer(self, one: Stored) -> _model.Answer | None:
         try:
@@ -258,6 +280,9 @@ class Replay:
         if self._outcomes:
             self._store.note(self._outcomes)
             self._outcomes = []
+        new = {name: at for name, at in self._owed.items() if self._store.fact(name) is None}
+        if new:
+            self._store.set_facts(new, wait=False)
 
     def _prove(self, wanted: str) -> None:
         found = _model.state_digest(_model.saved(self._model))

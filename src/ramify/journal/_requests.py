@@ -29,6 +29,8 @@ class Policy:
     queue_rows: int = 200_000  #: that wait to be written
     payload_bytes: int = 65_536  #: of each
     erase_within: float | None = 86_400.0  #: seconds until what has left is erased from the disk
+    max_points: int | None = None
+    max_bytes: int | None = None  #: of the folder
 
 
 class Adding(NamedTuple):

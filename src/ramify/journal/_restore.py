@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_restore.py: a folder out of a backup: whole and looked through, or not there at all."""
+"""_restore.py: a folder out of a backup or another folder: whole, or not there at all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ramify.journal._backup import DRAFTS, unpack
+from ramify.journal._backup import DRAFTS, copy_of, unpack
 from ramify.journal._errors import (
     DamagedBackupError,
     DamagedJournalError,
@@ -21,23 +23,37 @@ from ramify.journal._errors import (
 from ramify.journal._folder import (
     DATABASE,
     folder_path,
+    make_folder,
     require_plain,
     require_shards,
     sync_folder,
 )
+from ramify.journal._going_back import NoSuchVersionError, go_back
 from ramify.journal._repair import Findings, checked
 
 
-def restore(file: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Findings:
-    """Make a tree's folder out of a backup, as :func:`backup` or a server wrote it.
+def restore(
+    source: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    version: int | None = None,
+) -> Findings:
+    """Make a tree's folder out of a backup, as :func:`backup` or a server wrote it, or of a folder.
 
-    The journal in it is replayed and every file is read before the folder takes its name. A file
+    The journal in it is replayed and every file is read before the folder takes its name. A source
     that is damaged or was cut short makes no folder.
 
     Parameters
     ----------
-    file, folder : path
+    source : path
+        A file that is a backup, or the folder of a tree, which may be in use, and stays as it is.
+    folder : path
         The folder must not be there, or be empty.
+    version : int, optional
+        Have the tree as it was at this version, which an answer has named. A backup leads back to
+        its snapshot, a folder to the older of its two. Points that left since then are back. Those
+        older than that snapshot come without their payloads, and sources that were read since
+        then are to be read from the beginning.
 
     Returns
     -------
@@ -48,10 +64,19 @@ def restore(file: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Fin
     ------
     DamagedBackupError
         Naming what is wrong.
+    ValueError
+        If the journal does not lead to the version, naming one that it leads to.
 
     Examples
     --------
-    >>> import tempfile
+    >>> import tempfile, ramify
+    >>> place = tempfile.mkdtemp()
+    >>> with ramify.open(f"{place}/tickets", ramify.OHAC()) as tree:
+    ...     version = tree.add([[0.0], [1.0], [9.0]]).version
+    ...     _ = tree.forget(1)
+    ...     restore(tree.folder, f"{place}/before", version=version).points
+    3
+
     >>> from ramify.journal import DamagedBackupError, restore
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     try:
@@ -60,17 +85,20 @@ def restore(file: str | os.PathLike[str], folder: str | os.PathLike[str]) -> Fin
     ...         print("no backup" in str(error))
     True
     """
-    with Path(file).open("rb") as source:
-        return restore_from(source, os.fspath(file), folder_path(folder))
+    called, place = os.fspath(source), Path(source)
+    if place.is_dir():
+        return _made(folder_path(folder), partial(_of_folder, place, version))
+    with place.open("rb") as file:
+        return _made(folder_path(folder), partial(_of_backup, file, called, version))
 
 
-def restore_from(source: BinaryIO, called: str, folder: Path) -> Findings:
-    """As :func:`restore`, from an open file."""
+def _made(folder: Path, fill: Callable[[Path], Findings]) -> Findings:
+    """A folder that is there when all of it is."""
     _require_free(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     draft = Path(tempfile.mkdtemp(prefix=DRAFTS, dir=folder.parent))
     try:
-        findings = _looked_through(source, called, draft)
+        findings = fill(draft)
         _require_free(folder)
         draft.chmod(0o777 & ~_mask())
         if folder.exists():
@@ -105,11 +133,23 @@ def _require_free(folder: Path) -> None:
         )
 
 
-def _looked_through(source: BinaryIO, called: str, draft: Path) -> Findings:
+def _of_folder(source: Path, version: int | None, draft: Path) -> Findings:
+    copy_of(source, draft)
+    _as_a_journal(draft)
+    if version is not None:
+        go_back(draft, version)
+    return checked(source, draft)
+
+
+def _of_backup(source: BinaryIO, called: str, version: int | None, draft: Path) -> Findings:
     try:
         manifest: dict[str, Any] = unpack(source, draft)
         _as_a_journal(draft)
+        if version is not None:
+            go_back(draft, version)
         found = checked(draft, draft)
+    except NoSuchVersionError:
+        raise
     except DamagedBackupError as error:
         raise DamagedBackupError(f"{called} {error}. Nothing was made of it") from None
     except DamagedJournalError as error:
@@ -117,7 +157,7 @@ def _looked_through(source: BinaryIO, called: str, draft: Path) -> Findings:
         raise DamagedBackupError(f"{called}: {said}") from None
     except (sqlite3.Error, ValueError) as error:
         raise DamagedBackupError(f"{called} is damaged: {error}") from None
-    if found.operations != manifest["operations"]:
+    if version is None and found.operations != manifest["operations"]:
         raise DamagedBackupError(
             f"{called} says that it has {manifest['operations']:,} operations, and has "
             f"{found.operations:,}"

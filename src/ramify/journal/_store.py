@@ -54,11 +54,6 @@ CREATE TRIGGER payload_goes AFTER DELETE ON payloads BEGIN
   INSERT INTO words (words, rowid, text) VALUES ('delete', old.number, old.text); END;
 """
 
-_PAST = """
-CREATE TABLE IF NOT EXISTS past (version INTEGER PRIMARY KEY, time REAL NOT NULL,
-                                 body BLOB NOT NULL)
-"""
-
 #: Ids that one question names.
 _AT_ONCE = 500
 
@@ -127,16 +122,10 @@ class Store:
         with store.transaction() as write:
             for statement in _statements(_TABLES):
                 write.execute(statement)
-            write.execute(_PAST)
             facts = [("format", FORMAT), ("done", 0)]
             write.executemany("INSERT INTO facts VALUES (?, ?)", facts)
             write.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", first)
         return store
-
-    def make_room_for_past(self) -> None:
-        """A table that folders of earlier versions of Ramify lack."""
-        with self.transaction(wait=False) as write:
-            write.execute(_PAST)
 
     def close(self) -> None:
         """Write the log into the database, and leave no log."""
@@ -201,16 +190,12 @@ class Store:
         with self.transaction() as write:
             for table in ("hashes", "requests", "marks"):
                 write.execute(f"DELETE FROM {table} WHERE seq >= ?", (first,))
-            for table in ("points", "past"):
-                write.execute(f"DELETE FROM {table} WHERE version > ?", (version,))
+            write.execute("DELETE FROM points WHERE version > ?", (version,))
             write.execute("DELETE FROM payloads WHERE number >= ?", (number,))
             write.execute(
                 "UPDATE facts SET value = min(value, ?) WHERE name = 'done'", (first - 1,)
             )
-            lost = write.execute("DELETE FROM operations WHERE seq >= ?", (first,)).rowcount
-        if self.past is not None:
-            self.past.cut_off(version)
-        return lost
+            return write.execute("DELETE FROM operations WHERE seq >= ?", (first,)).rowcount
 
     def drop(self, up_to: int, most: int = 256) -> bool:
         """Drop some operations that a snapshot covers, and give their room back to the disk;

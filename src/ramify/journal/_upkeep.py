@@ -222,7 +222,10 @@ class Upkeep:
         """Seconds until a compaction is to begin; None if there is nothing to erase."""
         if self._owed is None or self._compacting or self._policy.erase_within is None:
             return None
-        return max(0.0, max(self._owed + self._policy.erase_within, self._not_before) - time.time())
+        now = time.time()
+        # What lies ahead of a clock that was set back is counted from now: it must not wait.
+        self._owed, self._not_before = min(self._owed, now), min(self._not_before, now + _AGAIN)
+        return max(0.0, max(self._owed + self._policy.erase_within, self._not_before) - now)
 
     @property
     def owed_seconds(self) -> float:
@@ -258,13 +261,16 @@ class Upkeep:
 
         try:
             self._store.set_facts({"compacting": self.seq})
+            then = (
+                lambda new: self._later(lambda: done(new)),
+                lambda error: self._later(lambda: failed(error)),
+            )
             if self.seq == self.snapshot_seq:
-                done(self._store.snapshots()[0])
+                # The background may still write an older snapshot, which has what is to go.
+                latest = self._store.snapshots()[0]
+                self.background.submit(lambda: latest, *then)
             else:
-                self._begin_snapshot(
-                    lambda new: self._later(lambda: done(new)),
-                    lambda error: self._later(lambda: failed(error)),
-                )
+                self._begin_snapshot(*then)
         except Exception as error:
             failed(error)
 

@@ -28,6 +28,10 @@ import numpy as np
 
 _MAGIC = 0x377F0682
 _HEADER, _FRAME = 32, 24
+#: The kind of a page; the beginning of a record of a text of four letters and a number; the bytes
+#: of a number by its code, where 8 and 9 stand for 0 and 1.
+_INDEX_LEAF, _NAMED_BY_FOUR = 10, b"\x03\x15"
+_SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 #: Frames that are checked together.
 _AT_ONCE = 256
 
@@ -36,8 +40,9 @@ class LogState(NamedTuple):
     """What a log holds."""
 
     committed: int = 0  #: frames up to the end of the last commit
-    unfinished: int = 0  #: frames, whole or not, behind it: of a commit that never ended
-    damaged: int | None = None  #: number of a bad frame that whole commits follow
+    unfinished: int = 0  #: frames, whole or not, behind it
+    bad: int | None = None  #: number of the first one whose checksum is wrong
+    done: int = 0  #: the last operation that frames behind it say was on the disk
 
 
 def look_at_log(path: Path) -> LogState:
@@ -58,29 +63,40 @@ def look_at_log(path: Path) -> LogState:
 def _frames(
     file: BinaryIO, page_size: int, salts: tuple[int, ...], before: tuple[int, int], big: bool
 ) -> LogState:
-    committed = seen = 0
+    committed = seen = done = 0
     bad: int | None = None
-    ended = False  # the commit with the bad frame in it
-    for frame, good in _checked(file, page_size, before, big):
+    for frame, good, page in _checked(file, page_size, before, big):
         if frame[2:4] != salts:
             break  # of an older round
         seen += 1
-        commit = frame[1]
-        if bad is not None:
-            if good and commit and ended:
-                return LogState(committed, damaged=bad)
-            ended = ended or commit != 0
-        elif not good:
-            bad, ended = seen, commit != 0
-        elif commit:
+        if not good:
+            bad = bad or seen
+        elif bad is not None:
+            done = max(done, _done(page))
+        elif frame[1]:
             committed = seen
-    return LogState(committed, unfinished=seen - committed)
+    return LogState(committed, seen - committed, bad, done)
+
+
+def _done(page: bytes) -> int:
+    """``done``, if this is the page of ``facts``: a leaf of an index, as SQLite has them."""
+    if page[0] != _INDEX_LEAF:
+        return 0
+    (cells,) = struct.unpack_from(">H", page, 3)
+    for (at,) in struct.iter_unpack(">H", page[8 : 8 + 2 * cells]):
+        head, kind = page[at + 1 : at + 3], page[at + 3 : at + 4]
+        if head == _NAMED_BY_FOUR and page[at + 4 : at + 8] == b"done":
+            size = _SIZES.get(kind[0], 0)
+            return int.from_bytes(page[at + 8 : at + 8 + size], "big") if size else kind[0] & 1
+    return 0
 
 
 def _checked(
     file: BinaryIO, page_size: int, before: tuple[int, int], big: bool
-) -> Iterator[tuple[tuple[int, ...], bool]]:
-    """Heads of frames, and whether their checksums are right; many at once, as logs are long."""
+) -> Iterator[tuple[tuple[int, ...], bool, bytes]]:
+    """Heads of frames, whether their checksums are right, and the pages of those that may matter;
+    many at once, as logs are long.
+    """
     size = _FRAME + page_size
     while len(data := file.read(_AT_ONCE * size)) >= _FRAME:
         whole = len(data) // size
@@ -90,11 +106,11 @@ def _checked(
         starts = np.concatenate([np.array([before], np.uint64), told])[:whole]
         inner = _checksums(frames[:, :8], starts, big)
         right = (_checksums(frames[:, _FRAME:], inner, big) == told).all(axis=1)
-        for head, good in zip(heads.tolist(), right.tolist(), strict=True):
-            yield tuple(head), good
+        for at, (head, good) in enumerate(zip(heads.tolist(), right.tolist(), strict=True)):
+            yield tuple(head), good, data[at * size + _FRAME : (at + 1) * size]
             before = head[4], head[5]
         if len(data) - whole * size >= _FRAME:  # the last one is cut short
-            yield struct.unpack(">6I", data[whole * size : whole * size + _FRAME]), False
+            yield struct.unpack(">6I", data[whole * size : whole * size + _FRAME]), False, b""
 
 
 def _checksum(data: bytes, start: tuple[int, int], big: bool) -> tuple[int, int]:

@@ -33,6 +33,7 @@ from typing import Any
 from ramify.journal import _model
 from ramify.journal._answers import outcome, receipt
 from ramify.journal._errors import BusyError, JournalError, NotWrittenError, disk_error
+from ramify.journal._quota import require_quota
 from ramify.journal._records import Operation, Stored
 from ramify.journal._requests import Figures, Policy, Request
 from ramify.journal._resolving import Resolver
@@ -218,7 +219,7 @@ class Writer:
             if group and (one.alone or first or full or not names.isdisjoint(one.names)):
                 self._commit(group)
                 group, names = [], set()
-            operation = self._resolved(one)
+            operation = self._resolved(one, group)
             if operation is None:
                 continue
             group.append((one, operation))
@@ -228,14 +229,17 @@ class Writer:
                 group, names = [], set()
         self._commit(group)
 
-    def _resolved(self, request: Request) -> Operation | None:
-        """What a call comes to; None if it was answered without."""
+    def _resolved(
+        self, request: Request, group: list[tuple[Request, Operation]]
+    ) -> Operation | None:
+        """What a call comes to, behind others of a commit; None if it was answered without."""
         if not request.future.set_running_or_notify_cancel():
             return None
         try:
             self._require_whole()
             found = self._resolver.resolve(request)
             if isinstance(found, Operation):
+                require_quota(self.folder, self.model, self.policy, found, group)
                 return _writable(found)
         except BaseException as error:
             request.future.set_exception(error)

@@ -13,7 +13,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ramify.scripts import joined
 from ramify.writing import write_whole
+
+#: The script of the page to explore, in the order in which its parts begin.
+_PARTS = ["data", "map", "icicle", "map_view", "walk", "panel", "find", "begin"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,13 +83,12 @@ def fill_page(title: str, data: Mapping[str, Any]) -> str:
     """explore.html with its style, script and data in their places."""
     folder = files("ramify.plot")
     read = {
-        name: (folder / f"explore.{name}").read_text(encoding="utf-8")
-        for name in ("html", "css", "js")
+        name: (folder / f"explore.{name}").read_text(encoding="utf-8") for name in ("html", "css")
     }
     parts = {
         "title": html.escape(_printable(title)),
         "css": read["css"],
-        "js": read["js"],
+        "js": joined(*(folder / "page" / f"{part}.js" for part in _PARTS)),
         "data": script_safe_json(data),
     }
     # One pass, so that a name like {{js}} stays a name.

@@ -23,6 +23,7 @@ from ramify.estimators.seam import (
     Assignment,
     Cut,
     DirtyClusters,
+    InCluster,
     Joined,
     Labelled,
     judge,
@@ -35,7 +36,7 @@ from ramify.ids import Id, as_array
 from ramify.journal import Hit
 from ramify.points import Rows
 from ramify.ray._finder import Finder
-from ramify.ray._naming import Naming
+from ramify.ray._notes import Noted
 from ramify.ray._outline import Outline
 from ramify.ray._past import BEGINNING, Seen, changes_of_whole, top_families, whole_tree
 from ramify.ray._plan import Crew, Plan
@@ -45,7 +46,7 @@ from ramify.ray._top import CutNodes, Stitched, Top, global_ids, spliced
 from ramify.ray._turns import in_turn
 
 
-class Asking(Naming):
+class Asking(Noted):
     """Reads of the whole tree, for the router, which knows where the stream stands."""
 
     plan: Plan
@@ -153,8 +154,12 @@ class Asking(Naming):
         return np.concatenate(plain)[order]
 
     @in_turn
-    def cluster_of(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
-        """Label and node id of the clusters of some points."""
+    def cluster_of(self, numbers: IntArray, cut: Cut) -> InCluster:
+        """Label and node id of the clusters of some points, and the ids that stay."""
+        labels, nodes = self._located(numbers, cut)
+        return InCluster(labels, nodes, self._stable_of(cut, labels))
+
+    def _located(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
         holders = self._known_holders(numbers)
         if cut.joins:
             joined = self._joined(cut)
@@ -227,7 +232,9 @@ class Asking(Naming):
         self, rows: Rows, cut: Cut, sure: bool | list[Cut] = False, alpha: float | None = None
     ) -> Assignment:
         """Where rows belong, and how sure that is; nothing is inserted."""
-        return judge(self._placed(rows, cut), KnownShards(self), rows, cut, sure, alpha)
+        told = judge(self._placed(rows, cut), KnownShards(self), rows, cut, sure, alpha)
+        told.stable_ids = self._stable_of(cut, told.labels)
+        return told
 
     def _placed(self, rows: Rows, cut: Cut) -> Assignment:
         numbers, distances, holders = self.nearest(rows, 1)
@@ -349,8 +356,9 @@ class Asking(Naming):
         same = unchanged_labels(before, Labelled(*self.labels(cut)), np.empty(0, np.int64))
         table = self.clusters(cut)
         changed = np.flatnonzero(~same)
-        columns: Any = (part[changed] for part in table[:5])
-        return DirtyClusters(changed, *columns)
+        columns: list[Any] = [changed, *(part[changed] for part in table[:5])]
+        columns.append(self._stable_of(cut, changed))
+        return DirtyClusters(*columns)
 
     @in_turn
     def changes(self, since: int, keep: int) -> Changes:
@@ -402,9 +410,11 @@ class Asking(Naming):
         """A plain model of the whole."""
         if len(self.sizes) == 1:
             (saved,) = self._ask_all("saved")
-            whole: OHAC = saving._model(*saved)
-            return whole
-        tree = self.hierarchy()
-        _, rows = self.points()
-        model: OHAC = model_of(OHAC(**self.plan.options), rows, tree, self.number)
+            model: OHAC = saving._model(*saved)
+        else:
+            tree = self.hierarchy()
+            _, rows = self.points()
+            model = model_of(OHAC(**self.plan.options), rows, tree, self.number)
+        for node, text in self.names().homes.items():
+            model.edit.rename(node, text)
         return model

@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.estimators.seam import Assignment, Cut, Levels, read_sure, wanted_number
+from ramify.estimators.seam import (
+    Assignment,
+    Cut,
+    InCluster,
+    Levels,
+    read_sure,
+    wanted_number,
+    with_names,
+)
 from ramify.hierarchy import Clusters, FloatArray, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, read_stickiness
 from ramify.ids import Id
@@ -117,8 +125,10 @@ class ShardCuts(Handle):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
-    ) -> tuple[IntArray, IntArray]:
+    ) -> InCluster:
         """Label and node id of the clusters of some points, by their numbers or text ids.
+
+        The answer is a tuple of both, which also has ``stable_ids``.
 
         Examples
         --------
@@ -129,7 +139,7 @@ class ShardCuts(Handle):
         array([1])
         """
         cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
-        found: tuple[IntArray, IntArray] = self._ask("cluster_of", self._numbers_of(points), cut)
+        found: InCluster = self._ask("cluster_of", self._numbers_of(points), cut)
         return found
 
     def _numbers_of(self, points: npt.ArrayLike) -> IntArray:
@@ -141,8 +151,10 @@ class ShardCuts(Handle):
             raise TypeError("points: expected whole numbers, the points', or ids that are text")
         return given.astype(np.int64)
 
-    def predict(self, X: npt.ArrayLike) -> IntArray:
+    def predict(self, X: npt.ArrayLike, *, stable: bool = False) -> IntArray:
         """Label of the stored point nearest to each row; nothing is inserted.
+
+        With ``stable`` what ``stable_labels`` last called its cluster; -1 if it is new since then.
 
         Examples
         --------
@@ -152,7 +164,8 @@ class ShardCuts(Handle):
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).predict([[8.0], [0.4]])
         array([1, 0])
         """
-        return self._assigned(X, self._own_cut()).labels
+        found = self._assigned(X, self._own_cut())
+        return found.stable_ids if stable else found.labels
 
     def assign(
         self,
@@ -231,7 +244,7 @@ class ShardCuts(Handle):
         clusters = Clusters(*found[:5], _no_ground)
         clusters._spreads = found.spreads
         clusters._stable = found.stable_ids
-        return clusters
+        return with_names(clusters, self._ask("names").shown)
 
     def path(self, point: int | str) -> IntArray:
         """Node ids from the root down to a point, given by its number or its text id.

@@ -11,7 +11,8 @@ shards that have it already say so.
     facts     next operation and number, shards, type and width of rows, ...
     answers   the latest requests by their keys, and what they were told
     history   after which operation the stream stood where, and which points went
-    names     ids of clusters that stay (``stable_labels``), in one piece
+    names     ids of clusters that stay (``stable_labels``), in one piece, and what people call
+              clusters, in another
 """
 
 from __future__ import annotations
@@ -27,7 +28,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ramify.journal.seam import ROUTER, FolderLock, connect, require_shards
+from ramify.journal.seam import (
+    ROUTER,
+    FolderLock,
+    connect,
+    make_folder,
+    require_shards,
+    sync_folder,
+)
 
 FORMAT = 1
 _KEEP_ANSWERS = 10_000
@@ -59,7 +67,7 @@ class Head:
 
     def __init__(self, folder: Path) -> None:
         require_shards(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self._lock = FolderLock(folder)
         try:
             self._connection = connect(folder / ROUTER)
@@ -67,6 +75,7 @@ class Head:
             self._connection.execute("PRAGMA wal_autocheckpoint = 1000")
             for statement in _TABLES:
                 self._connection.execute(statement)
+            sync_folder(folder)
         except BaseException:
             self._lock.release()
             raise
@@ -136,12 +145,24 @@ class Head:
 
     def names(self) -> bytes | None:
         """The ids of clusters that were last written down."""
-        row = self._connection.execute("SELECT body FROM names").fetchone()
-        return None if row is None else bytes(row[0])
+        return self._named(0)
 
     def set_names(self, body: bytes) -> None:
         """Write down ids of clusters, and wait for the disk."""
         self._write([("INSERT OR REPLACE INTO names VALUES (0, ?)", (body,))])
+
+    def texts(self) -> bytes | None:
+        """The names that people gave."""
+        return self._named(1)
+
+    def set_texts(self, body: bytes) -> None:
+        """Write down names that people gave, and wait for the disk."""
+        self._write([("INSERT OR REPLACE INTO names VALUES (1, ?)", (body,))])
+
+    def _named(self, place: int) -> bytes | None:
+        found = self._connection.execute("SELECT body FROM names WHERE place = ?", (place,))
+        row = found.fetchone()
+        return None if row is None else bytes(row[0])
 
     def answer(self, key: str) -> Any:
         """What a request of this key was told; None if there was none."""

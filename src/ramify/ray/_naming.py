@@ -53,6 +53,8 @@ class Naming(ABC):
     number: int
     _head: Head
     _identity: Identity | None = None  # as it was last read or written
+    _called: tuple[int, Any, IntArray] | None = None  # ids by label, of a version and what was seen
+    op: int  # the last operation
 
     @abstractmethod
     def hierarchy(self) -> Hierarchy:
@@ -99,6 +101,15 @@ class Naming(ABC):
     def stable_ids(self, cut: Cut) -> IntArray | None:
         """The ids of the clusters of a cut from then, by label; -1: new. None: it has none."""
         identity = self._known_identity()
-        if identity.seen(cut) is None:
+        seen, kept = identity.seen(cut), self._called
+        if seen is None:
             return None
-        return identity.known(cut, *self.labels(cut), self._weights())
+        if kept is None or kept[0] != self.op or kept[1] is not seen:
+            found = identity.known(cut, *self.labels(cut), self._weights())
+            self._called = kept = self.op, seen, found
+        return kept[2]
+
+    def _stable_of(self, cut: Cut, labels: IntArray) -> IntArray:
+        """The same of clusters by their labels; -1: new, or no ids were ever given."""
+        ids = self.stable_ids(cut)
+        return np.full(len(labels), -1) if ids is None else np.where(labels < 0, -1, ids[labels])

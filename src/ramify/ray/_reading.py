@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ramify import lean
 from ramify.checks import whole_number
 from ramify.estimators import OHAC
-from ramify.estimators.seam import CUT, Cut, check_history
+from ramify.estimators.seam import CUT, Cut, check_history, with_names
 from ramify.hierarchy import Hierarchy, Levels, StopWords
 from ramify.ids import Id, IdArray, as_array
 from ramify.journal import Hit
@@ -23,6 +23,7 @@ from ramify.points import Rows
 from ramify.ray._cuts import ShardCuts
 from ramify.ray._figures import metrics
 from ramify.ray._following import ShardPast
+from ramify.ray._notes import ShardEdits
 from ramify.ray._top import Top
 from ramify.wording import LiveKeywords
 
@@ -45,7 +46,8 @@ class ShardReader(ShardCuts):
         """
         self._require_points()
         found: Hierarchy = self._ask("hierarchy")
-        return found
+        names = self._ask("names").homes
+        return found.with_node_names(names) if names else found
 
     def top(self) -> Top:
         """The top of the tree: its parts, and what is guaranteed. O(shards · frontier).
@@ -213,7 +215,9 @@ class ShardReader(ShardCuts):
             min_size=min_size,
             metric="cosine" if by_direction else "sqeuclidean",
         )
+        shown = self._ask("names").shown
         for count, level in zip(n_clusters, found, strict=True):
+            with_names(level, shown)
             level._stable = self._ask("stable_ids", Cut("n_clusters", count, min_size))
         return found
 
@@ -240,6 +244,21 @@ class ShardReader(ShardCuts):
         array([3])
         """
         return ShardPast(self)
+
+    @property
+    def edit(self) -> ShardEdits:
+        """What people say about the tree: names; links and moves are for trees in one place.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [9.0]]).edit.rename(0, "near")
+        ...     model.hierarchy().node_names[0]
+        'near'
+        """
+        return ShardEdits(self)
 
     def statistics(self) -> dict[str, Any]:
         """What can be measured: sizes, rates, seconds and memory of the router and every shard.

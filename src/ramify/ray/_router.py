@@ -264,7 +264,10 @@ class Router(Operations):
             "key": key,
             "told": len(wanted),
         }
-        self._begin("forget", head, {})
+        self._renew_names(numbers)
+        gone = np.array(numbers, np.int64)
+        with self._known_anchors().leave(gone, self._numbers):
+            self._begin("forget", head, {})
         self._erase_soon()
         return len(wanted)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_served.py: a sharded tree as the server knows trees: ``ramify serve --ray ADDRESS``.
 
-It has the calls of a tree in a folder that the server makes. What it has not are times, edits and
-windows.
+It has the calls of a tree in a folder that the server makes. What it has not are times,
+windows, and edits other than names.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from ramify.metric import METRICS
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows
 from ramify.ray._batches import Along
 from ramify.ray._model import PAYLOAD_BYTES, ShardedOHAC
+from ramify.ray._notes import ShardEdits, only_names
 from ramify.ray._turns import Turns
 from ramify.tree import READS, Receipt
 
@@ -33,10 +34,6 @@ class ShardStream:
 
     quick = False  #: no call is a matter of microseconds
     n_touched = 0
-
-    #: Nobody can name nodes here.
-    node_names: ClassVar[dict[int, str]] = {}
-    names_in_cuts: ClassVar[dict[int, str]] = {}
 
     def __init__(self, ask: Callable[..., Any], metric: str) -> None:
         about = ask("about")
@@ -54,6 +51,18 @@ class ShardStream:
     def begun(self) -> bool:
         """Whether type and width of the rows are settled."""
         return self.width is not None
+
+    @property
+    def node_names(self) -> dict[int, str]:
+        """What people call nodes, by their ids."""
+        found: dict[int, str] = self._ask("names").homes
+        return found
+
+    @property
+    def names_in_cuts(self) -> dict[int, str]:
+        """What clusters of any cut are called, by the ids of their nodes."""
+        found: dict[int, str] = self._ask("names").shown
+        return found
 
     def all_points(self) -> None:
         """Every leaf is one point, which the snapshot says."""
@@ -217,13 +226,21 @@ class ServedTree:
     def submit_call(
         self, verb: str, options: Mapping[str, Any], *, key: str | None = None, block: bool = True
     ) -> Future[Receipt]:
-        """A sharded tree has no such verbs: its top is merged anew as it is."""
-        raise TypeError(f"a sharded tree cannot {verb}")
+        """Have a node named; the future has the answer. Other such verbs are refused."""
+        if verb != "rename":
+            raise TypeError(only_names(verb))
+
+        def rename() -> Receipt:
+            with self._turns:
+                self._model.edit.rename(**options)
+            return Receipt([], self.version)
+
+        return self._submit(rename, 0)
 
     @property
-    def edit(self) -> Any:
-        """What people say about it: nothing, they cannot."""
-        raise TypeError("a sharded tree cannot be edited")
+    def edit(self) -> ShardEdits:
+        """What people say about it: names."""
+        return self._model.edit
 
     def _submit(self, work: Callable[[], Receipt], rows: int) -> Future[Receipt]:
         self._waiting += rows

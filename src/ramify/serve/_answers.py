@@ -33,7 +33,7 @@ def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Li
         return found, found.stable_ids
 
     version, (found, ids) = of_one_version(tree, look)
-    stable = [None if one < 0 else one for one in ids.tolist()]
+    called = stable(ids)
     order = np.argsort(-np.asarray(found.sizes), kind="stable")
     nodes, sizes = np.asarray(found.node_ids)[order], np.asarray(found.sizes)[order]
     heights, firsts = np.asarray(found.heights)[order], np.asarray(found.first_points)[order]
@@ -50,7 +50,7 @@ def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Li
             {
                 "label": int(order[at]),
                 "node": int(nodes[at]),
-                "stable_id": stable[int(order[at])],
+                "stable_id": called[int(order[at])],
                 "name": names.get(int(nodes[at])),
                 "size": _plain(sizes[at]),
                 "height": float(heights[at]),
@@ -62,6 +62,11 @@ def clusters(tree: DurableTree, cut: dict[str, Any], representatives: int) -> Li
 
     arrays = (order, ids, nodes, sizes, heights, firsts, *(() if means is None else (means,)))
     return Listed(version, len(order), sum(one.nbytes for one in arrays), show)
+
+
+def stable(ids: Any) -> list[int | None]:
+    """Ids of clusters that stay; None: a cluster is new since they were given."""
+    return [None if one < 0 else one for one in ids.tolist()]
 
 
 def levels(tree: DurableTree, counts: list[int], min_size: int | None) -> dict[str, Any]:
@@ -179,6 +184,7 @@ def assigned(
     return {
         "labels": found.labels.tolist(),
         "nodes": found.node_ids.tolist(),
+        "stable_ids": stable(found.stable_ids),
         "nearest": points,
         "nearest_ids": tree.ids_of(points),
         "distances": found.distances.tolist(),
@@ -283,7 +289,8 @@ def outline(served: Served, wanted: int | None, most: int, k: int) -> dict[str, 
                 "size": block.size,
                 "height": still.height(block.node),
                 "split": still.height(block.last),
-                "title": _name(still, block, names) or title(known[number]),
+                "name": _name(still, block, names),
+                "title": title(known[number]),
                 "cluster": None if head is None else still.public(head),
             }
             for block, number, head in zip(found, shown, clusters_of, strict=True)

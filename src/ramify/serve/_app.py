@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, FastAPI, Header, HTTPException, Query, Request
@@ -17,12 +16,16 @@ from starlette.concurrency import run_in_threadpool
 
 from ramify.hierarchy import Polished
 from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _writing
+from ramify.serve._assets import PAGE
 from ramify.serve._awake import Awake
 from ramify.serve._bodies import JSON, read_json
+from ramify.serve._describing import describe
 from ramify.serve._docs import docs_page
 from ramify.serve._door import VERSION, Door
-from ramify.serve._figures import metrics
+from ramify.serve._figures import FIGURES, metrics
+from ramify.serve._hooks import require_hooks
 from ramify.serve._lists import Listed
+from ramify.serve._managed import Managed
 from ramify.serve._mistakes import PROBLEMS, add_mistakes
 from ramify.serve._quick import Quick
 from ramify.serve._served import Served
@@ -36,7 +39,6 @@ from ramify.serve._shapes import (
     Cut,
     Key,
     Name,
-    NewTree,
     Node,
     PointId,
     Since,
@@ -44,13 +46,14 @@ from ramify.serve._shapes import (
     Sure,
     Version,
 )
-from ramify.serve._trees import Trees
+from ramify.serve._tokens import STREAM_SECONDS, Tokens
 
 
 def make_app(settings: Settings) -> Any:
     """The application: trees behind a door."""
     settings = settings.check()
-    trees = Trees(settings)
+    require_hooks(settings.webhooks, settings.webhook_secret)
+    trees, tokens = Managed(settings), Tokens(settings.all_tokens())
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -74,13 +77,14 @@ def make_app(settings: Settings) -> Any:
     app.state.large = asyncio.Semaphore(2)  # bodies of JSON that are taken apart
     add_mistakes(app)
     api = APIRouter(prefix=VERSION)
-    _add_trees(api, trees, settings)
+    _lifecycle.add_trees(api, trees, lambda name: _found(trees, name), settings)
     _add_points(api, trees, settings)
     _add_questions(api, trees, settings)
     _labels.add(api, lambda name: _found(trees, name), settings)
-    _add_feed(api, trees, settings)
+    _add_feed(api, trees, settings, tokens)
     _lifecycle.add(api, trees, lambda name: _found(trees, name), settings)
     app.include_router(api)
+    describe(app)
     if settings.cors:
         app.add_middleware(
             CORSMiddleware,
@@ -88,13 +92,13 @@ def make_app(settings: Settings) -> Any:
             allow_methods=["GET", "POST", "PUT", "DELETE"],
             allow_headers=["authorization", "content-type", "idempotency-key"],
         )
-    door = Door(Awake(Quick(app, trees, settings), trees), settings)
+    door = Door(Awake(Quick(app, trees, settings), trees), settings, tokens)
     _add_health(app, trees, door)
     door.app = app  # type: ignore[attr-defined]  # for tests and tools that read the description
     return door
 
 
-def _found(trees: Trees, name: str) -> Served:
+def _found(trees: Managed, name: str) -> Served:
     _lifecycle.require_known(trees)
     return trees.get(name)
 
@@ -115,32 +119,7 @@ def _tree_point(served: Served, text: str) -> Any:
 # --- addresses --------------------------------------------------------------------------------
 
 
-def _add_trees(api: APIRouter, trees: Trees, settings: Settings) -> None:
-    @api.get("/trees", summary="All trees")
-    def list_trees() -> dict[str, Any]:
-        return {
-            "trees": trees.facts(),
-            "failed": trees.failed(),
-            "states": trees.states(),
-        }
-
-    @api.put("/trees/{name}", summary="Begin a tree", status_code=201, responses={200: {}})
-    def create(name: Name, asked: NewTree) -> Response:
-        _lifecycle.require_known(trees)
-        served, new = trees.create(name, asked.model_dump())
-        return JSONResponse(served.facts(), 201 if new else 200)
-
-    @api.get("/trees/{name}", summary="A tree's figures")
-    def show(name: Name) -> dict[str, Any]:
-        return _found(trees, name).facts()
-
-    @api.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
-    async def compact(name: Name) -> dict[str, Any]:
-        erased = _found(trees, name).tree.submit_compact()
-        return {"bytes": await _writing.answered(erased, settings)}
-
-
-def _add_points(api: APIRouter, trees: Trees, settings: Settings) -> None:
+def _add_points(api: APIRouter, trees: Managed, settings: Settings) -> None:
     @api.post("/trees/{name}/points", summary="Insert points", openapi_extra=POINTS)
     async def insert(
         request: Request,
@@ -163,14 +142,17 @@ def _add_points(api: APIRouter, trees: Trees, settings: Settings) -> None:
         return _answers.describe(served.tree, [number])[number]
 
     @api.post("/trees/{name}/forget", summary="Forget points, all or none")
-    async def forget_many(name: Name, asked: SomePoints, key: Key = None) -> dict[str, Any]:
+    async def forget_many(
+        request: Request, name: Name, asked: SomePoints, key: Key = None
+    ) -> dict[str, Any]:
         served = _found(trees, name)
         future = served.tree.submit_forget(asked.points, key=key, block=False)
         told = await _writing.answered(future, settings)
-        return {"forgotten": told.forgotten, "version": told.version}
+        return _did(request, forgotten=told.forgotten, version=told.version)
 
     @api.delete("/trees/{name}/points/{point:path}", summary="Forget a point")
     async def forget(
+        request: Request,
         name: Name,
         point: PointId,
         key: Key = None,
@@ -180,21 +162,23 @@ def _add_points(api: APIRouter, trees: Trees, settings: Settings) -> None:
         told = await _writing.answered(
             served.tree.submit_forget(wanted, key=key, block=False), settings
         )
-        return {"forgotten": told.forgotten, "version": told.version}
+        return _did(request, forgotten=told.forgotten, version=told.version)
 
     @api.post("/trees/{name}/polish", summary="Merge the top of the tree anew")
     async def polish(
-        name: Name, m: Annotated[int | None, Query(ge=3, le=100_000)] = None
+        request: Request, name: Name, m: Annotated[int | None, Query(ge=3, le=100_000)] = None
     ) -> dict[str, Any]:
         served = _found(trees, name)
         future = served.tree.submit_call("polish", {"m": m}, block=False)
         told = await _writing.answered(future, settings)
         found: Polished = told.value
         rounds = [{**each._asdict(), "gain": each.gain} for each in found.rounds]
-        return {"changed": bool(found), "by": found.by, "rounds": rounds, "version": told.version}
+        about = {"by": found.by, "rounds": rounds}
+        return about | _did(request, changed=bool(found), version=told.version)
 
     @api.post("/trees/{name}/edits", summary="Links, moves and names, by people")
     async def edit(
+        request: Request,
         name: Name,
         asked: _edits.Edit,
         key: Key = None,
@@ -202,13 +186,21 @@ def _add_points(api: APIRouter, trees: Trees, settings: Settings) -> None:
         served = _found(trees, name)
         _require_points(served)
         future = served.tree.submit_call(asked.edit, asked.options(), key=key, block=False)
-        return {"version": (await _writing.answered(future, settings)).version}
+        told = await _writing.answered(future, settings)
+        _did(request, edit=asked.edit, version=told.version)
+        return {"version": told.version}
 
     @api.get("/trees/{name}/edits", summary="What people have said about a tree")
     def edits(name: Name) -> dict[str, Any]:
         served = _found(trees, name)
         _require_points(served)
         return _edits.told(served)
+
+
+def _did(request: Request, **facts: Any) -> dict[str, Any]:
+    """What a call has changed, for its answer and for its line in the log."""
+    request.state.did = facts
+    return facts
 
 
 def _number(served: Served, point: str, by: str = "id") -> int:
@@ -222,7 +214,7 @@ def _number(served: Served, point: str, by: str = "id") -> int:
     return number
 
 
-def _add_questions(api: APIRouter, trees: Trees, settings: Settings) -> None:
+def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
     @api.post("/trees/{name}/assign", summary="Where vectors belong", openapi_extra=VECTORS)
     async def assign(
         request: Request,
@@ -319,7 +311,7 @@ def _require_points(served: Served) -> None:
         raise NotFittedError(f"the tree {served.name!r} has no points yet")
 
 
-def _add_feed(api: APIRouter, trees: Trees, settings: Settings) -> None:
+def _add_feed(api: APIRouter, trees: Managed, settings: Settings, tokens: Tokens) -> None:
     @api.get("/trees/{name}/changes", summary="What became of a tree since a version or a time")
     def changes(name: Name, since: Since, brief: bool = False) -> dict[str, Any]:
         return _feed.changes(_found(trees, name), since, brief)
@@ -334,6 +326,7 @@ def _add_feed(api: APIRouter, trees: Trees, settings: Settings) -> None:
         since: Version | None = None,
         brief: bool = False,
         heartbeat: Annotated[float, Query(ge=0.05, le=60)] = 15.0,
+        token: Annotated[str | None, Query(description="Of `changes/token`")] = None,
         last: Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=BIGGEST)] = None,
     ) -> Response:
         feed = _feed.feed_of(_found(trees, name))
@@ -341,8 +334,15 @@ def _add_feed(api: APIRouter, trees: Trees, settings: Settings) -> None:
             raise HTTPException(429, "so many follow this tree already", {"Retry-After": "10"})
         return _feed.Told(feed, since if last is None else last, brief, heartbeat)
 
+    @api.post("/trees/{name}/changes/token", summary="A token to open a stream of changes with")
+    def stream_token(request: Request, name: Name) -> dict[str, Any]:
+        """For a browser's EventSource, which sends no header: `changes/stream?token=...`."""
+        _found(trees, name)
+        told = tokens.for_stream(request.state.token, name)
+        return {"token": told, "seconds": STREAM_SECONDS}
 
-def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
+
+def _add_health(app: FastAPI, trees: Managed, door: Door) -> None:
     @app.get("/healthz", summary="Whether the server is there")
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
@@ -362,28 +362,12 @@ def _add_health(app: FastAPI, trees: Trees, door: Door) -> None:
         return JSONResponse(told, 200 if ready else 503)
 
     @app.get("/metrics", summary="For Prometheus", response_class=PlainTextResponse)
-    def figures() -> str:
-        return metrics(trees, door)
+    def figures() -> Response:
+        return PlainTextResponse(metrics(trees, door), media_type=f"{FIGURES}; charset=utf-8")
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> Response:
         return Response(docs_page(app.openapi()), media_type="text/html; charset=utf-8")
 
-    for address, name, kind in (
-        ("/", "live.html", "text/html; charset=utf-8"),
-        ("/live.js", "live.js", "text/javascript; charset=utf-8"),
-        ("/live.css", "live.css", "text/css; charset=utf-8"),
-    ):
-        app.add_api_route(address, _asset(name, kind), include_in_schema=False)
-
-
-def _asset(name: str, kind: str) -> Any:
-    folder = files("ramify.serve")
-
-    async def asset() -> Response:
-        text = (folder / name).read_text(encoding="utf-8")
-        if name == "live.css":
-            text = (files("ramify.plot") / "explore.css").read_text(encoding="utf-8") + text
-        return Response(text, media_type=kind)
-
-    return asset
+    for address, answer in PAGE.items():
+        app.add_api_route(address, answer, include_in_schema=False)

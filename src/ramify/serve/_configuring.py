@@ -13,22 +13,36 @@ from typing import Any
 import numpy as np
 
 from ramify.serve._settings import Settings, read_token
+from ramify.serve._tokens import read_tokens
 from ramify.spans import read_span
 
 #: Of variables of the environment: RAMIFY_SERVE_RATE is the rate.
 PREFIX = "RAMIFY_SERVE_"
 
 #: Tokens themselves stand in no file of settings and in no flag: both are read by many.
-_TOKENS = {"token_file": "token", "read_token_file": "read_token"}
-_SECRET = {"token": "RAMIFY_TOKEN", "read_token": "RAMIFY_READ_TOKEN"}
+_TOKENS = {
+    "token_file": "token",
+    "read_token_file": "read_token",
+    "webhook_secret_file": "webhook_secret",
+}
+_SECRET = {
+    "token": "RAMIFY_TOKEN",
+    "read_token": "RAMIFY_READ_TOKEN",
+    "webhook_secret": "RAMIFY_WEBHOOK_SECRET",
+}
 
 #: What each setting is, as Settings declares it.
 KINDS: dict[str, str] = {
-    one.name: str(one.type) for one in fields(Settings) if one.name not in ("folder", *_SECRET)
-} | dict.fromkeys(_TOKENS, "str | None")
+    one.name: str(one.type)
+    for one in fields(Settings)
+    if one.name not in ("folder", "tokens", *_SECRET)
+} | dict.fromkeys((*_TOKENS, "tokens_file"), "str | None")
 
 #: Numbers that may be 0, which is no limit, or any.
-_MAY_BE_ZERO = ("port", "rate", "history", "rest_after", "memory_bytes")
+_MAY_BE_ZERO = (
+    *("port", "rate", "history", "rest_after", "memory_bytes"),
+    *("tree_points", "tree_bytes"),
+)
 
 
 def settings_from(
@@ -44,7 +58,7 @@ def settings_from(
     folder : Path
     flags : mapping
         By the names of :class:`Settings`; those that are None were not given. ``token_file`` and
-        ``read_token_file`` name files with a token.
+        ``read_token_file`` name files with a token, ``tokens_file`` one of several.
     environment : mapping, optional
         ``RAMIFY_SERVE_RATE`` and so on; by default that of the process.
     file : path, optional
@@ -71,6 +85,8 @@ def settings_from(
     for name, token in _TOKENS.items():
         path = found.pop(name, None)
         found[token] = read_token(path) if path else known.get(_SECRET[token]) or None
+    path = found.pop("tokens_file", None)
+    found["tokens"] = read_tokens(path) if path else ()
     return Settings(folder, **found).check()
 
 

@@ -21,6 +21,7 @@ def docs_page(description: dict[str, Any]) -> str:
         for method, call in methods.items():
             parts.append(f"<h2><code>{escape(method.upper())} {escape(path)}</code></h2>")
             parts.append(f"<p>{escape(call.get('summary', ''))}</p>")
+            parts.append(f"<p>{escape(call.get('description', ''))}</p>")
             parts.append(_parameters(call.get("parameters", [])))
             kinds = call.get("requestBody", {}).get("content", {})
             if kinds:

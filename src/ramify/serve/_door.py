@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_door.py: who may come in, how often and with how much; and a line in the log for each.
+"""_door.py: who may come in, how often and with how much; and lines in the log.
 
 One layer around the whole application, below all routes: no route can be reached past it.
 """
@@ -15,6 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 
@@ -22,6 +23,7 @@ from ramify.histogram import Histogram
 from ramify.serve._connections import Connections
 from ramify.serve._proxies import Proxies
 from ramify.serve._settings import Settings
+from ramify.serve._tokens import Role, Token, Tokens
 
 LOG = logging.getLogger("ramify.serve")
 
@@ -32,14 +34,20 @@ VERSION = "/v1"
 OPEN = ("/healthz", "/readyz", "/", "/live.js", "/live.css", "/favicon.ico")
 
 #: Reading, although it has a body.
-_READING_POSTS = ("/assign", "/cluster_of", "/labels", "/nearest", "/payloads")
+_READING_POSTS = (
+    *("/assign", "/cluster_of", "/labels", "/nearest", "/payloads"),
+    "/changes/token",
+)
 
 #: Whose bodies may be large; others say what is to be done, in a few words.
 _OWN_LIMITS = ("/points", "/assign", "/nearest", "/backup")
 _LARGEST_ORDER = 1 << 20
 
-#: Reading that needs the token of writers: it may hold what was forgotten and not erased yet.
-_BACKUP = re.compile(rf"{VERSION}/trees/[^/]+/backup")
+#: What concerns a whole tree. A backup may hold what was forgotten and not erased yet.
+_ADMIN = ("", "/backup", "/compact", "/rename", "/snapshot")
+
+_TREE = re.compile(rf"{VERSION}/trees/([^/]+)(/.*)?", re.DOTALL)
+_STREAM = "/changes/stream"
 
 _MOST_CLIENTS = 10_000
 
@@ -62,11 +70,31 @@ class TooLargeError(Exception):
     """A body beyond its limit."""
 
 
+def role_of(method: str, path: str) -> Role:
+    """The role that a call needs.
+
+    Examples
+    --------
+    >>> role_of("GET", "/v1/trees/a"), role_of("POST", "/v1/trees/a/assign")
+    ('read', 'read')
+    >>> role_of("POST", "/v1/trees/a/points"), role_of("PUT", "/v1/trees/a")
+    ('write', 'admin')
+    >>> role_of("GET", "/v1/trees/a/backup"), role_of("DELETE", "/v1/trees/a/points/backup")
+    ('admin', 'write')
+    """
+    found = _TREE.fullmatch(path)
+    rest = "" if found is None else found[2] or ""
+    reads = method in ("GET", "HEAD") or (method == "POST" and rest in _READING_POSTS)
+    if found is not None and rest in _ADMIN and not (reads and rest != "/backup"):
+        return "admin"
+    return "read" if reads else "write"
+
+
 class Door:
     """The layer."""
 
-    def __init__(self, app: Any, settings: Settings) -> None:
-        self._app, self._settings = app, settings
+    def __init__(self, app: Any, settings: Settings, tokens: Tokens) -> None:
+        self._app, self._settings, self.tokens = app, settings, tokens
         self.connections = Connections(settings)
         self._rates = Rates(settings.rate)
         self.requests: dict[tuple[str, int], int] = {}  #: by method and status, for /metrics
@@ -83,7 +111,7 @@ class Door:
         request_id = secrets.token_hex(8)
         line = scope["ramify.line"] = scope.setdefault("state", {}).pop("ramify.line", None)
         scope["state"]["request_id"] = request_id
-        begin, status = time.perf_counter(), 500
+        begin, status, let_in = time.perf_counter(), 500, False
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             nonlocal status
@@ -104,6 +132,7 @@ class Door:
             if refusal is not None:
                 await say(sending, *refusal)
             else:
+                let_in = True
                 if line is not None and scope["path"] not in OPEN:
                     line.let_in()
                 await self._app(scope, self._bounded(scope, receive), sending)
@@ -114,6 +143,8 @@ class Door:
             self._count(scope, status, seconds)
             if self._settings.log:
                 self._note(scope, request_id, status, seconds)
+            if let_in:
+                self._audit(scope, request_id, status)
 
     def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         """A body that is read as a whole, by others than ours, which know their own limits."""
@@ -148,18 +179,33 @@ class Door:
         path, method = scope["path"], scope["method"]
         if path in OPEN or (method == "OPTIONS" and self._settings.cors):
             return None
-        asks = method == "POST" and path.endswith(_READING_POSTS)
-        write = (method not in ("GET", "HEAD") and not asks) or bool(_BACKUP.fullmatch(path))
-        given = _bearer(headers)
-        if self._settings.may(given, write=write):
-            return None
-        if write and self._settings.may(given, write=False):
-            return 403, "this token may read and not write", {}
-        return 401, "a token is needed: Authorization: Bearer ...", {"www-authenticate": "Bearer"}
+        found, role = _TREE.fullmatch(path), role_of(method, path)
+        tree = None if found is None else found[1]
+        token = self._token(scope, headers, tree)
+        if token is None:
+            said = "a token is needed: Authorization: Bearer ..."
+            return 401, said, {"www-authenticate": "Bearer"}
+        scope["state"]["token"] = token
+        if path == "/metrics" and not token.knows(None):
+            return 403, "this token is for some trees, and figures are of all", {}
+        if tree is not None and not token.knows(tree):
+            return 403, f"this token is not for the tree {tree!r}", {}
+        if role != "read" and not token.may(role, tree):
+            more = "write" if token.role == "read" else "administer trees"
+            return 403, f"this token may {token.role} and not {more}", {}
+        return None
+
+    def _token(self, scope: Scope, headers: dict[bytes, bytes], tree: str | None) -> Token | None:
+        """Whose token came along; for streams of changes, where browsers send no header."""
+        if tree is not None and scope["path"].endswith(_STREAM):
+            asked = parse_qs(scope["query_string"].decode("latin-1")).get("token")
+            if asked and b"authorization" not in headers:
+                return self.tokens.of_stream(asked[0], tree)
+        return self.tokens.of(_bearer(headers))
 
     def _of_this_site(self, headers: dict[bytes, bytes]) -> bool:
         """Another site could have its name lead here; without a token, that must not do."""
-        if self._settings.token is not None:
+        if self.tokens.current:
             return True
         host = headers.get(b"host", b"").decode("latin-1").rsplit("@", 1)[-1]
         name = host[: host.find("]") + 1] if host.startswith("[") else host.split(":")[0]
@@ -171,7 +217,7 @@ class Door:
         With a token that is no matter: such a page does not know it.
         """
         origin = headers.get(b"origin", b"").decode("latin-1")
-        if not origin or self._settings.token is not None or origin in self._settings.cors:
+        if not origin or self.tokens.current or origin in self._settings.cors:
             return True
         return origin.partition("://")[2] == headers.get(b"host", b"").decode("latin-1")
 
@@ -191,6 +237,27 @@ class Door:
             "path": _without_ids(scope["path"])[:200],
             "status": status,
             "ms": round(seconds * 1000, 2),
+        }
+        LOG.info(json.dumps(line))
+
+    def _audit(self, scope: Scope, request_id: str, status: int) -> None:
+        """A line for each call that may have changed a tree: who, what, when; no content.
+
+        Of calls that failed, too: a stream that breaks off has written what came before.
+        """
+        found = _TREE.fullmatch(scope["path"])
+        if found is None or role_of(scope["method"], scope["path"]) == "read":
+            return
+        what = _without_ids(found[2] or "/")
+        line = {
+            "audit": f"{scope['method']} {what}",
+            "tree": found[1],
+            "by": scope["state"]["token"].name,
+            "client": self._proxies.client_of(scope),
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "request": request_id,
+            "status": status,
+            **scope["state"].get("did", {}),
         }
         LOG.info(json.dumps(line))
 

@@ -19,7 +19,7 @@ import json
 import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from datetime import datetime
 from typing import Any
 
@@ -30,6 +30,7 @@ from ramify.errors import HistoryError
 from ramify.serve import _answers
 from ramify.serve._door import LOG
 from ramify.serve._served import Served
+from ramify.serve._tokens import Token
 
 #: What waits for a follower, at most, before it is dropped.
 _MOST_FRAMES, _MOST_BYTES = 256, 8 << 20
@@ -82,6 +83,7 @@ class Follower:
         self.at = at  #: the version that all that waits leads to
         self.read = at  #: the version that was handed to the connection last
         self.brief = brief
+        self.token: Token | None = None  #: that it came with
         self._waiting: deque[tuple[int, bytes]] = deque()
         self._bytes = 0
         self._news = asyncio.Event()
@@ -177,6 +179,17 @@ class Feed:
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self.close)
 
+    def keep(self, tokens: Collection[Token]) -> None:
+        """Let go whose token is none of these; from another thread."""
+
+        def some() -> None:
+            for follower in self._followers:
+                if follower.token not in tokens:
+                    follower.end()
+
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(some)
+
     async def _tell(self) -> None:
         try:
             while True:
@@ -267,6 +280,7 @@ class Told(Events):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Tell, until the reader goes, or is dropped."""
         follower = self._feed.join(*self._asked)
+        follower.token = scope["state"]["token"]
         _keep_little(scope.get("ramify.line"))
         gone = asyncio.ensure_future(_left(receive))
         gone.add_done_callback(lambda _: follower.end())

@@ -12,8 +12,12 @@ from ramify.journal import DurableTree
 from ramify.journal.seam import sizes_of
 from ramify.memory import resident
 from ramify.ray._figures import of_shards
+from ramify.serve._hooks import Hook
 from ramify.serve._served import Served
 from ramify.serve._trees import Trees
+
+#: The format, by the name that Prometheus knows it by.
+FIGURES = "text/plain; version=0.0.4"
 
 #: Name, kind, what it is, and where it is in a tree's statistics.
 _OF_TREES = (
@@ -61,6 +65,15 @@ def metrics(trees: Trees, door: Any) -> str:
     lines.append(f"ramify_connections {len(door.connections)}")
     lines += _head("ramify_connections_closed_total", "counter", "closed for keeping us waiting")
     lines.append(f"ramify_connections_closed_total {door.connections.closed}")
+    for name, about, counted in (
+        ("ramify_webhook_calls_total", "calls of webhooks that were answered", "called"),
+        ("ramify_webhook_failures_total", "calls of webhooks that were not", "failed"),
+    ):
+        lines += _head(name, "counter", about)
+        lines += [
+            f'{name}{{webhook="{host}"}} {sum(getattr(one, counted) for one in hooks)}'
+            for host, hooks in _by_host(trees.hooks.hooks).items()
+        ]
     lines += _head("ramify_memory_bytes", "gauge", "memory of this process")
     lines.append(f"ramify_memory_bytes {resident()}")
     lines += _head("ramify_requests_total", "counter", "requests by method and status")
@@ -74,6 +87,13 @@ def metrics(trees: Trees, door: Any) -> str:
         f'ramify_build_info{{version="{version_of("ramify")}",python="{python_version()}"}} 1'
     )
     return "\n".join(in_families(lines)) + "\n"
+
+
+def _by_host(hooks: Iterable[Hook]) -> dict[str, list[Hook]]:
+    found: dict[str, list[Hook]] = {}
+    for one in hooks:
+        found.setdefault(one.host, []).append(one)
+    return found
 
 
 def in_families(lines: Iterable[str]) -> list[str]:

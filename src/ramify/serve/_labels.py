@@ -98,8 +98,12 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
 
     @api.post("/trees/{name}/cluster_of", summary="The clusters of some points")
     def cluster_of(name: str, asked: SomePoints, cut: Cut) -> dict[str, Any]:
-        found, nodes = begun(name).cluster_of(asked.points, **cut)
-        return {"labels": found.tolist(), "nodes": nodes.tolist()}
+        found = begun(name).cluster_of(asked.points, **cut)
+        return {
+            "labels": found.labels.tolist(),
+            "nodes": found.node_ids.tolist(),
+            "stable_ids": _answers.stable(found.stable_ids),
+        }
 
     @api.post("/trees/{name}/nearest", summary="The nearest points", openapi_extra=VECTORS)
     async def nearest(
@@ -123,5 +127,6 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
         return {
             "labels": np.asarray(found.labels).tolist(),
             "nodes": np.asarray(found.node_ids).tolist(),
+            "stable_ids": _answers.stable(found.stable_ids),
             "sizes": np.asarray(found.sizes).tolist(),
         }

@@ -8,23 +8,30 @@ from typing import Any
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
 from sklearn.exceptions import NotFittedError
 from starlette.requests import ClientDisconnect
 
-from ramify.journal import BusyError, DamagedBackupError, JournalError, NotWrittenError
+from ramify.journal import BusyError, DamagedBackupError, JournalError, NotWrittenError, QuotaError
 from ramify.serve import _feed, _writing
 from ramify.serve._bodies import BodyError
 from ramify.serve._door import TooLargeError
 from ramify.serve._lists import ForgottenListError
 from ramify.serve._served import NoSuchTreeError, TreeFailedError
+from ramify.serve._told import Told
 from ramify.serve._trees import TooManyOpenError
 
 
-class Problem(BaseModel):
-    """What is wrong."""
+class Problem(Told):
+    """What is wrong, and what to do."""
 
     error: str
+
+
+class TooOld(Problem):
+    """A version, or a list, that is not remembered; of versions, which are."""
+
+    oldest: int | None = None
+    version: int | None = None
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -43,7 +50,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         429: "too much at once; Retry-After says when",
         503: "not ready, or out of order",
         504: "not in time",
-        507: "the disk is full",
+        507: "the disk is full, or the tree as large as it may be",
     }.items()
 }
 
@@ -94,6 +101,7 @@ def add_mistakes(app: FastAPI) -> None:
         (ForgottenListError, answer(410)),
         (BusyError, answer(429, retry_after="1")),
         (NotWrittenError, answer(507)),
+        (QuotaError, answer(507)),
         (DamagedBackupError, answer(422)),
         (JournalError, answer(503)),
         (TooLargeError, answer(413)),

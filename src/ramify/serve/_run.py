@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -77,7 +78,12 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(settings: Settings, *, announce: Any = None) -> None:
+def run(
+    settings: Settings,
+    *,
+    announce: Any = None,
+    again: Callable[[], Settings] | None = None,
+) -> None:
     """Serve until SIGTERM or Ctrl-C, then finish what waits and take snapshots.
 
     Parameters
@@ -85,6 +91,8 @@ def run(settings: Settings, *, announce: Any = None) -> None:
     settings : Settings
     announce : callable, optional
         Called with the address, as soon as it can be reached.
+    again : callable, optional
+        Reads the settings again, at SIGHUP: the server goes on with the tokens in them.
 
     Examples
     --------
@@ -105,7 +113,7 @@ def run(settings: Settings, *, announce: Any = None) -> None:
     with listening(settings) as bound:
         if announce is not None:
             announce(address_of(bound))
-        with _ended_by_signals():
+        with _ended_by_signals(), _tokens_exchanged(server, again):
             server.run(sockets=[bound])
 
 
@@ -119,6 +127,47 @@ def _ended_by_signals() -> Iterator[None]:
     finally:
         for kind, handler in zip(kinds, before, strict=True):
             signal.signal(kind, handler)
+
+
+@contextmanager
+def _tokens_exchanged(server: Server, again: Callable[[], Settings] | None) -> Iterator[None]:
+    """At SIGHUP; but when the terminal that the server was started in is closed, it ends."""
+    kind = getattr(signal, "SIGHUP", None)  # not on every system
+    if again is None or kind is None:
+        yield
+        return
+    in_terminal = os.isatty(0)
+
+    def heard(*_: Any) -> None:
+        if in_terminal and not os.isatty(0):
+            server.should_exit = True
+        else:  # in a thread: the log may be in the middle of a line here
+            threading.Thread(target=exchange_tokens, args=(server.config.app, again)).start()
+
+    before = signal.signal(kind, heard)
+    try:
+        yield
+    finally:
+        signal.signal(kind, before)
+
+
+def exchange_tokens(door: Any, again: Callable[[], Settings]) -> None:
+    """Go on with other tokens; with those of before, if there is something wrong with the others.
+
+    Requests that are under way end as they began. Followers whose token is gone are let go.
+    """
+    try:
+        found = again().check().all_tokens()
+        if door.tokens.current and not found:
+            raise ValueError("without any token anybody could come in: end the server for that")
+    except (ValueError, OSError) as error:
+        LOG.error(json.dumps({"server": "tokens", "failed": str(error)}))
+        return
+    door.tokens.current = found
+    for served in door.app.state.trees.all():
+        if served.feed is not None:
+            served.feed.keep(found)
+    LOG.info(json.dumps({"server": "tokens", "names": [one.name for one in found]}))
 
 
 @contextmanager

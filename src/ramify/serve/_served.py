@@ -21,6 +21,7 @@ from ramify.serve._view import View
 
 if TYPE_CHECKING:
     from ramify.serve._feed import Feed
+    from ramify.serve._hooks import Hooks
 
 
 class NoSuchTreeError(LookupError):
@@ -39,6 +40,7 @@ class Served:
         self.view = View(tree)
         self.versions: deque[int] = deque(maxlen=history + 1)  #: that can be asked about
         self.feed: Feed | None = None  #: those who follow it, once there is one
+        self.hooks: Hooks | None = None  #: programs that are called
         self.versions.append(tree.between(lambda: tree.version))
         tree.listen(self._told)
         if hasattr(tree, "listen_to_upkeep"):
@@ -90,6 +92,8 @@ class Served:
             self.versions.append(version)
         if self.feed is not None:
             self.feed.wake()
+        if self.hooks is not None:
+            self.hooks.changed(self)
 
 
 def is_tree(path: Path) -> bool:
@@ -122,7 +126,12 @@ def open_served(path: Path, settings: Settings, model: Any, about: dict[str, Any
         history = about.get("history", settings.history)
         return Served(path.name, _open_shards(path, settings, about, history), about, history)
     tree = open_tree(
-        path, model, queue_rows=settings.queue_rows, erase_within=settings.erase_within
+        path,
+        model,
+        queue_rows=settings.queue_rows,
+        erase_within=settings.erase_within,
+        max_points=settings.tree_points or None,
+        max_bytes=settings.tree_bytes or None,
     )
     return Served(path.name, tree, about, getattr(tree.model, "history", 0))
 

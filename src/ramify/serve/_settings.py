@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
 import os
 import re
@@ -11,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ramify.serve._proxies import read_networks
+from ramify.serve._tokens import Token, check_tokens
 
 #: Names of trees: they are names of folders, and part of addresses.
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-
-_SHORTEST_TOKEN = 16
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,7 @@ class Settings:
     port: int = 8750
     token: str | None = None  #: may do all
     read_token: str | None = None  #: may look
+    tokens: tuple[Token, ...] = ()  #: others, with roles and trees of their own
     cors: tuple[str, ...] = ()  #: other pages' addresses that may ask
     body_bytes: int = 64 << 20  #: of JSON, which is held in memory
     stream_bytes: int = 4 << 30  #: of Arrow, .npy and NDJSON, which are read piece by piece
@@ -60,6 +59,10 @@ class Settings:
     open_trees: int = 128  #: at once; others rest, and are opened when they are asked for
     rest_after: float = 600.0  #: seconds until a tree that nobody uses rests; 0: never
     memory_bytes: int = 0  #: of the process, beyond which unused trees rest; 0: no limit
+    webhooks: tuple[str, ...] = ()  #: addresses that are called when a tree has changed
+    webhook_secret: str | None = None  #: that such calls are signed with
+    tree_points: int = 0  #: that a tree may have; 0: no limit
+    tree_bytes: int = 0  #: that its folder may have
     log: bool = True
 
     def check(self) -> Settings:
@@ -70,40 +73,36 @@ class Settings:
         >>> Settings(Path("trees")).check().port
         8750
         """
-        for name in ("token", "read_token"):
-            found = getattr(self, name)
-            if found is not None and (len(found) < _SHORTEST_TOKEN or not found.isprintable()):
-                raise ValueError(
-                    f"{name}: expected at least {_SHORTEST_TOKEN} printable characters, got "
-                    f"{len(found)}; `openssl rand -hex 32` makes one"
-                )
-        if not is_loopback(self.host) and self.token is None:
+        check_tokens(self.all_tokens())
+        if not is_loopback(self.host) and not self.all_tokens():
             raise ValueError(
                 f"host {self.host} can be reached from other machines, and there is no token: set "
                 f"RAMIFY_TOKEN, or --token-file, or stay on 127.0.0.1"
             )
-        if self.token is None and self.read_token is not None:
-            raise ValueError("a token for readers alone would let anybody write: set a token, too")
+        if self.read_token is not None and self.token is None and not self.tokens:
+            raise ValueError("with a token for readers alone nobody could write: set a token, too")
+        if self.ray is not None and (self.tree_points or self.tree_bytes):
+            raise ValueError(
+                "tree_points and tree_bytes are for trees in folders: trees in shards have no such "
+                "limit, serve them without"
+            )
         read_networks(self.trusted_proxies)
         if "*" in self.cors:
             raise ValueError("cors: name the pages that may ask; * would be all of them")
         return self
 
-    def may(self, given: str | None, *, write: bool) -> bool:
-        """Whether who gives this token may do so; in a time that tells nothing of the tokens.
+    def all_tokens(self) -> tuple[Token, ...]:
+        """Tokens of all kinds; none lets anybody do all.
 
         Examples
         --------
         >>> settings = Settings(Path("trees"), token="a-long-secret-token")
-        >>> settings.may("a-long-secret-token", write=True), settings.may(None, write=False)
-        (True, False)
+        >>> [(one.name, one.role) for one in settings.all_tokens()]
+        [('token', 'admin')]
         """
-        if self.token is None:
-            return True
-        said = (given or "").encode()
-        full = hmac.compare_digest(said, self.token.encode())
-        reader = hmac.compare_digest(said, (self.read_token or self.token).encode())
-        return full or (reader and not write)
+        plain = (("token", self.token, "admin"), ("read_token", self.read_token, "read"))
+        ours = [Token(name, secret, role) for name, secret, role in plain if secret is not None]  # type: ignore[arg-type]
+        return (*ours, *self.tokens)
 
 
 def is_loopback(host: str) -> bool:

@@ -126,6 +126,14 @@ class Earlier(BaseModel):
         return self.labels
 
 
+class NewName(BaseModel):
+    """What a tree is to be called."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    to: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+
+
 class NewTree(BaseModel):
     """How to begin a tree."""
 

@@ -17,20 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from ramify.journal import DiskError, FolderInUseError, JournalError
-from ramify.journal import restore as restore_tree
 from ramify.journal.seam import (
-    ABOUT,
-    FolderLock,
     clear_drafts,
     clear_removed,
+    make_folder,
     owner_of,
-    remove_files,
 )
 from ramify.memory import resident
 from ramify.serve._arrow import ArrowReaders
-from ramify.serve._creating import model_of
 from ramify.serve._door import LOG
 from ramify.serve._handles import shared_out
+from ramify.serve._hooks import Hooks
 from ramify.serve._lists import Lists
 from ramify.serve._resting import (
     Resting,
@@ -49,7 +46,6 @@ from ramify.serve._served import (
     require_engine,
 )
 from ramify.serve._settings import Settings, check_name
-from ramify.writing import write_whole
 
 #: Between two looks at trees that others had open, or that nobody uses.
 _AGAIN_SECONDS = 2.0
@@ -71,12 +67,13 @@ class Trees:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._folder = settings.folder
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder)
         self._trees: dict[str, Served] = {}
         self._resting: dict[str, Resting] = {}
         self._failures: dict[str, str] = {}
         self._passing: set[str] = set()  #: of the failures, those that may end by themselves
         self._in_use: set[str] = set()  #: of these, those that another program has open
+        self.hooks = Hooks(self._folder, settings.webhooks, settings.webhook_secret)
         self.uses = Uses()
         self.readers = ArrowReaders(settings)
         self.lists = Lists()
@@ -240,6 +237,7 @@ class Trees:
         LOG.info(json.dumps(told))
         self.uses.opened(name)
         self._trees[name] = served
+        self.hooks.opened(served)
         self._resting.pop(name, None)
         self._forget_failure(name)
 
@@ -300,84 +298,7 @@ class Trees:
             found.setdefault(name, one.facts or nothing_known(self._folder / name))
         return [found[name] for name in sorted(found)]
 
-    # --- trees that come and go ------------------------------------------------------------------
-
-    def create(self, name: str, asked: dict[str, Any]) -> tuple[Served, bool]:
-        """A tree of this name, and whether it is new; ValueError if it is there and another."""
-        model, about = model_of(asked, self._settings.history)
-        path = self._folder / check_name(name)
-        with self._turn(name):
-            self.wake(name)
-            if name not in self._trees and is_tree(path):  # put there since the server began
-                with self._room():
-                    self._try(path)
-            self._require_sound(name)
-            if name in self._trees:
-                served = self._trees[name]
-                if served.about != about:
-                    raise FileExistsError(f"there is a tree {name!r}, with other options")
-                return served, False
-            with self._room():
-                path.mkdir(exist_ok=True)
-                write_whole(path / ABOUT, json.dumps(about))  # without a tree it says nothing
-                served = open_served(path, self._settings, model, about)
-                self.uses.opened(name)
-                self._trees[name] = served
-            return served, True
-
-    def delete(self, name: str) -> int:
-        """Let a tree go, and remove its folder; how many points it had.
-
-        Calls that wait for it are answered first; nobody can begin a tree of its name meanwhile.
-        """
-        path = self._folder / check_name(name)
-        with self._turn(name):
-            self.wake(name)
-            served = self._trees.pop(name, None)
-            if served is None:
-                return self._delete_failed(path)
-            self.lists.forget(name)
-            if served.feed is not None:
-                served.feed.let_go()
-            points = served.tree.stream.n_points
-            if self._settings.ray is None:
-                served.tree.delete()
-            else:
-                served.tree.close()
-                remove_files(path)
-            LOG.info(json.dumps({"tree": name, "deleted": points}))
-            return points
-
-    def _delete_failed(self, path: Path) -> int:
-        """Of a tree that cannot be used: unless somebody else does."""
-        if not is_tree(path):
-            raise NoSuchTreeError(f"there is no tree {path.name!r}")
-        try:
-            lock = FolderLock(path)
-        except FolderInUseError as error:
-            raise TreeFailedError(str(error)) from None
-        try:
-            remove_files(path)
-        finally:
-            lock.release()
-        self._forget_failure(path.name)
-        LOG.info(json.dumps({"tree": path.name, "deleted": None}))
-        return 0
-
-    def restore(self, name: str, file: Path) -> Served:
-        """A tree of this name out of a backup."""
-        path = self._folder / check_name(name)
-        if name in self._trees or is_tree(path):
-            raise FileExistsError(f"there is a tree {name!r}: delete it, or take another name")
-        if self._settings.ray is not None:
-            raise ValueError("a tree out of a backup is not in shards: serve it without --ray")
-        restore_tree(file, path)  # takes a while, and its name at the very end, if that is free
-        with self._turn(name):
-            if name not in self._trees:
-                with self._room():
-                    self._try(path)
-            self._require_sound(name)
-            return self._trees[name]
+    # --- the end ---------------------------------------------------------------------------------
 
     def let_followers_go(self) -> None:
         """The server ends: nothing more is told."""
@@ -388,12 +309,14 @@ class Trees:
     def close(self) -> None:
         """Finish what waits, take snapshots, and let the folders go."""
         self.readers.close()
+        self.hooks.close()
         for served in self.all():
             self._close_one(served, "closed")
         LOG.info(json.dumps({"server": "stopped", "trees": len(self._trees)}))
 
     def _close_one(self, served: Served, state: str) -> None:
         begin = time.monotonic()
+        served.hooks = None
         try:
             served.tree.close()
         except (JournalError, OSError) as error:  # the others end well

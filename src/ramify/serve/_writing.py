@@ -160,11 +160,13 @@ async def insert_body(
     if kind == JSON:
         rows = await run_if_large(request, read_news, await whole_body(request, settings))
         told = await insert(served, rows, settings, key)
+        came = sum(number >= 0 for number in told.numbers) - told.repeated
+        request.state.did = {"inserted": came, "version": told.version}
         return {"numbers": told.numbers, "version": told.version, "repeated": told.repeated}
     async with body_file(request, settings) as path:
         batches = readers.read(path) if kind == ARROW else READERS[kind](path, settings)
         try:
-            return await _insert_stream(served, batches, settings, key)
+            return await _insert_stream(request, served, batches, settings, key)
         finally:
             batches.close()  # type: ignore[attr-defined]  # a generator, which lets its file go
 
@@ -184,7 +186,11 @@ async def run_if_large(request: Request, work: Any, body: bytes) -> Any:
 
 
 async def _insert_stream(
-    served: Served, batches: Iterator[Rows], settings: Settings, key: str | None
+    request: Request,
+    served: Served,
+    batches: Iterator[Rows],
+    settings: Settings,
+    key: str | None,
 ) -> dict[str, Any]:
     """One commit after the other; the next is read while the disk works on one."""
     taken = repeated = number = 0
@@ -207,6 +213,7 @@ async def _insert_stream(
         taken += len(told.numbers)
         repeated += told.repeated
         version = told.version
+        request.state.did = {"inserted": taken - repeated - len(skipped), "version": version}
         first = next((one for one in told.numbers if one >= 0), None) if first is None else first
     if number == 0:
         raise BodyError("there are no rows in it")

@@ -1,0 +1,1 @@
+"""One seed, one history: the real code over a simulated disk, clock, network and threads."""

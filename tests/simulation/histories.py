@@ -1,0 +1,12 @@
+"""histories.py: which kind of history a seed is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.simulation.journal import History
+
+
+def history_of(seed: int, place: Path) -> History:
+    """The history of a seed, in a folder that is empty."""
+    return History(seed, place)

@@ -8,11 +8,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD_INPUTS := pyproject.toml CMakeLists.txt README.md LICENSE \
 	$(shell find core bindings src -type f -not -name '*.pyc')
 PART_INPUTS := CMakeLists.txt $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp')
-CPP_FILES := $(shell find core bindings tests/core -name '*.hpp' -o -name '*.cpp')
+CPP_FILES := $(shell find core bindings browser tests/core -name '*.hpp' -o -name '*.cpp')
 PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
 	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
-.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos simulate fuzz engines docs map wheel portable release-check clean
+.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos simulate fuzz engines docs map wheel portable browser release-check clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -134,6 +134,14 @@ portable: $(VENV)/.build ## trees of the core on ARM, under an emulator, beside 
 			| diff tests/golden/portable.txt - || exit 1; done
 	qemu-aarch64-static -cpu cortex-a53 build/portable-arm64/portable_trees neon \
 		| diff tests/golden/portable.txt -
+
+# The compiler is Debian's `emscripten` (6.0 or later) or emsdk; node runs what it makes.
+browser: $(VENV)/.build ## a tree in a page, compiled to WebAssembly, and its trees beside those written down
+	emcmake $(PORTABLE) -B build/browser-objects
+	$(BIN)/cmake --build build/browser-objects
+	node build/browser-objects/portable_trees.js | diff tests/golden/portable.txt -
+	mkdir -p build/browser/live
+	cp build/browser-objects/tree.js browser/index.html build/browser/live/
 
 release-check: $(VENV)/.build $(VENV)/.release ## all that a release needs, up to the upload itself
 	$(BIN)/python tools/release_check.py $(RELEASE)

@@ -3,6 +3,7 @@
 
     python -m benchmarks.sureness                  # what is shipped, made, or in scikit-learn
     python -m benchmarks.sureness --data FOLDER    # MNIST, news and others from a folder, too
+    python -m benchmarks.sureness --page           # the picture again, from the table
 
 Sets of benchmarks.choosing, 4,000 rows at most, OHAC ward, cut into as many clusters as there are
 groups. A tree grows on nine tenths of the rows, and is asked about the others.
@@ -14,7 +15,8 @@ groups. A tree grows on nine tenths of the rows, and is asked about the others.
     false   rows that are called new though they come from where all come from
     found   rows that are called new, of groups that were left out of the tree, a tenth of them
 
-Of as many samples as it takes to ask about 2,000 rows. Writes docs/pictures/sureness.inc.
+Of as many samples as it takes to ask about 2,000 rows. Writes docs/pictures/sureness.inc, and its
+last table as a picture, sureness.svg.
 """
 
 import argparse
@@ -126,6 +128,30 @@ def reliability(confidence: Figures, right: Figures) -> Iterator[str]:
         yield f"| {name} | " + " | ".join(f"{values[one].mean():.3f}" for one in there) + " |"
 
 
+def draw(lines: list[str]) -> None:
+    """The curve of reliability, of the last three lines of the table."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "ramify"  # the same file from the same table
+    from matplotlib import pyplot as plt
+
+    from ramify.palette import PALETTE
+
+    kept = [line for line in lines if line.startswith(("| rows of", "| confidence", "| right"))]
+    cells = [line.replace(",", "").strip("| ").split(" | ")[1:] for line in kept]
+    rows, confidence, right = (np.array(one, float) for one in cells)
+    figure, ax = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
+    ax.plot([0.3, 1], [0.3, 1], color="0.6", linewidth=0.8)
+    ax.plot(confidence, right, color=PALETTE[0], linewidth=1.2)
+    ax.scatter(confidence, right, s=900 * rows / rows.max() + 12, color=PALETTE[0], alpha=0.7)
+    ax.set(xlabel="confidence", ylabel="share that is right", xlim=(0.3, 1.03), ylim=(0.3, 1.03))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.25)
+    figure.savefig(PAGE.with_suffix(".svg"), metadata={"Date": None})
+    plt.close(figure)
+
+
 def _line(name: str, clusters: str, figures: Figures) -> str:
     return f"| {name} | {clusters} | {' | '.join(f'{one:.3f}' for one in figures)} |"
 
@@ -134,7 +160,11 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", metavar="FOLDER", help="MNIST and others are looked for here")
+    parser.add_argument("--page", action="store_true", help="draw what was measured before")
     options = parser.parse_args()
+    if options.page:
+        draw(PAGE.read_text(encoding="utf-8").splitlines())
+        return
     warnings.simplefilter("ignore")
     wanted = [case for case in cases(options.data) if not case.name.startswith(("blobs", "topics"))]
     lines = []
@@ -142,6 +172,7 @@ def main() -> None:
         print(line, flush=True)
         lines.append(line)
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    draw(lines)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ _CASES: tuple[tuple[str, Any, str, dict[str, Any]], ...] = (
     ("no table", lambda: streams.mixture(4_000, 64), "average", {"path_from": _NEVER}),
     ("no table", lambda: streams.gaussian(1_200, 64), "centroid", {"path_from": _NEVER}),
     ("no stable part", lambda: streams.gmm100(50_000), "average", {"asks": "never"}),
+    ("no few", lambda: streams.gmm100(50_000), "average", {"by_matrix": True}),
+    ("no few", lambda: streams.mixture(20_000, 10), "average", {"by_matrix": True}),
 )
 
 

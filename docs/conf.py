@@ -2,6 +2,7 @@
 """Sphinx: `make docs` builds the site; warnings are errors."""
 
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 project = "Ramify"
 copyright = "The Ramify developers"
@@ -25,3 +26,6 @@ autodoc_default_options = {
 html_theme = "furo"
 html_title = "Ramify"
 html_show_sourcelink = False
+# The page with a tree in it (docs/browser.md), where `make browser` was run.
+_BROWSER = Path(__file__).parents[1] / "build" / "browser"
+html_extra_path = [str(_BROWSER)] if _BROWSER.exists() else []

@@ -170,9 +170,9 @@ def test_the_command_says_the_same(tmp_path):
     assert answer.out == f"{recommend(queries.points)}\n"
     fit, cut = answer.err.splitlines()
     assert "--metric cosine --linkage ward" in fit
-    assert cut == "ramify cut tree.ramify -k 78"
+    assert cut == "ramify cut tree.ramify -k 75"
     facts = done("recommend", tmp_path / "x.npy", "--json").json()
-    assert facts["cut"] == {"n_clusters": 78}
+    assert facts["cut"] == {"n_clusters": 75}
     assert facts["reasons"]["metric"] == recommend(queries.points).reasons["metric"]
 
 

@@ -14,7 +14,7 @@ from ramify.estimators._registry import BY_NAME
 from ramify.estimators._settings import Duplicates
 from ramify.estimators._skipping import ZeroRows
 from ramify.files import FORMATS, TABLES
-from ramify.hierarchy._cuts import WAYS
+from ramify.hierarchy._cut_options import WAYS
 from ramify.metric import METRICS, names_of
 from tests.commands import done
 from tests.oracles import linkages

@@ -13,7 +13,7 @@ import pytest
 
 import ramify
 from ramify.cli import _progress
-from ramify.estimators import _live
+from ramify.estimators import _live_growing
 from ramify.files import open_table
 from tests.commands import done, fails, files, start
 from tests.test_cli_places import slow_update  # noqa: F401 - a fixture
@@ -233,7 +233,7 @@ def test_an_interrupted_batch_goes_on_from_the_row_after_late_ones(tmp_path, mon
             monkeypatch.setattr(_progress.Meter, "pulse", pulse)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_live, "_STRETCH", 8)  # a pulse for each
+    monkeypatch.setattr(_live_growing, "_STRETCH", 8)  # a pulse for each
     monkeypatch.setattr(_progress.Meter, "pulse", interrupt)
     words = (*ALONG, "--max-age", "9d", "--columns", "x,y,z")
     answer = fails("fit", file, "-o", out, *words, "--save-on-interrupt", code=130)

@@ -490,17 +490,17 @@ def in_threads(*tasks):
 def test_the_gil_is_released_during_a_batch(Estimator):
     rows = long_batch(Estimator)
     model = Estimator()
-    began, ended = threading.Event(), threading.Event()
+    counting, ended = threading.Event(), threading.Event()
     ticks = 0
 
     def fit():
-        began.set()
+        counting.wait()  # a crowded machine may be slow to start the other thread
         model.fit(rows)
         ended.set()
 
     def count():
         nonlocal ticks
-        began.wait()
+        counting.set()
         while not ended.is_set():
             time.sleep(0.0005)  # with the GIL held, this would last until the end
             ticks += 1

@@ -34,7 +34,7 @@ from ramify import (
     NoLabelsError,
     RandomCut,
 )
-from ramify.estimators import _live
+from ramify.estimators import _live_answers
 from tests.every import (
     ESTIMATORS,
     OFFLINE,
@@ -392,7 +392,7 @@ def test_nothing_is_computed_before_it_is_read(Estimator, monkeypatch):
             snapshots.append(1)
             super().__init__(*arrays)
 
-    monkeypatch.setattr(_live, "Hierarchy", Counted)
+    monkeypatch.setattr(_live_answers, "Hierarchy", Counted)
     model = Estimator(n_clusters=2)
     rows = np.random.default_rng(0).normal(size=(scaled(500), 2))
     for row in rows:

@@ -15,10 +15,11 @@ from tests.strategies import examples, seeds
 NEVER = 10**9
 
 #: From which length on the table merges a path, whether its stable part is asked for, and whether
-#: the table leaves all paths to a matrix, which keeps linkages of items.
+#: a matrix merges what the table, which keeps linkages of items, and the few would merge.
 WAYS: list[dict[str, object]] = [
     {"path_from": NEVER, "asks": "never"},
     {"path_from": NEVER, "asks": "always"},
+    {"path_from": NEVER, "asks": "always", "by_matrix": True},
     {"path_from": NEVER, "asks": "in turn"},
     {"path_from": 3, "asks": "where paid"},
     {"path_from": 3, "by_matrix": True},

@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 import ramify
 from ramify import _core
 from ramify.hierarchy._modularity import Edges, best_by_modularity, edges_between, steadiest
+from ramify.looking import count_like
 from ramify.looking import modularity as modularity_of_lists
 from tests.oracles import modularity as oracle
 from tests.shapes import balanced, chain
@@ -101,12 +102,26 @@ def test_the_steadiest_resolution_is_taken(rows, n_trees):
     assert found.likeness == pytest.approx(likeness.get(wanted, 0.0))
     assert found.coarser == [labels.max() + 1 for labels in cuts[wanted / 2]]
     assert found.finer == [labels.max() + 1 for labels in cuts[wanted * 2]]
-    for tree, cut, labels in zip(trees, found.cuts, cuts[wanted], strict=True):
-        np.testing.assert_array_equal(tree._labels_at(cut.nodes), labels)
+    for i, labels in enumerate(cuts[wanted]):
+        assert pairs_of(found.labels[i]) == pairs[wanted][i]
+        np.testing.assert_array_equal(trees[i]._labels_at(found.cuts[i].nodes), labels)
     if n_trees == 1:
         np.testing.assert_array_equal(
             trees[0].cut(by="modularity", X=rows, n_neighbors=4), cuts[wanted][0]
         )
+
+
+@given(st.one_of(loose_rows(4, 10), few_values(4, 10)), st.integers(3, 4))
+@settings(max_examples=examples(40))
+def test_the_number_whose_cut_by_height_is_most_like(rows, k):
+    tree, other = (ramify.HAC(linkage=one).fit(rows).hierarchy() for one in ("average", "ward"))
+    labels = other.cut(n_clusters=k)
+    wanted = pairs_of(labels)
+    counts = range(1, len(rows) + 1)
+    every = [pairs_of(tree.cut(n_clusters=count)) for count in counts]
+    likeness = [len(wanted & a) / len(wanted | a) if wanted | a else 1.0 for a in every]
+    assert count_like(tree, labels) == 1 + int(np.argmax(likeness))
+    assert count_like(other, labels) == k
 
 
 def pairs_of(labels):

@@ -13,6 +13,7 @@ import pytest
 
 import ramify
 from ramify.journal import DamagedJournalError, _wal
+from ramify.serve import running
 
 HERE = Path(__file__).parent
 COMPILER = os.environ.get("CXX") or shutil.which("g++")
@@ -115,3 +116,29 @@ def test_a_clock_that_was_set_back_put_an_erasure_off(crashed):
         left = tree.between(tree._writer.upkeep.seconds_left)
     assert left is not None
     assert left <= 60.0
+
+
+def test_a_request_for_points_that_were_there_did_not_keep_its_key(tmp_path):
+    """It came once more when they had been forgotten, and they were there again."""
+    with ramify.open(tmp_path / "tree", ramify.OHAC()) as tree:
+        tree.add([[0.0], [1.0]], ids=["ash", "elm"])
+        first = tree.add([[0.0]], ids=["ash"], key="once")
+        tree.forget("ash")
+        assert tree.add([[0.0]], ids=["ash"], key="once") == first
+        assert tree.ids_.tolist() == ["elm"]
+
+
+def test_followers_were_not_told_when_all_points_had_left(tmp_path):
+    with running(tmp_path) as address, ramify.Client(address) as client:
+        tree = client.create("tickets", history=9)
+        since = tree.add([[0.0], [1.0]]).version
+        tree.forget([0, 1])
+        kind, told = next(one for one in tree.follow(since=since) if one[0] != "progress")
+        assert (kind, told["forgotten"], told["retired"]) == ("change", [0, 1], [0])
+
+
+def test_a_tree_whose_first_moment_a_crash_took_could_not_be_begun_again(tmp_path):
+    (tmp_path / "tickets").mkdir()
+    (tmp_path / "tickets" / "journal.sqlite").touch()
+    with running(tmp_path) as address, ramify.Client(address) as client:
+        assert client.create("tickets").add([[0.0]]).numbers == [0]

@@ -42,6 +42,7 @@ ROOMS = {
     "src/ramify/summaries": "Summaries on the nodes of a growing tree.",
     "src/ramify/paper": "The paper's evaluation.",
     "src/ramify/cli": "The command; a verb is a file.",
+    "browser": "A tree in a page, without a server: `make browser`.",
     "tests": "What must hold. `tests/golden/` has trees that were written down.",
     "tests/core": "The core's own classes, shown to tests. Built by `make test`, in no wheel.",
     "tests/portable": "Trees that are the same on every architecture: `make portable`.",

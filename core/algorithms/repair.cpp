@@ -237,7 +237,7 @@ void Repair<Real>::merge_lowest(std::size_t dim, std::size_t count) {
     scratch_.linkages.assign(1, stable_path_.foot(0).last_row[0]);
     return;
   }
-  if (count < kFew) {
+  if (count < kFew && !by_matrix_) {
     FewClusters few = stable_path_.foot(count - 1);
     for (std::size_t i = 0; i < count; ++i) few.ranks[i] = forest_[i].rank;
     few.ranks[count] = forest_.back().rank;

@@ -31,7 +31,7 @@ struct PathWays {
   std::size_t path_from = 0;
   /// When StablePath is asked which part of a path stays as it is.
   Asks asks = Asks::kWherePaid;
-  /// What the table would merge goes to a matrix, as if the table could not tell.
+  /// What the table or merge_few() would merge goes to a matrix, as if they could not tell.
   bool by_matrix = false;
 };
 

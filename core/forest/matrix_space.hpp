@@ -92,7 +92,7 @@ class MatrixSpace {
     double linkage;
   };
 
-  /// Whole vectors of columns at either end that are all closed are done with.
+  /// Whole vectors of columns at either end that are all closed are passed over.
   RAMIFY_INLINE void narrow() {
     const auto all_closed = [&](std::size_t from) {
       int open = 0;

@@ -52,7 +52,7 @@ struct PathScratch {
   };
   std::vector<Cluster> clusters;
   std::vector<Rank> ranks;
-  std::vector<float> foot_closed, kept_closed;      // 0, or kClosedPlace where a place is done with
+  std::vector<float> foot_closed, kept_closed;      // 0, or kClosedPlace where a place is closed
   std::vector<std::uint32_t> foot_item, kept_item;  // by place
   std::vector<std::uint8_t> open;                   // by block of kept places: how many are open
   std::vector<std::uint32_t> unions, chain;
@@ -250,7 +250,7 @@ class PathClusters {
     s_.kept_closed[place] = 0;
     ++s_.open[place / kLanes];
   }
-  /// Blocks of places at either end that are done with are not looked at again.
+  /// Blocks at either end whose places are all closed are not looked at again.
   RAMIFY_INLINE void narrow() {
     while (begin_ < end_ && s_.open[begin_ / kLanes] == 0) begin_ += kLanes;
     while (begin_ < end_ && s_.open[end_ / kLanes - 1] == 0) end_ -= kLanes;
@@ -281,7 +281,7 @@ class PathClusters {
   PathScratch& s_;
   std::size_t begin_ = 0, end_ = 0;  // kept places that may be open
   std::size_t open_foot_ = 0;
-  std::uint32_t next_ = 0;  // items below are done with
+  std::uint32_t next_ = 0;  // items below have gone
 
  private:
   void begin() {

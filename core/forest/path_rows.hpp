@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // path_rows.hpp: loops over rows of linkages, by place.
 //
-// The row of an item is of floats, and says nothing of which places are done with: beside it there
+// The row of an item is of floats, and says nothing of which places are closed: beside it there
 // is `closed`, which is 0 where one is open and kClosedPlace elsewhere. The row of a union is of
 // doubles, and has kFarRow there. Ranges are multiples of kLanes.
 #pragma once

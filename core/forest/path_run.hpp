@@ -178,7 +178,7 @@ class PathRun {
     return true;
   }
 
-  /// The rows of the run, from there to the next block that is done with.
+  /// The rows of the run, from there to the next block that is closed.
   RAMIFY_INLINE std::size_t add_up(const OpenRow& r, std::size_t from, PathRunScratch& s) const {
     std::size_t end = from;
     while (end < r.to && r.open[end / kLanes] > 0) end += kLanes;

@@ -8,6 +8,7 @@
 // the weights' unit, so that nothing is rounded when a mean is compared with one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -30,6 +31,15 @@ class Bands {
   }
 
   std::size_t count() const { return thresholds_.size(); }
+
+  /// No band before this one may merge two clusters with this mean weight between them, rounded.
+  std::size_t first(double mean) const {
+    const double most = mean * static_cast<double>(kPart) * (1 + 1e-12);
+    const auto at = std::lower_bound(
+        thresholds_.begin(), thresholds_.end(), most,
+        [](std::uint64_t threshold, double m) { return static_cast<double>(threshold) > m; });
+    return static_cast<std::size_t>(at - thresholds_.begin());
+  }
 
   /// Are two clusters so near, in the mean over so many pairs, that band l may merge them?
   bool holds(std::size_t l, Weight sum, std::uint64_t pairs) const {

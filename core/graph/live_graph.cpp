@@ -8,6 +8,11 @@
 #include <utility>
 
 namespace ramify {
+namespace {
+
+constexpr std::size_t kPastKept = 4096;  // whose memory the next update has
+
+}  // namespace
 
 Vertex LiveGraph::announce(std::uint64_t key, std::uint64_t number) {
   const Vertex v = new_vertex();
@@ -47,8 +52,12 @@ LiveGraph::Change LiveGraph::begin(std::span<const Vertex> gone, std::span<const
     const Weight before = weight(edge.a, edge.b);
     if (before == edge.weight) continue;
     for (const auto& [v, to] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
-      if (marks_[v] != kCame) remember_list(v);
-      put(v, to, edge.weight);
+      if (marks_[v] != kCame) {
+        learn(v, to, edge.weight);
+      } else {
+        put(vertices_[v].list, to, edge.weight);
+        wake(v, to, edge.weight);
+      }
     }
     if (marks_[edge.a] != kCame && marks_[edge.b] != kCame)
       change.edges.push_back({edge.a, edge.b, before, edge.weight});
@@ -116,8 +125,9 @@ void LiveGraph::settle_ends(const Change& change) {
 }
 
 void LiveGraph::finish() {
-  for (const Past& one : past_) past_of_[one.vertex] = kNoVertex;
-  past_.clear();
+  for (std::size_t i = 0; i < past_used_; ++i) past_of_[past_[i].vertex] = kNoVertex;
+  past_used_ = 0;
+  if (past_.size() > kPastKept) past_.clear();
   for (const Vertex v : dead_) {
     for (const Merge& merge : vertices_[v].merges)
       if (merge.node != kNoNode) released_.push_back(merge.node);
@@ -153,30 +163,34 @@ bool LiveGraph::ranks_before(Vertex a, Vertex b) const {
 
 LiveGraph::Past& LiveGraph::remember(Vertex v) {
   if (past_of_[v] == kNoVertex) {
-    past_of_[v] = static_cast<Vertex>(past_.size());
-    past_.push_back({v, links_[v].death, links_[v].next, false, {}});
+    past_of_[v] = static_cast<Vertex>(past_used_);
+    if (past_used_ == past_.size()) past_.emplace_back();
+    Past& one = past_[past_used_++];
+    one.vertex = v;
+    one.death = links_[v].death;
+    one.next = links_[v].next;
+    one.has_front = false;
+    one.undo.clear();
   }
   return past_[past_of_[v]];
 }
 
-void LiveGraph::remember_list(Vertex v) {
-  Past& known = remember(v);
-  if (known.has_list) return;
-  known.has_list = true;
-  known.list = vertices_[v].list;
+/// An entry gets a new sum, 0 for none; what it was is returned.
+Weight LiveGraph::put(List& list, Vertex to, Weight sum) {
+  const auto at = std::lower_bound(list.begin(), list.end(), Entry{to, 0});
+  if (at == list.end() || at->to != to) {
+    if (sum != 0) list.insert(at, {to, sum});
+    return 0;
+  }
+  const Weight before = std::exchange(at->sum, sum);
+  if (sum == 0) list.erase(at);
+  return before;
 }
 
-void LiveGraph::put(Vertex v, Vertex to, Weight sum) {
-  List& list = vertices_[v].list;
-  const auto at = std::lower_bound(list.begin(), list.end(), Entry{to, 0});
-  if (at != list.end() && at->to == to) {
-    if (sum == 0)
-      list.erase(at);
-    else
-      at->sum = sum;
-  } else if (sum != 0) {
-    list.insert(at, {to, sum});
-  }
+/// The list of a vertex that was there before the update.
+void LiveGraph::learn(Vertex v, Vertex to, Weight sum) {
+  remember(v).undo.push_back({to, put(vertices_[v].list, to, sum)});
+  if (sum != 0) wake(v, to, sum);
 }
 
 Weight LiveGraph::weight(Vertex a, Vertex b) const {
@@ -200,8 +214,11 @@ void LiveGraph::neighbours(Vertex v, Level l, List& found) const {
 
 void LiveGraph::old_neighbours(Vertex v, Level l, List& found) const {
   found.clear();
-  const Past* known = past(v);
-  for (const Entry& entry : known != nullptr && known->has_list ? known->list : vertices_[v].list) {
+  List list = vertices_[v].list;
+  if (const Past* known = past(v))
+    for (auto one = known->undo.rbegin(); one != known->undo.rend(); ++one)
+      put(list, one->to, one->sum);
+  for (const Entry& entry : list) {
     Vertex to = entry.to;
     while (old_death(to) < l) to = old_next(to);
     if (place_[to] == kNoVertex) {

@@ -10,6 +10,11 @@
 //             each. At later levels neighbours have become what following `next` says; so a
 //             vertex has one list, however many levels it is there at.
 //   component of level l: what is connected by edges that band l may merge
+//   waking  of a vertex: a band before which nothing merges it, by its list. A mean between two
+//             clusters is never above the larger of their parts', so what happens to neighbours
+//             at later levels does not have it wake up earlier.
+//   front   of a vertex that came or is gone with the update under way: its neighbours at the
+//             level where the update is, or in the tree as it was
 //
 // A mean never exceeds its largest term, so the merges of a band never leave a component, and
 // what happens in one has no bearing on another. An update goes from level to level: it knows
@@ -20,11 +25,13 @@
 // Invariants, which check() tests: (1) a list is sorted, names vertices that are there at the
 // level of its birth, once each, with the sum of the weights between their points; (2) members
 // of a vertex were all there at the level before, and it is their next; (3) who has no next is
-// there at the last level.
+// there at the last level; (4) nobody may be merged before it wakes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -123,6 +130,7 @@ class LiveGraph {
     Vertex next = kNoVertex;
     Level death = kNever;  // the band in which it is merged
     Level birth = 0;
+    Level waking = kNever;
     std::uint32_t count = 0;  // of points; 0: nobody
   };
 
@@ -139,8 +147,18 @@ class LiveGraph {
     Vertex vertex;
     Level death;
     Vertex next;
-    bool has_list;  // it has changed, and this is the one before
-    List list;
+    bool has_front;
+    Level waking;  // by its front
+    Level moving;  // of a front in the tree before: the band that first merges somebody in it
+    List undo;     // what has changed in its list, and was so before
+    List front;
+  };
+
+  /// What a list learns.
+  struct News {
+    Vertex of;
+    Vertex to;
+    Weight sum;
   };
 
   struct EdgeChange {
@@ -168,6 +186,8 @@ class LiveGraph {
 
   // live_graph_step.cpp: its parts
   void apply(Level l, const Change& change);
+  enum class Of { kNow, kBefore };
+  Past& bring_front(Level l, Vertex v, Of tree, bool& is_new);
   void find_components(Level l, const Change& change);
   void explore(Level l, Vertex from);
   bool is_one_component(Level l, Vertex a, Vertex b);
@@ -196,7 +216,13 @@ class LiveGraph {
     return v;
   }
   Past& remember(Vertex v);
-  void remember_list(Vertex v);
+  void wake(Vertex v, Vertex to, Weight sum) {
+    links_[v].waking = std::min(links_[v].waking, first_band(v, to, sum));
+  }
+  Level first_band(Vertex v, Vertex to, Weight sum) const {
+    const double pairs = static_cast<double>(links_[v].count) * links_[to].count;
+    return static_cast<Level>(bands_.first(static_cast<double>(sum) / pairs));
+  }
   const Past* past(Vertex v) const {
     return past_of_[v] == kNoVertex ? nullptr : &past_[past_of_[v]];
   }
@@ -210,7 +236,8 @@ class LiveGraph {
   }
   void neighbours(Vertex v, Level l, List& found) const;
   void old_neighbours(Vertex v, Level l, List& found) const;
-  void put(Vertex v, Vertex to, Weight sum);
+  static Weight put(List& list, Vertex to, Weight sum);
+  void learn(Vertex v, Vertex to, Weight sum);
 
   Bands bands_;
   std::vector<Link> links_;
@@ -224,7 +251,8 @@ class LiveGraph {
   std::vector<std::uint32_t> released_;
 
   // Of the update under way, or of its level.
-  std::vector<Past> past_;
+  std::deque<Past> past_;  // more than that: lists keep their memory
+  std::size_t past_used_ = 0;
   std::vector<Vertex> past_of_;  // where in past_
   std::vector<Vertex> dead_;     // to be nobody when it ends
   std::vector<Mark> marks_;      // between updates: of who was announced
@@ -233,7 +261,7 @@ class LiveGraph {
   std::vector<Vertex> component_of_;
   std::vector<Vertex> dirty_;      // in the order of components
   std::vector<List> dirty_lists_;  // at this level, of dirty_; more of them than that
-  std::vector<List> came_lists_;   // at this level, of who came
+  std::vector<News> news_;
   List scratch_;
   std::vector<Vertex> dirty_at_;       // where in dirty_
   std::vector<Vertex> kept_;           // groups of old that are groups again

@@ -112,6 +112,9 @@ void LiveGraph::check_lists(const Require& require) const {
     });
     found.clear();
     for (const Edge& edge : now) {
+      require(level == bands_.count() || l >= links_[edge.a].waking ||
+                  !holds(l, edge.a, edge.b, edge.weight),
+              "4, who merges before it wakes");
       if (links_[edge.a].birth == l) found.push_back({edge.a, {edge.b, edge.weight}});
       if (links_[edge.b].birth == l) found.push_back({edge.b, {edge.a, edge.weight}});
     }

@@ -14,6 +14,15 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kMergesAtOnce = 256;  // between two looks at the pulse
+constexpr std::size_t kAhead = 4;           // lists that are on their way from memory
+
+void prefetch(const void* at) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(at);
+#else
+  static_cast<void>(at);
+#endif
+}
 
 }  // namespace
 
@@ -22,34 +31,81 @@ constexpr std::size_t kMergesAtOnce = 256;  // between two looks at the pulse
 /// within a component, find_components sees to.
 void LiveGraph::apply(Level l, const Change& change) {
   seeds_.clear();
-  const auto learn = [&](Vertex v, Vertex to, Weight sum) {
-    if (links_[v].birth != l) return;
-    remember_list(v);
-    put(v, to, sum);
+  news_.clear();
+  const auto tell = [&](Vertex v, Vertex to, Weight sum) {
+    if (links_[v].birth == l) news_.push_back({v, to, sum});
   };
+  bool is_new = false;
   for (const Vertex gone : change.gone) {
-    old_neighbours(gone, l, scratch_);
-    for (const Entry& entry : scratch_) {
+    const Past& known = bring_front(l, gone, Of::kBefore, is_new);
+    if (!is_new && l < known.waking) continue;
+    for (const Entry& entry : known.front) {
       if (marks_[entry.to] == kGone) continue;
-      learn(entry.to, gone, 0);
-      if (holds(l, gone, entry.to, entry.sum)) seeds_.push_back(entry.to);
+      if (is_new) tell(entry.to, gone, 0);
+      if (l >= known.waking && holds(l, gone, entry.to, entry.sum)) seeds_.push_back(entry.to);
     }
   }
-  if (came_lists_.size() < change.came.size()) came_lists_.resize(change.came.size());
-  for (std::size_t i = 0; i < change.came.size(); ++i) {
-    const Vertex came = change.came[i];
+  for (const Vertex came : change.came) {
     seeds_.push_back(came);
-    dirty_at_[came] = static_cast<Vertex>(i);
-    neighbours(came, l, came_lists_[i]);
-    for (const Entry& entry : came_lists_[i])
-      if (marks_[entry.to] != kCame) learn(entry.to, came, entry.sum);
+    const Past& known = bring_front(l, came, Of::kNow, is_new);
+    if (!is_new) continue;
+    for (const Entry& entry : known.front)
+      if (marks_[entry.to] != kCame) tell(entry.to, came, entry.sum);
   }
   for (const EdgeChange& edge : change.edges) {
-    learn(edge.a, edge.b, edge.after);
-    learn(edge.b, edge.a, edge.after);
+    tell(edge.a, edge.b, edge.after);
+    tell(edge.b, edge.a, edge.after);
     if (holds(l, edge.a, edge.b, std::max(edge.before, edge.after)))
       seeds_.insert(seeds_.end(), {edge.a, edge.b});
   }
+  for (std::size_t i = 0; i < news_.size(); ++i) {
+    if (i + 2 * kAhead < news_.size()) prefetch(&vertices_[news_[i + 2 * kAhead].of].list);
+    if (i + kAhead < news_.size()) {
+      const List& list = vertices_[news_[i + kAhead].of].list;
+      prefetch(list.data() + list.size() / 2);
+    }
+    learn(news_[i].of, news_[i].to, news_[i].sum);
+  }
+}
+
+/// The neighbours at this level of a vertex that came, or in the tree before of one that is gone;
+/// at the level before they were brought, too, if it was there. Is anybody new among them?
+LiveGraph::Past& LiveGraph::bring_front(Level l, Vertex v, Of tree, bool& is_new) {
+  Past& known = remember(v);
+  List& front = known.front;
+  const bool before = tree == Of::kBefore;
+  const auto death = [&](Vertex u) { return before ? old_death(u) : links_[u].death; };
+  is_new = !known.has_front;
+  if (is_new) {
+    before ? old_neighbours(v, l, front) : neighbours(v, l, front);
+    known.has_front = true;
+  } else {
+    is_new = before ? known.moving < l
+                    : std::any_of(
+                          front.begin(), front.end(),
+                          [&](const Entry& entry) { return death(entry.to) < l; });
+    if (!is_new) return known;
+    std::size_t kept = 0;
+    for (const Entry entry : front) {
+      Vertex to = entry.to;
+      if (death(to) < l) to = before ? old_next(to) : links_[to].next;
+      if (place_[to] == kNoVertex) {
+        place_[to] = static_cast<Vertex>(kept);
+        front[kept++] = {to, 0};
+      }
+      front[place_[to]].sum += entry.sum;
+    }
+    front.resize(kept);
+    for (const Entry& entry : front) place_[entry.to] = kNoVertex;
+  }
+  double most = 0;
+  known.moving = kNever;
+  for (const Entry& entry : front) {
+    most = std::max(most, static_cast<double>(entry.sum) / links_[entry.to].count);
+    if (before) known.moving = std::min(known.moving, old_death(entry.to));
+  }
+  known.waking = static_cast<Level>(bands_.first(most / links_[v].count));
+  return known;
 }
 
 /// The components to merge anew. Where a component has fallen apart or has grown, all of its
@@ -72,8 +128,11 @@ void LiveGraph::explore(Level l, Vertex from) {
   const auto reach = [&](Vertex v) {
     const std::size_t at = dirty_.size();
     if (at == dirty_lists_.size()) dirty_lists_.emplace_back();
-    if (marks_[v] == kCame)
-      dirty_lists_[at].swap(came_lists_[dirty_at_[v]]);
+    const Past* const came = marks_[v] == kCame ? past(v) : nullptr;
+    if (l < (came != nullptr ? came->waking : links_[v].waking))
+      dirty_lists_[at].clear();  // nothing of it is looked at: this is all of the component
+    else if (came != nullptr)
+      dirty_lists_[at] = came->front;
     else
       neighbours(v, l, dirty_lists_[at]);
     component_of_[v] = component;
@@ -93,6 +152,7 @@ void LiveGraph::explore(Level l, Vertex from) {
 
 /// Are two vertices in one component? Looks from both until one side has no more to see.
 bool LiveGraph::is_one_component(Level l, Vertex a, Vertex b) {
+  if (l < links_[a].waking || l < links_[b].waking) return false;
   std::array<std::vector<Vertex>, 2> seen{{{a}, {b}}};
   std::array<std::size_t, 2> next{0, 0};
   const auto mark = [](std::size_t side) { return kNoVertex - 1 - static_cast<Vertex>(side); };
@@ -131,6 +191,19 @@ std::vector<LiveGraph::Group> LiveGraph::groups_of(Level l, std::size_t componen
   });
   for (std::uint32_t i = 0; i < k; ++i) ranks[order[i]] = i;
 
+  if (k == 2) {  // they are a component by their one edge
+    const Vertex a = dirty_[first + order[0]], b = dirty_[first + order[1]];
+    const List& list = dirty_lists_[first];
+    const auto edge = std::find_if(list.begin(), list.end(), [&](const Entry& entry) {
+      return entry.to == dirty_[first + 1];
+    });
+    const double pairs = static_cast<double>(std::uint64_t{links_[a].count} * links_[b].count);
+    std::vector<Group> one(1);
+    one[0].members = {a, b};
+    one[0].merges = {
+        {order[0] == 0, order[1] == 0, kNoNode, static_cast<double>(edge->sum) / pairs}};
+    return one;
+  }
   Graph graph;
   graph.begin.push_back(0);
   for (std::size_t i = 0; i < k; ++i) {
@@ -237,7 +310,12 @@ void LiveGraph::list_groups(Level l, const Change& out) {
         }
         list[place_[to]].sum += entry.sum;
       }
-    for (const Entry& entry : list) place_[entry.to] = kNoVertex;
+    double most = 0;
+    for (const Entry& entry : list) {
+      place_[entry.to] = kNoVertex;
+      most = std::max(most, static_cast<double>(entry.sum) / links_[entry.to].count);
+    }
+    links_[v].waking = static_cast<Level>(bands_.first(most / links_[v].count));
     std::sort(list.begin(), list.end());
   }
 }

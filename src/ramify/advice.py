@@ -7,8 +7,8 @@ What is decided by looking, and by measuring a small tree:
     linkage   average where groups are separated, by the heights of its tree, or where many
               rows are twins, as in logs; else average or ward, whichever has the cut of the
               higher modularity on a graph of near neighbours
-    cut       at a gap between heights, or where the cuts of both trees by modularity hardly
-              depend on its resolution and are most alike
+    cut       at a gap between heights, or by height as the cut by modularity that hardly depends
+              on the resolution, and is much the same in both trees
 
 `python -m benchmarks.choosing` measures the rules; docs/choosing.md has its table.
 """
@@ -30,6 +30,7 @@ from ramify.hierarchy.seam import edges_between, steadiest
 from ramify.looking import (
     Cuts,
     Sample,
+    count_like,
     cuts_of,
     narrowed,
     sampled,
@@ -100,7 +101,7 @@ class Recommendation:
         >>> import ramify
         >>> from ramify import datasets
         >>> ramify.recommend(datasets.intents().points).estimator()
-        OHAC(linkage='ward', metric='cosine', n_clusters=78)
+        OHAC(linkage='ward', metric='cosine', n_clusters=75)
         """
         return OHAC(
             self.cut.get("n_clusters"),
@@ -262,7 +263,8 @@ def _cut_for(
     loose, even = cuts_of(trees, edges.ends[:, 1].reshape(len(rows), -1))
     linkage, why = _linkage_for(loose, even)
     best, which = steadiest(trees, edges), 0 if linkage == "average" else 1
-    k, low, high = len(best.cuts[which].nodes), best.coarser[which], best.finer[which]
+    k = count_like(trees[which], best.labels[which])
+    low, high = best.coarser[which], best.finer[which]
     where = "" if len(rows) == n else f" in a sample of {len(rows):,} rows"
     beside = f"at half and at twice the resolution there are {low} and {high}"
     start = f"modularity is steadiest there, and both linkages agree{where}; {beside}"

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
+from ramify.hierarchy.seam import alike
 from ramify.metric import Metric
 from ramify.points import Rows, chunks
 from ramify.sparse import SparseRows
@@ -27,8 +28,8 @@ from ramify.sparse import SparseRows
 MANY_COLUMNS, DIRECTIONS = 1_000, 256
 #: Numbers of a sample of dense rows, at most.
 _NUMBERS = 2**26
-#: Numbers of clusters that are looked at.
-_COUNTS = 20
+#: Numbers of clusters that are looked at; twice as many from a quarter of a number to four times.
+_COUNTS, _AROUND = 20, 4
 
 
 @dataclass(frozen=True)
@@ -204,3 +205,20 @@ def modularity(near: npt.NDArray[np.int64], labels: IntArray) -> float:
     together = float((labels[near] == labels[:, np.newaxis]).mean())
     shares = np.bincount(labels, degrees) / (2 * n * k)
     return together - float(shares @ shares)
+
+
+def count_like(tree: Hierarchy, labels: IntArray) -> int:
+    """How many clusters the cut by height has that is most like this one; of equals the fewest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ramify
+    >>> tree = ramify.HAC().fit([[0.0], [1.0], [9.0], [10.0], [90.0]]).hierarchy()
+    >>> count_like(tree, np.array([0, 0, 1, 1, 1]))
+    3
+    """
+    k, n = int(labels.max()) + 1, len(labels)
+    near = np.geomspace(max(k / _AROUND, 1), min(k * _AROUND, n), 2 * _COUNTS)
+    counts = np.unique(np.append(np.round(near).astype(np.int64), k))
+    return int(counts[np.argmax([alike(labels, column) for column in tree.cut_many(counts).T])])

@@ -15,6 +15,7 @@ from ramify.journal._recover import Replay
 from ramify.journal._store import Store
 from ramify.journal._upkeep import Upkeep
 from ramify.journal._writer import Writer
+from ramify.serve._feed import Feed
 from tests.simulation.world import changed
 
 Planted = Callable[[], AbstractContextManager[None]]
@@ -132,6 +133,21 @@ def clock_goes_back() -> Iterator[None]:
 
 
 @contextmanager
+def feed_skips_a_version() -> Iterator[None]:
+    """A follower that is behind by more than one version is told of none of them."""
+    hand = Feed._hand
+
+    def skipping(feed: Feed, follower: Any, version: int | None, frame: bytes) -> None:
+        if version is not None and frame and version - follower.at > 4:
+            follower.at = version
+        else:
+            hand(feed, follower, version, frame)
+
+    with changed(Feed, _hand=skipping):
+        yield
+
+
+@contextmanager
 def name_not_synced() -> Iterator[None]:
     """Files are safe, and the name of their folder is not."""
     skipped = {"sync_folder": lambda folder: None}
@@ -150,6 +166,7 @@ BUGS: Mapping[str, Planted] = {
         tie_by_address,
         snapshot_before_commit,
         clock_goes_back,
+        feed_skips_a_version,
         name_not_synced,
     )
 }

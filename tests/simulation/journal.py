@@ -11,12 +11,12 @@ import gc
 import random
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import ramify
-from ramify.journal import _model, _recover, _snapshots, _upkeep, _writer
+from ramify.journal import _folder, _model, _recover, _snapshots, _upkeep, _writer
 from ramify.journal._store import Store
 from tests.simulation.disk import Disk
 from tests.simulation.story import KINDS, REFUSED, Asked, Client, Oracle
@@ -57,7 +57,7 @@ class Written:
         def noted(store: Store, operations: Any, seq: int, chain: bytes) -> Any:
             del self.keys[seq:]  # a power cut took them
             self.groups = {one for one in self.groups if one <= seq}
-            self.keys += [str(one.key) for one in operations]
+            self.keys += [str(one.key).removesuffix("/0") for one in operations]  # of streams
             self.groups.add(seq + len(operations))
             return append(store, operations, seq, chain)
 
@@ -68,11 +68,14 @@ class Written:
 class History:
     """All that follows from one seed."""
 
-    def __init__(self, seed: int, place: Path, kind: str | None = None) -> None:
+    kinds = tuple(KINDS)
+    most_calls = _MOST_CALLS
+
+    def __init__(self, seed: int, place: Path) -> None:
         chance = self.chance = random.Random(seed)
         self.disk = Disk(place)
         self.world = World(seed, lambda: self.disk.is_off)
-        self.kind = kind or chance.choice(list(KINDS))
+        self.kind = chance.choice(self.kinds)
         self.has_ids = chance.random() < 0.75
         count = 1 if self.kind == "age" else chance.randint(1, 4)
         self.clients = [
@@ -94,7 +97,7 @@ class History:
 
     def run(self) -> None:
         """Live, die and look, until everybody has been answered."""
-        with self.world.lent(*MODULES), self.written.watching():
+        with self.lent(), self.written.watching():
             while not self.is_over:
                 require(self.lives < 40, "nobody is answered any more")
                 self.live(last=False)
@@ -105,18 +108,18 @@ class History:
         waiting = any(client.asked is not None for client in self.clients)
         return len(self.requests) >= self.most and not waiting
 
+    def lent(self, *more: Any) -> AbstractContextManager[None]:
+        """Modules whose threads and time are the world's."""
+        return self.world.lent(*MODULES, *more)
+
     # --- one life -------------------------------------------------------------------------
 
     def live(self, *, last: bool) -> None:
         """One process from its beginning to its end."""
-        chance, self.tree = self.chance, None
-        self.lives += 1
-        calls = 1 << 40
-        if not last and self.lives < 8:
-            calls = int(_MOST_CALLS ** (0.2 + 0.8 * chance.random()))
-        folder = self.disk.begin(calls)
+        chance = self.chance
+        self.begin_life(last)
         try:
-            self.open(folder / "tree")
+            self.open(self.disk.folder / "tree")
             if last:
                 self.rest()
             for _ in range(chance.randint(1, _MOST_STEPS)):
@@ -129,10 +132,23 @@ class History:
                 tree.close()
         except PowerCutError:
             pass
+        self.end_life()
+
+    def begin_life(self, last: bool) -> None:
+        """A process begins on the disk as it is."""
+        self.tree = None
+        self.lives += 1
+        calls = 1 << 40
+        if not last and self.lives < 5:
+            calls = int(self.most_calls ** (0.2 + 0.8 * self.chance.random()))
+        self.disk.begin(calls)
+
+    def end_life(self) -> None:
+        """The process is no more; perhaps the whole machine has gone down."""
         self.abandon()
         self.disk.end()
-        if chance.random() < 0.7:  # the machine goes down, and not just the process
-            self.disk.lose(chance, chance.choice(_KEPT))
+        if self.chance.random() < 0.7:
+            self.disk.lose(self.chance, self.chance.choice(_KEPT))
 
     def open(self, folder: Path) -> None:
         """Open the tree, and compare it."""
@@ -151,7 +167,8 @@ class History:
         if tree is not None:
             tree._payloads.close()
             tree._writer.store.abandon()
-            tree._lock.release()
+        for lock in list(_folder._HELD):
+            lock.release()
         gc.collect(0)
 
     # --- what happens -----------------------------------------------------------------------
@@ -178,14 +195,19 @@ class History:
 
     def ask(self, client: Client) -> None:
         """A client asks, or asks again after its call was lost."""
-        if client.future is not None:
-            return
-        if client.asked is None:
-            if len(self.requests) >= self.most:
-                return
-            client.asked = client.think()
+        if client.future is None and (asked := self.next_of(client)) is not None:
+            client.future = self.send(asked, lambda answer: self.answered(client, answer))
+
+    def next_of(self, client: Client) -> Asked | None:
+        """What a client asks for: that which was not answered, or something new."""
+        if client.asked is None and len(self.requests) < self.most:
+            client.asked = self.think(client)
             self.requests[client.asked.key] = client.asked
-        client.future = self.send(client.asked, lambda answer: self.answered(client, answer))
+        return client.asked
+
+    def think(self, client: Client) -> Asked:
+        """Something new."""
+        return client.think()
 
     def send(self, asked: Asked, told: Callable[[Any], None]) -> Future[Any]:
         """Ask; what is answered while the power is on arrives."""

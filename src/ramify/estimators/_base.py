@@ -24,8 +24,9 @@ from ramify.checks import is_whole, whole_number
 from ramify.errors import BrokenTreeError
 from ramify.estimators._guard import Guard, alone, live
 from ramify.estimators._live import Live
+from ramify.estimators._needs_cut import needs_cut
 from ramify.estimators._options import check_cut, check_history, check_linkage, check_metric
-from ramify.estimators._reading import TreeReader, needs_cut
+from ramify.estimators._reading import TreeReader
 from ramify.estimators._saved import to_saved
 from ramify.estimators._settings import Options, Settings
 from ramify.estimators._skipping import skipped_rows

@@ -63,7 +63,8 @@ def cut(
     Returns
     -------
     array of shape (n,)
-        In the order of ``labels_``, and numbered as these are.
+        In the order of ``labels_``, and numbered as these are. ``ramify.settle(labels,
+        model.points())`` moves points to the cluster of their neighbours, or of the nearest mean.
 
     Raises
     ------

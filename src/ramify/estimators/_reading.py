@@ -9,19 +9,16 @@ Many rows are answered in blocks, each of one version of the tree.
 """
 
 from collections.abc import Callable
-from types import MethodType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
-from ramify.checks import whole_number
 from ramify.errors import NoLabelsError
-from ramify.estimators import _cutting, _groups
+from ramify.estimators import _cutting, _groups, _near
 from ramify.estimators._anchors import Found
 from ramify.estimators._cut import Cut, WayOfLive, read_cut
 from ramify.estimators._guard import live
 from ramify.estimators._live import Live
+from ramify.estimators._needs_cut import needs_cut as needs_cut
 from ramify.estimators._notes import Notes
 from ramify.estimators._options import check_cut, check_history
 from ramify.estimators._sureness import (
@@ -29,35 +26,13 @@ from ramify.estimators._sureness import (
     KnownLive,
     Levels,
     judge,
-    near_others,
     read_sure,
 )
 from ramify.estimators._tracking import Tracker
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
-from ramify.hierarchy.seam import place_in
 from ramify.jobs import thread_count
 from ramify.points import Rows
 from ramify.sparse import SparseRows
-
-_Model = TypeVar("_Model", bound="TreeReader")
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-
-
-class needs_cut(Generic[_Model, _Arguments, _Result]):  # noqa: N801 - a decorator
-    """A method that exists only on models that have a cut option set.
-
-    As scikit-learn's ``available_if``, but the AttributeError says what to do.
-    """
-
-    def __init__(self, method: Callable[Concatenate[_Model, _Arguments], _Result]) -> None:
-        self._method = method
-
-    def __get__(self, model: Any, owner: Any = None) -> Callable[_Arguments, _Result]:
-        if model is None:
-            return self._method  # type: ignore[return-value]  # on the class: the plain function
-        model._require_cut(self._method.__name__)
-        return MethodType(self._method, model)
 
 
 class TreeReader:
@@ -183,72 +158,9 @@ class TreeReader:
         if keep := self._history():
             tree.settle(keep)
 
-    # --- rows that are not in it --------------------------------------------------
+    # --- rows that are not in it: nearest is in _near.py -------------------------------
 
-    @live
-    def nearest(
-        self,
-        X: npt.ArrayLike | None = None,
-        *,
-        points: npt.ArrayLike | None = None,
-        k: int | None = None,
-        n_jobs: int | None = None,
-    ) -> tuple[IntArray, FloatArray]:
-        """The stored points nearest to each row, and how far they are; nothing is inserted.
-
-        Exact, unless ``neighbors`` says otherwise. Ties go to the point that arrived first.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d), optional
-            Rows.
-        points : int, str, or a sequence of them, optional
-            Stored points instead of rows, by number, or by id if that is text. A point is
-            not among its own neighbours.
-        k : int, optional
-            How many for each; fewer if there are not so many. None: one.
-        n_jobs : int, optional
-            Threads; -1 is one for each processor. None: one.
-
-        Returns
-        -------
-        points : array of shape (m,), with ``k`` of shape (m, k)
-            Arrival numbers, the nearest first.
-        distances : array of the same shape
-            In the model's metric: squared Euclidean distances, one minus the cosine, or
-            minus the inner product.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> model = ramify.OHAC().fit([[0.0], [1.0], [5.0]], ids=["ash", "elm", "oak"])
-        >>> model.nearest([[4.0], [0.5]])
-        (array([2, 0]), array([1.  , 0.25]))
-        >>> model.nearest(points="oak", k=2)
-        (array([[1, 0]]), array([[16., 25.]]))
-        """
-        if (X is None) == (points is None):
-            raise ValueError("give X or points, one of the two")
-        tree = self._fitted()
-        threads = thread_count(n_jobs, none=1)
-        wanted = 1 if k is None else whole_number("k", k)
-        if points is None:
-            found, apart = tree.nearest(self._read_more(X, tree), min(wanted, len(tree)), threads)
-        else:
-            found, apart = self._nearest_others(tree, points, wanted, threads)
-        return (found, apart) if k is not None else (found[:, 0], apart[:, 0])
-
-    def _nearest_others(
-        self, tree: Live, points: npt.ArrayLike, k: int, threads: int
-    ) -> tuple[IntArray, FloatArray]:
-        """The nearest of other leaves than those that points are in."""
-        still, known, rows = tree.still()
-        numbers = _cutting.numbers_of(tree, points)
-        places = np.arange(len(still))[known.places][place_in(known.numbers, numbers)]
-        if len(still) < 2:
-            raise ValueError("points: the only point has no neighbour")
-        some, wanted = rows.take(places, axis=0), min(k, len(still) - 1)
-        return near_others(tree, still.point_numbers[places], some, wanted, threads)
+    nearest = _near.nearest
 
     @needs_cut
     @live

@@ -14,6 +14,7 @@ enough to load.
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -35,6 +36,12 @@ from ramify.spans import read_span, span_text
 _SETTINGS = ("algorithm", "width", "metric", "linkage", "n_neighbors", "more")
 
 
+@cache
+def _library() -> str:
+    """This version; to look it up takes longer than to save a small model."""
+    return version("ramify")
+
+
 def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     """Content and arrays of a model. The arrays are copies: the model may go on."""
     _require_ours(model)
@@ -45,7 +52,7 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     content: dict[str, Any] = {
         "kind": "model",
         "algorithm": type(model).__name__,
-        "library": version("ramify"),
+        "library": _library(),
         "parameters": parameters,
         "points": 0,
         "columns": None,

@@ -83,10 +83,10 @@ class Tracker(Aspect):
         >>> found.inserted, found.born, found.grown
         (array([3]), array([2]), array([1]))
         """
-        tree = self._fitted()
+        tree = self._fitted() if self._live is None else self._live  # all may have left since
         since = self._version(tree, since)
         if since == tree.begun:
-            return self._everything(tree)
+            return self._everything(self._fitted())
         steps, newest = self._steps_since(tree, since)
         return with_ids(tree, net_changes(before(steps), steps, since, newest))
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The frozen tree: what every model gives and everything downstream takes."""
 
-from ramify.hierarchy._clusters import Cluster, Clusters, Ground, Points
+from ramify.hierarchy._cluster import Cluster, Ground, Points
+from ramify.hierarchy._clusters import Clusters
 from ramify.hierarchy._condense import CondensedTree
 from ramify.hierarchy._hierarchy import Hierarchy
 from ramify.hierarchy._keywords import StopWords, keywords

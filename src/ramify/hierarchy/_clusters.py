@@ -7,174 +7,22 @@ A live model's clusters look at its tree only then, and refuse if it has grown m
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.hierarchy._aligned import order_of, place_in
+from ramify.hierarchy._cluster import Cluster, Ground
+from ramify.hierarchy._grouping import grouped, spreads_of
 from ramify.hierarchy._html import clusters_html
 from ramify.hierarchy._keywords import StopWords, keywords
-from ramify.hierarchy._rows import Rows, examples
+from ramify.hierarchy._rows import examples
 from ramify.hierarchy._tables import optional
-from ramify.hierarchy._tree import Tree
 from ramify.hierarchy._values import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_AT_ONCE = 1 << 16  # rows to subtract a mean from at once
-
-
-class Points(NamedTuple):
-    """The points of a tree, of which a leaf may stand for several, in order of arrival."""
-
-    numbers: IntArray  # arrival numbers
-    places: IntArray | slice  # the leaf that each is in
-    names: npt.NDArray[Any] | None
-
-
-class Ground(NamedTuple):
-    """What a cut was made on, for questions that look at all points."""
-
-    tree: Tree
-    labels: IntArray  # of the leaves, by place
-    nodes: IntArray  # of the clusters, by label
-    rows: Rows | None  # of the leaves, as they are compared
-    texts: list[str] | None  # of the points
-    points: Points
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Cluster:
-    """One cluster of a cut: an entry of :class:`Clusters`. Where a node is asked for, it
-    can be given instead: ``tree.leaves(cluster)``. Points are named by arrival numbers.
-
-    Attributes
-    ----------
-    label : int
-        As :meth:`Hierarchy.cut` numbers it.
-
-    Examples
-    --------
-    >>> import ramify
-    >>> X = [[0.0], [1.0], [2.0], [9.0], [10.0]]
-    >>> tree = ramify.HAC().fit(X, ids=["a", "b", "c", "d", "e"]).hierarchy()
-    >>> first, second = tree.clusters(X, n_clusters=2)
-    >>> first
-    <Cluster 0: 3 points, height 2.5, such as b, a, c>
-    >>> first.size, first.mean, first.members, second.member_names
-    (3, array([1.]), array([0, 1, 2]), ['d', 'e'])
-    """
-
-    label: int
-    _clusters: "Clusters"
-
-    @property
-    def node_id(self) -> int:
-        """Id of the node that stays while it is there; a single point's is -1 - its number."""
-        return int(self._clusters.node_ids[self.label])
-
-    @property
-    def name(self) -> str | None:
-        """What people call the node (``model.rename``), if they have said so."""
-        names = self._clusters.names
-        return None if names is None else names[self.label]
-
-    @property
-    def stable_id(self) -> int | None:
-        """Id that stays while the tree goes on, as ``stable_labels`` of the same cut gave it.
-
-        None for a cluster that is new since then, and if no ids were given.
-        """
-        id = int(self._clusters.stable_ids[self.label])
-        return None if id < 0 else id
-
-    @property
-    def node(self) -> int:
-        """Number of the node in the snapshot; a leaf's is its place."""
-        return int(self._clusters.nodes[self.label])
-
-    @property
-    def size(self) -> float:
-        """Number of points; no whole number only where weights are none."""
-        size: float = self._clusters.sizes[self.label].item()
-        return size
-
-    @property
-    def height(self) -> float:
-        """Monotone height of the node, 0 for a single point."""
-        return float(self._clusters.heights[self.label])
-
-    @property
-    def first_point(self) -> int:
-        """Arrival number of the earliest point."""
-        return int(self._clusters.first_points[self.label])
-
-    @property
-    def mean(self) -> Any:
-        """Mean of the rows; None if there are no rows."""
-        means = self._clusters.means
-        return None if means is None else means[self.label]
-
-    @property
-    def spread(self) -> float | None:
-        """Mean squared distance of the rows from their mean; None if there are no rows."""
-        spreads = self._clusters.spreads
-        return None if spreads is None else float(spreads[self.label])
-
-    @property
-    def members(self) -> IntArray:
-        """Arrival numbers of its points, in order: ``X[members]`` are their rows in a stream X."""
-        return self._clusters.members(self.label)
-
-    @property
-    def member_names(self) -> list[Any]:
-        """Names of its points; their numbers if they have no names."""
-        return self._clusters._names(self.members)
-
-    @property
-    def places(self) -> IntArray:
-        """Places of its leaves in the snapshot, in order: entries of the labels of its cuts."""
-        return self._clusters._places(self.label)
-
-    @property
-    def representatives(self) -> IntArray:
-        """Three points that show what it holds, the most central first; or fewer: numbers."""
-        return self._clusters._examples(self.label, 3)
-
-    @property
-    def representative_names(self) -> list[Any]:
-        """Names of the representatives; their numbers if they have no names."""
-        return self._clusters._names(self.representatives)
-
-    @property
-    def keywords(self) -> list[str] | None:
-        """Five words that tell its texts from the others; None if there are no texts."""
-        found = self._clusters.keywords()
-        return None if found is None else found[self.label]
-
-    @property
-    def parent(self) -> int | None:
-        """Label of the cluster that holds it at the next coarser level of
-        :class:`Levels`, if it is in any."""
-        parents = self._clusters.parents
-        return None if parents is None else int(parents[self.label])
-
-    def __index__(self) -> int:
-        return self.node
-
-    def __repr__(self) -> str:
-        label = f"{self.label}" if self.name is None else f"{self.label} {self.name!r}"
-        about = f"{self.size:,} point{'s' if self.size > 1 else ''}, height {self.height:.4g}"
-        ground = self._clusters._seen
-        if ground is not None and ground.texts is not None:
-            about += f", about {' '.join(self.keywords or [])}"
-        elif ground is not None and ground.rows is not None:
-            about += f", such as {', '.join(map(str, self.representative_names))}"
-        return f"<Cluster {label}: {about}>"
 
 
 class Clusters(Sequence[Cluster]):
@@ -316,7 +164,7 @@ class Clusters(Sequence[Cluster]):
     def spreads(self) -> FloatArray | None:
         """Mean squared distance of each cluster's rows from their mean. O(n d)."""
         if self._spreads is None and (ground := self._ground()).rows is not None:
-            self._spreads = _spreads(ground, len(self))
+            self._spreads = spreads_of(ground, len(self))
         return self._spreads
 
     def members(self, label: int) -> IntArray:
@@ -332,13 +180,13 @@ class Clusters(Sequence[Cluster]):
         most = len(self) - 1
         wanted = whole_number("label", label, least=0, most=most, why="the labels of the cut")
         if self._order is None:
-            self._order = _grouped(self.labels, len(self))
+            self._order = grouped(self.labels, len(self))
         order, ends = self._order
         return self._ground().points.numbers[order[ends[wanted] : ends[wanted + 1]]]
 
     def _places(self, label: int) -> IntArray:
         if self._leaves is None:
-            self._leaves = _grouped(self._ground().labels, len(self))
+            self._leaves = grouped(self._ground().labels, len(self))
         leaves, ends = self._leaves
         return leaves[ends[label] : ends[label + 1]].copy()
 
@@ -481,67 +329,3 @@ class Clusters(Sequence[Cluster]):
             self._sorted = (order_of(every),)
         chosen: list[Any] = names[place_in(every, numbers, *self._sorted)].tolist()
         return chosen
-
-
-def _grouped(labels: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """Positions by label, those without one first, and where each group ends."""
-    ends = np.cumsum(np.bincount(labels + 1, minlength=count + 1))
-    return np.argsort(labels, kind="stable"), ends
-
-
-def _spreads(ground: Ground, count: int) -> FloatArray:
-    assert ground.rows is not None
-    rows, labels = ground.rows, ground.labels
-    weights = ground.tree.leaf_weights
-    means, sizes = means_of(rows, labels, count, weights), sizes_of(labels, count, weights)
-    total = np.zeros(count)
-    for start in range(0, len(rows), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        label = labels[part]
-        kept = label >= 0
-        apart = ((rows[part][kept] - means[label[kept]]) ** 2).sum(axis=1)
-        if weights is not None:
-            apart = apart * weights[part][kept]
-        total += np.bincount(label[kept], weights=apart, minlength=count)
-    spreads: FloatArray = total / sizes
-    return spreads
-
-
-def sizes_of(labels: IntArray, count: int, weights: FloatArray | None = None) -> Any:
-    """Number of points of each label from 0 to count - 1, of leaves with these weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sizes_of(np.array([0, -1, 0]), 1), sizes_of(np.array([0, 1]), 2, np.array([3.0, 1.5]))
-    (array([2]), array([3. , 1.5]))
-    """
-    kept = labels >= 0
-    if weights is None:
-        return np.bincount(labels[kept], minlength=count)
-    sums = np.bincount(labels[kept], weights=weights[kept], minlength=count)
-    counts = sums.astype(np.int64)
-    return counts if (counts == sums).all() else sums
-
-
-def means_of(
-    rows: Rows, labels: IntArray, count: int, weights: FloatArray | None = None
-) -> FloatArray:
-    """Mean of the rows of each label from 0 to count - 1, of leaves with these weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> means_of(np.array([[1.0], [5.0], [3.0]]), np.array([0, -1, 0]), 1)
-    array([[2.]])
-    """
-    centre = rows.mean(axis=0, dtype=np.float64)  # far from the origin sums lose digits
-    kept = labels >= 0
-    sums = np.zeros((count, rows.shape[1]))
-    for start in range(0, len(rows), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        apart = rows[part][kept[part]] - centre
-        if weights is not None:
-            apart = apart * weights[part][kept[part], np.newaxis]
-        np.add.at(sums, labels[part][kept[part]], apart)
-    return np.asarray(centre + sums / sizes_of(labels, count, weights)[:, np.newaxis])

@@ -2,17 +2,24 @@
 """_cuts.py: flat clusters out of a tree."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.checks import by_name, number, one_of, whole_number
-from ramify.hierarchy._aligned import order_of, place_in
+from ramify.checks import by_name, one_of
 from ramify.hierarchy._condense import CondensedTree, Condensing
-from ramify.hierarchy._forks import Forks, fork_rows, read_least
-from ramify.hierarchy._labels import by_first_point
+from ramify.hierarchy._cut_options import WAYS, By, check_way
+from ramify.hierarchy._cut_ways import (
+    clusters_left,
+    cut_apart,
+    cut_by_min_size,
+    labels_at,
+    tops_by_max_size,
+    undone_forks,
+)
+from ramify.hierarchy._forks import Forks
 from ramify.hierarchy._modularity import (
     N_NEIGHBORS,
     BestCut,
@@ -31,10 +38,6 @@ from ramify.hierarchy._sticky import (
     sticky_cut,
 )
 from ramify.hierarchy._values import IntArray, own
-
-#: What a cut goes by.
-By: TypeAlias = Literal["height", "variance", "stability", "modularity"]
-WAYS = ("height", "variance", "stability", "modularity")
 
 
 class Ordered(NamedTuple):
@@ -161,7 +164,9 @@ class Cuts(Condensing):
         Returns
         -------
         array of shape (n,)
-            Labels from 0, numbered in the order of the clusters' first points.
+            Labels from 0, numbered in the order of the clusters' first points. Points may move
+            afterwards to the cluster of their neighbours, or of the nearest mean:
+            :func:`ramify.settle`.
 
         Examples
         --------
@@ -223,7 +228,7 @@ class Cuts(Condensing):
                     "apart goes with n_clusters, height or max_size, not min_size, and with "
                     'by="height"'
                 )
-            return self._cut_apart(apart, n_clusters, height, max_size)
+            return cut_apart(self, apart, n_clusters, height, max_size)
         if by == "modularity":
             rows = None if X is None else read_own_rows(X, self, metric)
             best = self._best_by_modularity(resolution, rows, n_neighbors, graph)
@@ -236,10 +241,10 @@ class Cuts(Condensing):
                 n_clusters=n_clusters, min_size=min_size, small=small
             )
         if max_size is not None:
-            return self._cut_by_max_size(max_size)
+            return labels_at(self, tops_by_max_size(self, max_size))
         if min_size is not None:
-            return self._cut_by_min_size(min_size, small, n_clusters, height)
-        return own(_core.cut_labels(self.children, self._count(n_clusters, height)))
+            return cut_by_min_size(self, min_size, small, n_clusters, height)
+        return own(_core.cut_labels(self.children, clusters_left(self, n_clusters, height)))
 
     def cut_many(
         self,
@@ -282,10 +287,10 @@ class Cuts(Condensing):
             rows = None if X is None else read_own_rows(X, self, metric)
             return self._ordered(by, rows).tree.cut_many(n_clusters)
         if heights is not None:
-            counts = [self._count(None, height) for height in _each(heights, "heights")]
+            counts = [clusters_left(self, None, height) for height in _each(heights, "heights")]
         else:
             assert n_clusters is not None
-            counts = [self._count(count, None) for count in _each(n_clusters, "n_clusters")]
+            counts = [clusters_left(self, count, None) for count in _each(n_clusters, "n_clusters")]
         finest = max(counts, default=1)
         labels = own(_core.cut_labels(self.children, finest))
         top = self._merges_of(labels, finest)
@@ -308,7 +313,7 @@ class Cuts(Condensing):
         given = {name for name, value in options.items() if value is not None}
         if given != {"n_clusters"} or apart is not None or by not in WAYS[:2]:
             raise ValueError("like goes with n_clusters, and if wanted with by='variance'")
-        count = self._count(options["n_clusters"], None)
+        count = clusters_left(self, options["n_clusters"], None)
         then, price = read_like(self, like), read_stickiness(stickiness)
         ordered = self._ordered(by, None if X is None else read_own_rows(X, self, metric)).tree
         found = sticky_cut(ordered, then, count, price)
@@ -347,15 +352,6 @@ class Cuts(Condensing):
         negative = bool((self.monotone_heights < 0).any())
         return self.condense(min_size, scale="linear" if negative else "inverse")
 
-    def _count(self, n_clusters: int | None, height: float | None) -> int:
-        """How many clusters a cut leaves."""
-        if height is not None:
-            below = number("height", height)
-            kept_merges = np.searchsorted(self.monotone_heights, below, side="left")
-            return self.n_leaves - int(kept_merges)
-        why = "the number of points"
-        return whole_number("n_clusters", n_clusters, most=self.n_leaves, why=why)
-
     def _merges_of(self, labels: IntArray, n_clusters: int) -> IntArray:
         """The merges above a cut, as the children of a tree over its clusters.
 
@@ -373,12 +369,12 @@ class Cuts(Condensing):
         but for small branches that joined it. ``options`` are those of :meth:`cut`."""
         count, height, least = (options.get(name) for name in ("n_clusters", "height", "min_size"))
         if least is not None:
-            forks = Forks.of(self, least, self._undone_forks(least, count, height))
+            forks = Forks.of(self, least, undone_forks(self, least, count, height))
             tops = forks.kept()
         elif options.get("max_size") is not None:
-            tops = self._tops_by_max_size(options["max_size"])
+            tops = tops_by_max_size(self, options["max_size"])
         else:
-            first = self.n_nodes - (self._count(count, height) - 1)  # merge above the cut
+            first = self.n_nodes - (clusters_left(self, count, height) - 1)  # merge above the cut
             below = self.children[first - self.n_leaves :].ravel()
             tops = below[below < first] if len(below) else np.array([self.root])
         return self._by_label(labels, tops)
@@ -390,175 +386,11 @@ class Cuts(Condensing):
         nodes[labels[leaves[start[tops]]]] = tops
         return nodes
 
-    def _tops_by_max_size(self, max_size: int) -> IntArray:
-        fits = self.weights <= whole_number("max_size", max_size)
-        fits[: self.n_leaves] = True  # there is no smaller cluster than a leaf
-        too_large_above = ~fits[self.parents]
-        too_large_above[self.root] = True
-        return np.flatnonzero(fits & too_large_above)
-
-    def _cut_apart(
-        self,
-        apart: npt.ArrayLike,
-        n_clusters: int | None,
-        height: float | None,
-        max_size: int | None,
-    ) -> IntArray:
-        """A cut that keeps pairs apart which must be; see :meth:`cut`."""
-        n, pairs = self.n_leaves, _read_pairs(apart)
-        split = np.append(np.zeros(self.n_nodes, bool), True)  # the last: what is above the root
-        try:
-            of_pairs = place_in(self.point_numbers, pairs, order_of(self.point_numbers)).tolist()
-        except IndexError as error:
-            raise IndexError(
-                f"apart: {error}; where leaves stand for several points, a snapshot knows the "
-                f"earliest of each: cut the model, or name the numbers in point_numbers"
-            ) from None
-        for (i, j), places in zip(pairs.tolist(), of_pairs, strict=True):
-            v = cast(Any, self).lca(*places)  # another mixin's
-            if v < n:
-                raise ValueError(f"apart: {i} and {j} are one leaf, which no cut can split")
-            while not split[v]:
-                split[v] = True
-                v = int(self.parents[v])
-        forced = int(split.sum()) - 1
-        if max_size is not None:
-            split[n:-1] |= self.weights[n:] > whole_number("max_size", max_size)
-        else:
-            more = self._count(n_clusters, height) - 1
-            if n_clusters is not None and forced > more:
-                raise ValueError(
-                    f"n_clusters={n_clusters}: to keep these apart takes {forced + 1} clusters"
-                )
-            if height is not None:
-                split[self.n_nodes - more : -1] = True
-            else:
-                others = n + np.flatnonzero(~split[n:-1])
-                split[others[len(others) - (more - forced) :]] = True
-        tops = np.flatnonzero(~split[:-1] & split[self.parents])
-        leaves, start = self._leaf_ordering()
-        tops = tops[np.argsort(start[tops])]
-        return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
-
-    def _cut_by_max_size(self, max_size: int) -> IntArray:
-        return self._labels_at(self._tops_by_max_size(max_size))
-
     def _labels_at(self, tops: IntArray) -> IntArray:
-        """Labels of the clusters that are below these nodes, which hold every leaf once."""
-        leaves, start = self._leaf_ordering()
-        tops = tops[np.argsort(start[tops])]
-        return _spread(np.arange(len(tops)), self.sizes[tops], leaves)
-
-    def _cut_by_min_size(
-        self, min_size: int, small: str, n_clusters: int | None, height: float | None
-    ) -> IntArray:
-        least = read_least(self, min_size, lowest=1)
-        forks = Forks.of(self, least, self._undone_forks(least, n_clusters, height))
-        kept = forks.kept()
-        kept = kept[np.argsort(forks.start[kept])]
-        parts = [kept]
-        groups = [np.arange(len(kept))]
-        aside = np.flatnonzero(~forks.big & forks.above_fork[self.parents])
-        parts.append(aside)
-        if small == "noise":
-            groups.append(np.full(len(aside), -1))
-        else:
-            # The first leaf of the parent is where going to the larger side ends.
-            end = forks.start[self.parents[aside]]
-            groups.append(np.searchsorted(forks.start[kept], end, side="right") - 1)
-        tops = np.concatenate(parts)
-        order = np.argsort(forks.start[tops])
-        return _spread(np.concatenate(groups)[order], self.sizes[tops[order]], forks.leaves)
-
-    def _undone_forks(self, least: int, n_clusters: int | None, height: float | None) -> IntArray:
-        """Rows of the forks that a cut undoes: the highest, or those from a height on."""
-        rows = fork_rows(self, least)
-        if height is not None:
-            return rows[self.monotone_heights[rows] >= number("height", height)]
-        if n_clusters is None:
-            return rows
-        count = whole_number("n_clusters", n_clusters)
-        most = len(rows) + 1
-        if count > most:
-            raise ValueError(
-                f"n_clusters={count}, min_size={least}: the tree has {most:,} "
-                f"cluster{'s' if most > 1 else ''} of at least {least:,} points, and no more"
-            )
-        return rows[most - count :]
-
-
-def check_way(by: object, options: dict[str, Any], X: object) -> None:
-    """Refuse options that do not go with what a cut goes by.
-
-    Examples
-    --------
-    >>> check_way("stability", {"n_clusters": None, "min_size": 5}, None)
-    """
-    way = one_of("by", by, WAYS)
-    if X is not None and way not in ("variance", "modularity"):
-        raise ValueError(
-            f"X goes with by='variance' and 'modularity'; by={way!r} looks at the tree alone"
-        )
-    if way == "height":
-        require_one_cut(options)
-        return
-    given = {name for name, value in options.items() if value is not None}
-    if way == "modularity" and given:
-        raise ValueError(
-            f"by='modularity' says itself how many clusters there are, more with a larger "
-            f"resolution: leave out {', '.join(given)}"
-        )
-    if way == "stability" and given != {"min_size"}:
-        raise ValueError("by='stability' goes with min_size, and with nothing else")
-    if way == "variance" and given not in ({"n_clusters"}, {"n_clusters", "min_size"}):
-        raise ValueError("by='variance' goes with n_clusters, and if wanted with min_size")
-
-
-def require_one_cut(options: dict[str, Any], *, or_none: bool = False) -> dict[str, Any]:
-    """The options that were given, if they say how to cut: one, or two that go together.
-
-    Examples
-    --------
-    >>> require_one_cut({"n_clusters": 3, "height": None, "max_size": None, "min_size": 2})
-    {'n_clusters': 3, 'min_size': 2}
-    """
-    given = {name: value for name, value in options.items() if value is not None}
-    together = {"n_clusters", "height", "min_size"}
-    pair = len(given) == 2 and "min_size" in given and given.keys() <= together
-    if len(given) == 1 or pair or (or_none and not given):
-        return given
-    found = ", ".join(f"{name}={value}" for name, value in given.items())
-    raise ValueError(
-        f"give one of {', '.join(options)}{', or none' if or_none else ''}; "
-        f"min_size also goes with n_clusters or height; got {found or 'none of them'}"
-    )
+        return labels_at(self, tops)
 
 
 def _each(values: Sequence[float] | npt.NDArray[np.generic], name: str) -> list[Any]:
     if np.ndim(values) != 1:
         raise ValueError(f"{name}: expected a flat sequence, got {np.ndim(values)} dimensions")
     return list(values)
-
-
-def _spread(groups: IntArray, sizes: IntArray, leaves: IntArray) -> IntArray:
-    """Labels of points from the groups of the stretches of leaves that cover them."""
-    group = np.empty(len(leaves), dtype=np.int64)
-    group[leaves] = np.repeat(groups, sizes)
-    labels, _ = by_first_point(group, int(groups.max()) + 1)
-    return labels
-
-
-def _read_pairs(apart: npt.ArrayLike) -> IntArray:
-    """Pairs of arrival numbers.
-
-    Examples
-    --------
-    >>> _read_pairs([(0, 4)])
-    array([[0, 4]])
-    """
-    pairs = np.asarray(apart)
-    if pairs.size == 0:
-        return np.empty((0, 2), np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise ValueError("apart: expected pairs of points' arrival numbers, as [(0, 4), (2, 7)]")
-    return pairs.astype(np.int64)

@@ -9,8 +9,11 @@ import numpy.typing as npt
 
 from ramify.checks import whole_number
 from ramify.hierarchy._aligned import Texts, texts_for
-from ramify.hierarchy._clusters import Clusters, Ground, Points, means_of, sizes_of
-from ramify.hierarchy._cuts import By, Cuts, Ordered, check_way
+from ramify.hierarchy._cluster import Ground, Points
+from ramify.hierarchy._clusters import Clusters
+from ramify.hierarchy._cut_options import By, check_way
+from ramify.hierarchy._cuts import Cuts, Ordered
+from ramify.hierarchy._grouping import means_of, sizes_of
 from ramify.hierarchy._layers import LEAST, MOST, Layers, layers_of
 from ramify.hierarchy._levels import Levels
 from ramify.hierarchy._modularity import N_NEIGHBORS

@@ -11,7 +11,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ramify.hierarchy._clusters import Cluster, Clusters
+    from ramify.hierarchy._cluster import Cluster
+    from ramify.hierarchy._clusters import Clusters
 
 _MOST = 25  # clusters of a table
 _LISTED = 8  # sizes of a level

@@ -71,6 +71,7 @@ class Steadiest(NamedTuple):
     """The cuts of one or more trees at the resolution that matters least."""
 
     cuts: list[BestCut]  #: one of each tree
+    labels: list[IntArray]  #: of the leaves, numbered from left to right
     coarser: list[int]  #: how many clusters there are at half the resolution
     finer: list[int]  #: and at twice the resolution
     likeness: float  #: mean of what counts, from 0 to 1
@@ -99,22 +100,26 @@ def steadiest(trees: Sequence[Tree], edges: Edges) -> Steadiest:
         [np.sort(start[cut.nodes]) for cut in some]
         for start, some in zip(starts, cuts, strict=True)
     ]
+
+    def labels_at(i: int) -> list[IntArray]:
+        return [
+            np.searchsorted(some[i], start[:n], side="right") - 1
+            for start, some in zip(starts, begins, strict=True)
+        ]
+
     best, most = len(_RESOLUTIONS) // 2, -1.0
     for i in range(_DOUBLE, len(_RESOLUTIONS) - _DOUBLE):
         if any(len(some[i]) == 1 for some in begins):
             continue
         beside = (i - _DOUBLE, i + _DOUBLE)
         steadiness = sum(_alike(some[i], some[j], n) for some in begins for j in beside)
-        labels = [
-            np.searchsorted(some[i], start[:n], side="right") - 1
-            for start, some in zip(starts, begins, strict=True)
-        ]
-        agreement = sum(_agree(one, other) for one, other in combinations(labels, 2))
+        agreement = sum(alike(one, other) for one, other in combinations(labels_at(i), 2))
         if steadiness + 2 * agreement > most:
             best, most = i, steadiness + 2 * agreement
     half, double = ([len(some[best + by]) for some in begins] for by in (-_DOUBLE, _DOUBLE))
     every = 2 * len(trees) + len(trees) * (len(trees) - 1)
-    return Steadiest([some[best] for some in cuts], half, double, max(most, 0.0) / every)
+    cut = [some[best] for some in cuts]
+    return Steadiest(cut, labels_at(best), half, double, max(most, 0.0) / every)
 
 
 def _best(tree: Tree, edges: Edges, resolution: float) -> BestCut:
@@ -124,10 +129,26 @@ def _best(tree: Tree, edges: Edges, resolution: float) -> BestCut:
     return BestCut(own(nodes), modularity)
 
 
-def _alike(one: IntArray, other: IntArray, n: int) -> float:
+def alike(one: IntArray, other: IntArray) -> float:
     """Of the pairs that are together in one of two cuts or in both, the share that is in both.
 
-    Cuts are given by where their clusters begin, from left to right: clusters of both are
+    Cuts are given by labels from 0, and need not be of one tree.
+
+    Examples
+    --------
+    >>> alike(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
+    0.25
+    """
+    both = np.unique(one * (int(other.max()) + 1) + other, return_counts=True)[1]
+    of_each = (np.bincount(one), np.bincount(other), both)
+    first, second, shared = (_within(sizes) for sizes in of_each)
+    return shared / (first + second - shared) if first + second > shared else 1.0
+
+
+def _alike(one: IntArray, other: IntArray, n: int) -> float:
+    """The same of two cuts of one tree, quicker.
+
+    These are given by where their clusters begin, from left to right: clusters of both are
     in one piece, and so is what two of them have in common.
 
     Examples
@@ -137,20 +158,6 @@ def _alike(one: IntArray, other: IntArray, n: int) -> float:
     """
     first, second, both = (_pairs(begins, n) for begins in (one, other, np.union1d(one, other)))
     return both / (first + second - both) if first + second > both else 1.0
-
-
-def _agree(one: IntArray, other: IntArray) -> float:
-    """The same of labels from 0, of cuts that need not be of one tree.
-
-    Examples
-    --------
-    >>> _agree(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
-    0.25
-    """
-    both = np.unique(one * (int(other.max()) + 1) + other, return_counts=True)[1]
-    of_each = (np.bincount(one), np.bincount(other), both)
-    first, second, shared = (_within(sizes) for sizes in of_each)
-    return shared / (first + second - shared) if first + second > shared else 1.0
 
 
 def _pairs(begins: IntArray, n: int) -> float:

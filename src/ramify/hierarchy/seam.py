@@ -5,11 +5,11 @@ Files and names that begin with an underscore are the room's own.
 """
 
 from ramify.hierarchy._aligned import Texts, entries_for, order_of, place_in, texts_for
-from ramify.hierarchy._cuts import By, check_way, require_one_cut
+from ramify.hierarchy._cut_options import By, check_way, require_one_cut
 from ramify.hierarchy._forks import fork_rows
 from ramify.hierarchy._keywords import analyzer
 from ramify.hierarchy._linkage import check_linkage, read_children
-from ramify.hierarchy._modularity import edges_between, read_resolution, steadiest
+from ramify.hierarchy._modularity import alike, edges_between, read_resolution, steadiest
 from ramify.hierarchy._order import canonical, canonical_order
 from ramify.hierarchy._polish import core_over, kept
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
@@ -34,6 +34,7 @@ __all__ = [
     "Sticky",
     "Texts",
     "Then",
+    "alike",
     "analyzer",
     "canonical",
     "canonical_order",

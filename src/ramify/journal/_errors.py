@@ -18,6 +18,16 @@ class JournalError(OSError):
     """
 
 
+class NoTreeError(JournalError):
+    """There is no tree in a folder, or one whose first moment a crash took.
+
+    Examples
+    --------
+    >>> issubclass(NoTreeError, JournalError)
+    True
+    """
+
+
 class FolderInUseError(JournalError):
     """Another process, or another part of this one, has the folder open.
 

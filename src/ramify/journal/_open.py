@@ -11,7 +11,7 @@ from typing import Any
 from ramify.checks import number_above_zero, whole_number
 from ramify.estimators.seam import FREE
 from ramify.journal import _model
-from ramify.journal._errors import DiskError, JournalError, disk_error
+from ramify.journal._errors import DiskError, NoTreeError, disk_error
 from ramify.journal._folder import (
     DATABASE,
     FolderLock,
@@ -124,7 +124,7 @@ def open_here(folder: Path, model: Any, policy: Policy) -> DurableTree:
     """As :func:`open`; also for a shard, whose folder is inside that of all shards."""
     asked = None if model is None else _model.require_online(model)
     if asked is None and not (folder / DATABASE).exists():
-        raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
+        raise NoTreeError(f"{folder} has no tree in it; give an estimator to begin one")
     try:
         make_folder(folder)
         lock = FolderLock(folder)
@@ -143,7 +143,7 @@ def _opened(folder: Path, lock: FolderLock, asked: Any, policy: Policy) -> Durab
     notes = look_at_end(folder)
     if is_new(folder):
         if asked is None:
-            raise JournalError(f"{folder} has no tree in it; give an estimator to begin one")
+            raise NoTreeError(f"{folder} has no tree in it; give an estimator to begin one")
         return DurableTree(folder, lock, _begun(folder, asked, policy), policy)
     recovered = recover(folder, notes, history_bytes=policy.history_bytes)
     try:

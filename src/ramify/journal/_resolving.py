@@ -105,11 +105,11 @@ class Resolver:
         repeats = [[at, *taken[one]] for at, one in enumerate(whole.ids) if one in taken]
         if fresh:
             return _part(whole, fresh, repeats).operation(key, marks)
-        if not marks:
+        if not marks and key is None:
             numbers = [number for _, number, _ in repeats]
             return Receipt(numbers, max(version for *_, version in repeats), len(repeats))
         named = {} if key is None else {"key": key, "asked": whole.asked}
-        return Operation("mark", {"marks": dict(marks), "repeats": repeats, **named})
+        return Operation("mark", {"marks": dict(marks or {}), "repeats": repeats, **named})
 
     def _forget(self, points: list[Any], key: str | None) -> Operation | Receipt:
         """Points to forget, all of which must be there."""

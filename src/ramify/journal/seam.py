@@ -6,6 +6,7 @@ Shards keep journals of their own, and the server reads what journals may hold.
 
 from ramify.journal._backup import clear_drafts, moment_of, require_backup
 from ramify.journal._door import plain_name, plain_node
+from ramify.journal._errors import NoTreeError
 from ramify.journal._folder import (
     ABOUT,
     DATABASE,
@@ -32,6 +33,7 @@ __all__ = [
     "Beside",
     "FolderLock",
     "Insert",
+    "NoTreeError",
     "Operation",
     "Policy",
     "check_payloads",

@@ -23,6 +23,7 @@ from collections.abc import AsyncIterator, Collection
 from datetime import datetime
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -58,9 +59,9 @@ def changes(served: Served, since: int | datetime, brief: bool = False) -> dict[
     """What became of a tree since a version, or since the last one of a moment."""
     tree, newest = served.tree, served.versions[-1]
     if isinstance(since, datetime):
-        if len(tree) == 0:
+        if not tree.stream.begun:
             raise TooOldError(since, newest, newest)
-    elif since == newest or len(tree) == 0:
+    elif since == newest or not tree.stream.begun:
         if since > newest:
             raise TooOldError(since, served.oldest, newest)
         return {"since": since, "version": newest, "changed": False}
@@ -68,6 +69,8 @@ def changes(served: Served, since: int | datetime, brief: bool = False) -> dict[
         found = tree.past.changes(since)
     except HistoryError:
         raise TooOldError(since, served.oldest, newest) from None
+    except NotFittedError:  # of nothing to nothing
+        return {"since": since, "version": newest, "changed": False}
     return {**_answers.changes(found, brief), "changed": found.since != found.version}
 
 

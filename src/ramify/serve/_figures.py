@@ -43,6 +43,7 @@ def metrics(trees: Trees, door: Any) -> str:
     for name, about, value in (
         ("ramify_points", "points in the tree", lambda one: len(one.tree)),
         ("ramify_version", "changes of the tree so far", lambda one: one.versions[-1]),
+        ("ramify_vector_bytes", "bytes of the rows in memory", _vector_bytes),
         ("ramify_feed_readers", "who follows the changes", _followers),
         ("ramify_feed_dropped_total", "followers that did not read", _dropped),
         ("ramify_depth", "merges above the latest point", _depth),
@@ -167,6 +168,12 @@ def _depth(served: Served) -> int:
     stream = served.tree.stream
     number = stream.next_number - 1
     return stream.depth(number) if stream.has(number) else 0
+
+
+def _vector_bytes(served: Served) -> int:
+    stream = served.tree.stream
+    width = stream.width if stream.begun else None
+    return 0 if width is None else len(served.tree) * width * stream.dtype.itemsize
 
 
 def _churn(served: Served) -> int:

@@ -18,6 +18,7 @@ from typing import Any
 
 from ramify.journal import DiskError, FolderInUseError, JournalError
 from ramify.journal.seam import (
+    NoTreeError,
     clear_drafts,
     clear_removed,
     make_folder,
@@ -223,6 +224,10 @@ class Trees:
         name, begin = path.name, time.monotonic()
         try:
             served = open_served(path, self._settings, None, {})
+        except NoTreeError:  # begun by a process that did not come far: it may be begun again
+            self._resting.pop(name, None)
+            self._forget_failure(name)
+            return
         except Exception as error:  # whatever it is, the others must not suffer
             if self._failures.get(name) != str(error):
                 LOG.error(json.dumps({"tree": name, "failed": str(error)}))

@@ -234,9 +234,9 @@ bool is_held(LiveObject<Real>& self, std::int64_t id) {
 }
 
 template <class Real>
-void record(LiveObject<Real>& self, bool on) {
+void record(LiveObject<Real>& self, bool on, bool all) {
   const WritingTurn turn(self);
-  turn->record(on);
+  turn->record(on, all);
 }
 
 /// What became of the tree since the last call (core/tree/change.hpp).
@@ -265,12 +265,25 @@ State take_change(LiveObject<Real>& self) {
   out["vanished"] = to_numpy(std::move(change.vanished));
   out["families"] = to_numpy(std::move(families), 3);
   out["values"] = to_numpy(std::move(values), 5);
-  std::vector<std::int64_t> weighed;
-  std::vector<double> weights;
-  for (const auto& [leaf, weight] : change.weighed) {
-    weighed.push_back(static_cast<std::int64_t>(leaf));
-    weights.push_back(weight);
+  std::vector<std::int64_t> earlier;
+  std::vector<double> heights;
+  for (const Change::Earlier& one : change.earlier) {
+    earlier.insert(earlier.end(), {one.node, one.left, one.right});
+    heights.push_back(one.height);
   }
+  out["earlier"] = to_numpy(std::move(earlier), 3);
+  out["heights_before"] = to_numpy(std::move(heights));
+  const auto tell_weights = [&](const char* leaves_name, const char* weights_name,
+                                const std::vector<Change::Weighed>& of) {
+    std::vector<std::int64_t> leaves;
+    std::vector<double> weights;
+    for (const auto& [leaf, weight] : of) {
+      leaves.push_back(static_cast<std::int64_t>(leaf));
+      weights.push_back(weight);
+    }
+    out[leaves_name] = to_numpy(std::move(leaves));
+    out[weights_name] = to_numpy(std::move(weights));
+  };
   const auto members = [](const std::vector<Change::Member>& of) {
     std::vector<std::int64_t> pairs;
     for (const auto& [point, leaf] : of)
@@ -279,8 +292,8 @@ State take_change(LiveObject<Real>& self) {
     return to_numpy(std::move(pairs), 2);
   };
   out["weighted"] = turn->points().weighted();
-  out["weighed"] = to_numpy(std::move(weighed));
-  out["weights"] = to_numpy(std::move(weights));
+  tell_weights("weighed", "weights", change.weighed);
+  tell_weights("weighed_before", "weights_before", change.weighed_before);
   out["several"] = turn->leaves_are_many();
   out["came"] = numbers(change.came);
   out["left"] = members(change.left);
@@ -350,8 +363,8 @@ void bind_live_writes(nb::class_<LiveObject<Real>>& object) {
            "All points that are in one leaf with a point, or linked with it.")
       .def("has_node", &has_node<Real>, nb::arg("id"), "Is there a node with this id?")
       .def("is_held", &is_held<Real>, nb::arg("id"), "Is there such a node, and is it held?")
-      .def("record", &record<Real>, nb::arg("on"),
-           "Write down what happens from now on; the first change tells all.")
+      .def("record", &record<Real>, nb::arg("on"), nb::arg("all") = true,
+           "Write down what happens from now on; the first change tells all, or that alone.")
       .def("take_change", &take_change<Real>, "What became of the tree since the last call.")
       .def("regroup", &regroup<Real>, nb::arg("group_of").noconvert(), nb::arg("above").noconvert(),
            "Make a 'nested' tree anew: the group of each point, the group above each group.");

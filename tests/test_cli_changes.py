@@ -3,6 +3,7 @@
 import csv
 import pickle
 from collections import Counter
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -118,6 +119,33 @@ def test_two_states_and_a_log_say_the_same(name):
         np.testing.assert_array_equal(after.weights, model.hierarchy().weights)
 
     check()
+
+
+def test_a_folder_tells_what_became_of_it_since_a_version_or_a_time(tmp_path):
+    with ramify.open(tmp_path / "t", OHAC(history=1)) as tree:
+        tree.add(X[:40], ids=IDS[:40])
+        night, moment = tree.version, datetime.now().isoformat()
+        tree.forget(["T3"])
+        tree.add(X[40:], ids=IDS[40:])
+        expected = tree.past.changes(night)
+        dirty = tree.past.dirty(night, n_clusters=5)
+    facts = done("changes", tmp_path / "t", "--since", night, "--json").json()
+    assert facts == done("changes", tmp_path / "t", "--since", moment, "--json").json()
+    assert {name: facts[name] for name in TOLD} == {
+        name: len(getattr(expected, name)) for name in TOLD
+    }
+    done("changes", tmp_path / "t", "--since", moment, "-o", tmp_path / "c.csv")
+    with (tmp_path / "c.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["id"] for row in rows if row["change"] == "inserted"} == set(IDS[40:])
+    assert [row["id"] for row in rows if row["change"] == "forgotten"] == ["3"]  # has no name
+    done("changes", tmp_path / "t", "--since", night, "-k", 5, "-o", tmp_path / "d.csv")
+    with (tmp_path / "d.csv").open() as file:
+        assert [int(row["label"]) for row in csv.DictReader(file)] == dirty.labels.tolist()
+    assert "NEW" in fails("changes", tmp_path / "t", tmp_path / "u", "--since", night, code=2)
+    assert "--since" in fails("changes", tmp_path / "t", code=2)
+    assert "2026-11-18T09:00" in fails("changes", tmp_path / "t", "--since", "monday", code=2)
+    assert "is younger" in fails("changes", tmp_path / "t", "--since", "2001-01-01")
 
 
 def test_clusters_keep_their_ids_from_day_to_day(tmp_path):

@@ -71,7 +71,7 @@ bool Live<Real>::change(const Batch<Real>& batch, std::span<const Arrival> leavi
   version_ += batch.count;
   for (const RowSlot row : rows) {
     source_.take_out(points(), row);
-    gone(points().arrival(row));
+    gone(row);
     tree_.erase_row(row);
   }
   return true;

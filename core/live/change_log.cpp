@@ -18,7 +18,7 @@ void ChangeLog::clear(Arrival known_until) noexcept {
 template <class Real>
 Change ChangeLog::take(Tree<Real>& tree, const Now& now) {
   std::vector<Arrival> inserted = this->inserted(tree.points(), now.end), erased;
-  for (const Arrival number : gone_)
+  for (const auto& [number, weight] : gone_)
     if (number < known_until_) erased.push_back(number);
   Change about_leaves;
   tell_points(about_leaves, now);
@@ -31,6 +31,7 @@ Change ChangeLog::take(Tree<Real>& tree, const Now& now) {
   change.came = std::move(about_leaves.came);
   change.left = std::move(about_leaves.left);
   change.absorbed = std::move(about_leaves.absorbed);
+  change.weighed_before = std::move(about_leaves.weighed_before);
   change.erased = std::move(erased);
   change.incomplete = change.incomplete || lost_track_;
   clear(now.next);
@@ -84,7 +85,9 @@ void ChangeLog::tell_points(Change& change, const Now& now) const {
 template <class Real>
 void ChangeLog::tell_weights(Change& change, const RowStore<Real>& points) const {
   if (!points.weighted()) return;
-  std::vector<Arrival> leaves = weighed_;
+  change.weighed_before = weighed_before();
+  std::vector<Arrival> leaves;
+  for (const auto& [leaf, weight] : weighed_) leaves.push_back(leaf);
   leaves.insert(leaves.end(), change.inserted.begin(), change.inserted.end());
   std::sort(leaves.begin(), leaves.end());
   leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
@@ -92,6 +95,19 @@ void ChangeLog::tell_weights(Change& change, const RowStore<Real>& points) const
     RowSlot row = 0;
     if (points.find(leaf, row)) change.weighed.push_back({leaf, points.weight(row)});
   }
+}
+
+/// What leaves stood for when somebody last asked: the first that was written down of each.
+std::vector<Change::Weighed> ChangeLog::weighed_before() const {
+  std::vector<Change::Weighed> out;
+  for (const auto* notes : {&weighed_, &gone_})
+    for (const Change::Weighed& one : *notes)
+      if (one.leaf < known_until_) out.push_back(one);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.leaf < b.leaf; });
+  const auto same = [](const auto& a, const auto& b) { return a.leaf == b.leaf; };
+  out.erase(std::unique(out.begin(), out.end(), same), out.end());
+  return out;
 }
 
 template Change ChangeLog::take(Tree<float>&, const Now&);

@@ -29,15 +29,19 @@ class ChangeLog {
     const Members* members;  // and which are in which, if that is known
   };
 
-  /// Write down from now on, or no more. The first change tells all that is there.
-  void record(bool on) {
+  /// Write down from now on, or no more. The first change tells of the points from `known_until`
+  /// on.
+  void record(bool on, Arrival known_until) {
     on_ = on;
-    clear(0);
+    clear(known_until);
   }
 
-  void gone(Arrival leaf) noexcept { note(gone_, leaf); }
-  /// A leaf stands for something else.
-  void weighed(Arrival leaf) noexcept { note(weighed_, leaf); }
+  /// A leaf has gone, which stood for so much.
+  void gone(Arrival leaf, double weight) noexcept { note(gone_, Change::Weighed{leaf, weight}); }
+  /// A leaf stands for something else than this.
+  void weighed(Arrival leaf, double before) noexcept {
+    note(weighed_, Change::Weighed{leaf, before});
+  }
   /// A point is no more in its leaf.
   void left(Arrival point, Arrival leaf) noexcept { note(left_, Change::Member{point, leaf}); }
   /// A leaf is part of another.
@@ -64,11 +68,12 @@ class ChangeLog {
   void tell_points(Change& change, const Now& now) const;
   template <class Real>
   void tell_weights(Change& change, const RowStore<Real>& points) const;
+  std::vector<Change::Weighed> weighed_before() const;
   void clear(Arrival known_until) noexcept;
 
   bool on_ = false;
   Arrival known_until_ = 0;  // later points were inserted since the last change was taken
-  std::vector<Arrival> gone_, weighed_;
+  std::vector<Change::Weighed> gone_, weighed_;
   std::vector<Change::Member> left_, merged_;
   bool lost_track_ = false;  // there was no memory for one of them
 };

@@ -61,9 +61,9 @@ bool Live<Real>::leave(Arrival number) {
     if (points().ssd(row) > 0)
       throw std::invalid_argument("the point is in a leaf with others, and cannot leave alone");
     tree_.make_room_to_erase();
-    const double weight = points().weight(row) - members_.weight_of(number);
-    algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
-    changes_.weighed(leaf);
+    const double before = points().weight(row);
+    algorithm_->weigh(tree_, NodeId::leaf(row), {before - members_.weight_of(number), 0});
+    changes_.weighed(leaf, before);
     ++version_;
   }
   members_.leave(number);
@@ -81,16 +81,16 @@ bool Live<Real>::take_out(Arrival number) {
   algorithm_->erase(tree_, NodeId::leaf(row));
   source_.take_out(points(), row);
   if (is_counted(row)) repeats_.remove(points(), row);
-  gone(number);
+  gone(row);
   tree_.erase_row(row);
   return true;
 }
 
-/// A leaf is no longer in the tree.
+/// A leaf is no longer in the tree; its row is still there.
 template <class Real>
-void Live<Real>::gone(Arrival number) noexcept {
+void Live<Real>::gone(RowSlot row) noexcept {
   ++version_;
-  changes_.gone(number);
+  changes_.gone(points().arrival(row), points().weight(row));
 }
 
 /// Overwrite copies of rows in buffers, some of which may be of rows that have gone.
@@ -138,12 +138,12 @@ void Live<Real>::merge_closest_leaves() {
   const Arrival number = points().arrival(b.row());
   if (options_.tracks_members()) members_.merge(number, points().arrival(a.row()));
   changes_.merged(number, points().arrival(a.row()));
-  changes_.weighed(points().arrival(a.row()));
+  changes_.weighed(points().arrival(a.row()), points().weight(a.row()));
   tree_.detach(b);
   tree_.weigh(a, standing);
   std::copy(mean_.begin(), mean_.end(), tree_.own_row(a));
   tree_.lose_leaf(tree_.parent(a));
-  gone(number);
+  gone(b.row());
   tree_.erase_row(b.row());
   if (moves) source_.add(points(), a.row());
 }
@@ -156,8 +156,9 @@ bool Live<Real>::weigh(Arrival number, double weight) {
   require_weight(weight);
   tree_.make_room_to_weigh();
   tree_.make_room_to_erase();
+  const double before = points().weight(row);
   algorithm_->weigh(tree_, NodeId::leaf(row), {weight, 0});
-  changes_.weighed(points().arrival(row));
+  changes_.weighed(points().arrival(row), before);
   ++version_;
   return true;
 }
@@ -194,7 +195,7 @@ void Live<Real>::compact() {
   template bool Live<Real>::erase(Arrival);                              \
   template std::size_t Live<Real>::erase_many(std::span<const Arrival>); \
   template bool Live<Real>::leave(Arrival);                              \
-  template void Live<Real>::gone(Arrival) noexcept;                      \
+  template void Live<Real>::gone(RowSlot) noexcept;                      \
   template void Live<Real>::wipe() noexcept;                             \
   template void Live<Real>::keep_to_budget();                            \
   template void Live<Real>::set_max_leaves(std::size_t);                 \

@@ -65,9 +65,10 @@ void Live<Real>::restore_members(std::vector<Members::Member> members) {
 }
 
 template <class Real>
-void Live<Real>::record(bool on) {
-  tree_.record(on);
-  changes_.record(on);
+void Live<Real>::record(bool on, bool all) {
+  if (on) refresh();
+  tree_.record(on, all);
+  changes_.record(on, all ? 0 : arrivals());
 }
 
 /// How many points have come so far: rows of a batch under way may be stored already that

@@ -146,9 +146,9 @@ class Live {
   /// Keep to another budget from the next row on; there was one.
   void set_max_leaves(std::size_t most);
 
-  /// Write down from now on, or no more, what happens to the tree. The first change tells
-  /// all that is there.
-  void record(bool on);
+  /// Write down from now on, or no more, what happens to the tree. With `all`, the first change
+  /// tells all that is there.
+  void record(bool on, bool all);
   /// What has become of the tree since this was last asked for; a change to the tree is a
   /// version, and only the net effect is told. O(what changed). If this throws, it can be
   /// asked for again.
@@ -216,7 +216,7 @@ class Live {
   // --- leaving.cpp ---
   bool leave(Arrival number);
   bool take_out(Arrival number);
-  void gone(Arrival number) noexcept;
+  void gone(RowSlot row) noexcept;
   void wipe() noexcept;
   void keep_to_budget();
   void merge_closest_leaves();

@@ -213,11 +213,11 @@ bool Live<Real>::joins(NodeId leaf) {
   const RowSlot row = repeats_.find(points(), points().row(leaf.row()));
   if (row == RowHash<Real>::kNoRow) return false;
   const NodeId there = NodeId::leaf(row);
-  const double weight = points().weight(leaf.row());
-  algorithm_->weigh(tree_, there, {points().weight(row) + weight, 0});
+  const double weight = points().weight(leaf.row()), before = points().weight(row);
+  algorithm_->weigh(tree_, there, {before + weight, 0});
   const Arrival point = points().next_arrival() - 1, into = points().arrival(row);
   members_.join(point, weight, into);
-  changes_.weighed(into);
+  changes_.weighed(into, before);
   tree_.skip_last();
   ++version_;
   return true;

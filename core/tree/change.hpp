@@ -4,7 +4,9 @@
 // In public terms only, whose meaning never changes: inner nodes by their ids,
 // points by their arrival numbers. It is the net effect: what came and went in between
 // is not in it. Of every inner node that is new, or at or below which something has
-// happened, it says what it is now: applied to the tree before, that gives the tree after.
+// happened, it says what it is now: applied to the tree before, that gives the tree after. And it
+// says what those were that were there before: applied to the tree after, that gives the tree
+// before.
 //
 // Where leaves may stand for several points, points and leaves are two things, and both are
 // told.
@@ -29,6 +31,12 @@ struct Change {
     Arrival first;            // the earliest of them
   };
 
+  /// An inner node as it was.
+  struct Earlier {
+    PublicId node, left, right;
+    double height;
+  };
+
   /// A leaf and what it stands for; or a point and the leaf that it is in, or was.
   struct Weighed {
     Arrival leaf;
@@ -48,6 +56,11 @@ struct Change {
   std::vector<PublicId> vanished;
   /// New, or something happened at or below them; always with all above them.
   std::vector<Family> families;
+  /// Of those that vanished and of families, all that were there before, as they were.
+  std::vector<Earlier> earlier;
+  /// Leaves that are weighed or erased and were there before, and what they stood for; none: all
+  /// for 1.
+  std::vector<Weighed> weighed_before;
   /// Memory ran out while this was written down: only a snapshot tells.
   bool incomplete = false;
 };

@@ -9,14 +9,15 @@ void NodeNotes::forget_touched() noexcept {
   tidy_at_ = kFewTouched;
 }
 
-void NodeNotes::touch(Slot slot, bool used, std::uint64_t id) noexcept {
+void NodeNotes::touch(Touched now) noexcept {
   if (lost_track_) return;
   if (touched_.size() >= tidy_at_) {  // a long batch touches the same nodes again and again
     keep_first_of_each_slot();
     tidy_at_ = std::max(kFewTouched, 2 * touched_.size());
   }
   try {
-    touched_.push_back({slot, written_down_++, used, id});
+    now.order = written_down_++;
+    touched_.push_back(now);
   } catch (const std::bad_alloc&) {
     lost_track_ = true;
   }

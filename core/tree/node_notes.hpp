@@ -21,12 +21,15 @@ namespace ramify {
 
 class NodeNotes {
  public:
-  /// An inner node before the first thing that happened to it.
+  /// An inner node before the first thing that happened to it. A child is a slot, or a leaf by its
+  /// public id: the id of an inner node may have changed by then, and so may the row of a leaf.
   struct Touched {
     Slot slot;
-    std::uint64_t order;
     bool used;
-    std::uint64_t id;
+    std::uint64_t id = 0;
+    std::int64_t left = 0, right = 0;
+    double height = 0;
+    std::uint64_t order = 0;
   };
 
   /// Write down from now on, or no more, what happens to nodes.
@@ -35,8 +38,8 @@ class NodeNotes {
     forget_touched();
   }
   bool records() const { return recording_; }
-  /// Something is about to happen to a slot, which is in use under this id or is not.
-  void touch(Slot slot, bool used, std::uint64_t id) noexcept;
+  /// Something is about to happen to a slot, which is as it says.
+  void touch(Touched now) noexcept;
   /// Since record() or forget_touched(), one for each slot: what was there before.
   std::span<const Touched> touched() noexcept {
     keep_first_of_each_slot();

@@ -212,6 +212,7 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
         count_up(*at);
         compute_summary(*at);
       }
+      touch(*at);
       Heights& heights = heights_[*at];
       if (gives_heights_) {
         heights.own = given_[*at];
@@ -226,7 +227,6 @@ void Tree<Real>::refresh(Metric metric, Linkage linkage) {
         if (!child.is_leaf())
           heights.monotone = std::max(heights.monotone, heights_[child.slot()].monotone);
       node.stale = kFresh;
-      touch(*at);
     }
   });
 }

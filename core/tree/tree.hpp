@@ -151,9 +151,9 @@ class Tree {
   }
 
   // --- recording -------------------------------------------------------------
-  /// Write down from now on, or no more, what happens to inner nodes. To a caller that begins to
-  /// listen, all of them are new.
-  void record(bool on);
+  /// Write down from now on, or no more, what happens to inner nodes, none of which may be stale.
+  /// To a caller that begins to listen with `all`, all of them are new.
+  void record(bool on, bool all);
   bool records() const { return notes_.records(); }
   /// What has happened to inner nodes since this was last asked for, none of which may be
   /// stale now. If this throws, it can be asked for again.
@@ -340,8 +340,10 @@ class Tree {
   }
   /// Something is about to happen to a node.
   void touch(Slot slot, bool used = true) noexcept {
-    if (notes_.records()) notes_.touch(slot, used, used ? inner(slot).id : 0);
+    if (notes_.records()) notes_.touch(used ? as_it_is(slot) : NodeNotes::Touched{slot, false});
   }
+  NodeNotes::Touched as_it_is(Slot slot) const noexcept;
+  std::vector<Change::Earlier> earlier(std::span<const NodeNotes::Touched> touched) const;
   void touch_all() noexcept;
   void freshen_below(Slot slot);
   void compute_summary(Slot slot);

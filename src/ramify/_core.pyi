@@ -244,8 +244,10 @@ class LiveF32:
     def is_held(self, id: int) -> bool:
         """Is there such a node, and is it held?"""
 
-    def record(self, on: bool) -> None:
-        """Write down what happens from now on; the first change tells all."""
+    def record(self, on: bool, all: bool = True) -> None:
+        """
+        Write down what happens from now on; the first change tells all, or that alone.
+        """
 
     def take_change(self) -> dict[str, object]:
         """What became of the tree since the last call."""
@@ -443,8 +445,10 @@ class LiveF64:
     def is_held(self, id: int) -> bool:
         """Is there such a node, and is it held?"""
 
-    def record(self, on: bool) -> None:
-        """Write down what happens from now on; the first change tells all."""
+    def record(self, on: bool, all: bool = True) -> None:
+        """
+        Write down what happens from now on; the first change tells all, or that alone.
+        """
 
     def take_change(self) -> dict[str, object]:
         """What became of the tree since the last call."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy.typing as npt
@@ -54,19 +55,19 @@ class TreePast(Protocol):
     (array([0, 1, 2]), array([0, 1]))
     """
 
-    def changes(self, since: int) -> Any:
-        """What became of the tree since a version."""
+    def changes(self, since: int | datetime) -> Any:
+        """What became of the tree since a version, or since the last one of a time."""
 
     def dirty(
         self,
-        since: int,
+        since: int | datetime,
         *,
         n_clusters: int | None = None,
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
     ) -> Any:
-        """Clusters of a cut that were none of it at a version.
+        """Clusters of a cut that were none of it at a version, or at a time.
 
         Their labels, node_ids, stable_ids and sizes.
         """

@@ -13,6 +13,8 @@ from typing import Any, ParamSpec
 
 import typer
 
+from ramify.errors import HistoryError
+
 _Arguments = ParamSpec("_Arguments")
 
 INTERRUPTED = 130
@@ -54,7 +56,7 @@ def verb(name: str) -> Callable[[Callable[_Arguments, None]], Callable[_Argument
             except EndedEarlyError as error:
                 complain(name, str(error))
                 raise typer.Exit(error.code) from None
-            except (ValueError, OSError, ImportError, MemoryError) as error:
+            except (ValueError, OSError, ImportError, MemoryError, HistoryError) as error:
                 complain(name, sentence(error))
                 raise typer.Exit(1) from None
 

@@ -2,13 +2,12 @@
 """mcp.py: `ramify mcp`: a tree for agents, over the Model Context Protocol."""
 
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ramify.cli._address import tree_address
-from ramify.cli._console import WrongCallError, verb
+from ramify.cli._address import open_tree
+from ramify.cli._console import verb
 
 NAME = "mcp"
 EXAMPLES = (
@@ -42,18 +41,5 @@ def run(
 
     mcp.require()
     with ExitStack() as stack:
-        opened = _opened(tree, stack)  # before the SDK is imported, which takes seconds
+        opened = open_tree(tree, stack)  # before the SDK is imported, which takes seconds
         mcp.server(opened, write=write).run()
-
-
-def _opened(given: str, stack: ExitStack) -> Any:
-    if given.startswith(("http://", "https://")):
-        from ramify.client import Client
-
-        url, name = tree_address("URL", given)
-        return stack.enter_context(Client(url)).tree(name)
-    if not Path(given).is_dir():
-        raise WrongCallError(f"{given}: expected a tree's folder, or an address as http://...")
-    from ramify.journal import open
-
-    return stack.enter_context(open(given))

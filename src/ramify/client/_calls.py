@@ -13,6 +13,7 @@ import random
 import uuid
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -207,8 +208,10 @@ def rows_of(X: npt.ArrayLike) -> Any:
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that are not None."""
-    return {name: value for name, value in options.items() if value is not None}
+    """Options that are not None. Times get the zone of this machine if they have none."""
+    times = {one: at.astimezone() for one, at in options.items() if isinstance(at, datetime)}
+    sent = {**options, **{name: moment.isoformat() for name, moment in times.items()}}
+    return {name: value for name, value in sent.items() if value is not None}
 
 
 def plain(values: Any) -> list[Any]:

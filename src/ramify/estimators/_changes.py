@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_changes.py: what became of a tree between two versions, and the log that knows it.
 
-The log is a tree of some versions ago and the steps from there to now, one for every
-version that somebody has asked for: nobody can ask about others. The core notes which
-nodes something happens to, and a step is its answer to "what became of them?". So an
-insert costs a note, and a version that nobody has seen costs nothing.
+The log is the steps that lead to the tree of now, one for every version that somebody has asked
+for: nobody can ask about others. The core notes each node that something happens to, as it was
+before, and a step is its answer to "what became of them?". So an insert costs a note, a version
+that nobody has seen costs nothing, and an earlier tree is the one of now with steps taken back.
 """
 
+from collections import deque
 from dataclasses import dataclass, fields
+from datetime import datetime
 from threading import Lock
-from typing import Any, NamedTuple
+from time import time
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ramify.errors import HistoryError
 from ramify.estimators._replay import (
     POINTS,
+    Before,
     Families,
     Shape,
     Step,
@@ -25,6 +29,7 @@ from ramify.estimators._replay import (
     hierarchy_of,
     no_tree,
     replay,
+    rewind,
     with_members,
 )
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
@@ -114,7 +119,7 @@ class Changes:
         >>> model.past.changes(since=night).apply(old) == new
         True
         """
-        before = no_tree(1) if old is None else families_of(old)
+        before = no_tree() if old is None else families_of(old)
         self._require_fits(before)
         after = replay(before, [self._step(before)])
         if len(after.points) == 0:
@@ -168,32 +173,79 @@ def _picked(tree: Hierarchy, points: IntArray) -> Any:
     return tree.names[np.searchsorted(tree.leaf_numbers, points)]
 
 
+class Shelf(Protocol):
+    """Where steps are kept, and which versions can be asked about."""
+
+    @property
+    def oldest(self) -> int: ...
+    def begin(self, version: int) -> None: ...
+    def add(self, step: Step, keep: int) -> None: ...
+    def since(self, version: int) -> list[Step] | None: ...
+    def at(self, seconds: float) -> int | None: ...
+
+
+class Recent:
+    """The steps between the last versions, in memory: where a :class:`Past` keeps them."""
+
+    def __init__(self) -> None:
+        self._versions: deque[tuple[int, float]] = deque()  # and when each was settled
+        self._steps: deque[Step] = deque()  # from each of them to the next
+
+    @property
+    def oldest(self) -> int:
+        """The first version that can be asked about."""
+        return self._versions[0][0]
+
+    def begin(self, version: int) -> None:
+        """Nothing is known from before this version."""
+        self._versions.clear()
+        self._steps.clear()
+        self._versions.append((version, time()))
+
+    def add(self, step: Step, keep: int) -> None:
+        """One more step, after which so many versions before the last can be asked about."""
+        self._versions.append((step.version, time()))
+        self._steps.append(step)
+        while len(self._steps) > keep:
+            self._versions.popleft()
+            self._steps.popleft()
+
+    def since(self, version: int) -> list[Step] | None:
+        """The steps after a version; None if it cannot be asked about."""
+        if not any(known == version for known, _ in self._versions):
+            return None
+        return [step for step in self._steps if step.version > version]
+
+    def at(self, seconds: float) -> int | None:
+        """The last version of that time or before; None if it cannot be asked about."""
+        known = [version for version, when in self._versions if when <= seconds]
+        return known[-1] if known else None
+
+
 class Past:
-    """The log: a tree, the version it was of, and the steps since. See the file's head.
+    """Has the core write down what happens, and makes steps of it. See the file's head.
 
     Versions are those that users see; ``offset`` is what they are ahead of the core's.
     Threads that read the version while a batch is under way take turns.
     """
 
-    def __init__(self, core: Any, offset: int, begun: int) -> None:
-        self._core, self._offset = core, offset
+    def __init__(self, core: Any, offset: int, begun: int, shelf: Shelf) -> None:
+        self._core, self._offset, self._shelf = core, offset, shelf
         self._begun = begun  # the version of the empty tree, which nobody needs a log for
         self._lock = Lock()
         self._gap = 0  # versions before it could not be written down
+        self.n_touched = 0  #: nodes that the latest step speaks of
+        self.newest = 0  #: the last version that somebody has asked for
         self._begin()
 
     def _begin(self) -> None:
-        self._core.record(True)
-        change = self._core.take_change()
-        if change["incomplete"]:
-            raise MemoryError("there is not enough memory to remember versions of this tree")
-        self._version = self._offset + change["version"]
-        self._base = replay(no_tree(), [_step(self._version, change)])
-        self._steps: list[Step] = []
+        self._core.record(True, all=False)
+        self.newest = self._offset + self._core.version
+        self._shelf.begin(self.newest)
 
     def stop(self) -> None:
         """Write down no more."""
-        self._core.record(False)
+        self._core.record(False, all=False)
 
     def settle(self, keep: int) -> int:
         """The version now, which can be asked about from now on."""
@@ -202,55 +254,47 @@ class Past:
             version: int = self._offset + change["version"]
             if change["incomplete"]:
                 self._begin()
-                self._gap = self._version
+                self._gap = version
             elif version > self.newest:
-                self._steps.append(_step(version, change))
-            if self._steps and self._version == self._begun:
-                self._take_steps(1)  # all of the first batch: no step like the others
-            if len(self._steps) > 2 * keep:
-                self._take_steps(len(self._steps) - keep)
+                if self.newest == self._begun:
+                    self._shelf.begin(version)  # all of the first batch: no step like the others
+                else:
+                    self._shelf.add(_step(version, change), keep)
+                    self.n_touched = len(change["families"])
+                self.newest = version
             return self.newest
 
-    def _take_steps(self, count: int) -> None:
-        """Begin the log after the first of its steps."""
-        done = self._steps[:count]
-        self._version, self._base = done[-1].version, replay(self._base, done)
-        del self._steps[:count]
+    def since(self, since: int) -> list[Step]:
+        """The steps after a version."""
+        found = self._shelf.since(since)
+        if found is None:
+            raise HistoryError(self._why_not(since))
+        return found
+
+    def at(self, moment: datetime) -> int:
+        """The last version of a moment or before. A moment without a zone is of this machine's."""
+        found = self._shelf.at(moment.timestamp())
+        if found is None:
+            raise HistoryError(
+                f"since={moment.isoformat()}: the oldest version that is remembered, "
+                f"{self._shelf.oldest}, is younger"
+            )
+        return found
 
     @property
-    def newest(self) -> int:
-        """The last version that somebody has asked for."""
-        return self._steps[-1].version if self._steps else self._version
+    def oldest(self) -> int:
+        """The oldest version that can be asked about, beside that of the empty tree."""
+        return self._shelf.oldest
 
-    def versions(self, keep: int) -> list[int]:
-        """Those that can be asked about, the newest last."""
-        return [self._version, *(step.version for step in self._steps)][-keep - 1 :]
-
-    def parted(self, since: int, keep: int) -> tuple[list[Step], list[Step]]:
-        """The steps up to a version, and those after it."""
-        known = self.versions(keep)
-        if since not in known:
-            raise HistoryError(self._why_not(since, known))
-        count = sum(step.version <= since for step in self._steps)
-        return self._steps[:count], self._steps[count:]
-
-    def _why_not(self, since: int, known: list[int]) -> str:
-        if since > known[-1]:
-            return f"since={since}: there is no such version yet, the model is at {known[-1]}"
-        oldest = f"the oldest version that is remembered is {known[0]}"
+    def _why_not(self, since: int) -> str:
+        if since > self.newest:
+            return f"since={since}: there is no such version yet, the model is at {self.newest}"
+        oldest = f"the oldest version that is remembered is {self.oldest}"
         if since < self._gap:
             return f"since={since}: memory ran out when that was to be written down; {oldest}"
-        if since < known[0]:
+        if since < self.oldest:
             return f"since={since}: {oldest}; a greater history= goes farther back"
         return f"since={since}: model.version was not read then, so that version is not known"
-
-    def tree(self, steps: list[Step]) -> Families:
-        """The whole tree after these steps from the beginning. O(n log n)."""
-        return replay(self._base, steps)
-
-    def part(self, steps: list[Step], ids: IntArray) -> Families:
-        """The part of it that these nodes are; no step looks at others. O(m log n)."""
-        return replay(self._base, steps, ids)
 
 
 def _step(version: int, change: Any) -> Step:
@@ -272,8 +316,11 @@ def _step(version: int, change: Any) -> Step:
     weights = change["weights"] if change["weighted"] else None
     if weights is None:
         weighed = inserted
-    told = inserted, erased, vanished, families, change["values"]
-    return Step(version, *told, weighed, weights, came, left, absorbed)
+    told = inserted, erased, vanished, families, np.ascontiguousarray(change["values"][:, :1])
+    were = change["weights_before"] if change["weighted"] else None
+    earlier, leaves = (change[name].view(np.int64) for name in ("earlier", "weighed_before"))
+    before = Before(earlier, change["heights_before"], leaves, were)
+    return Step(version, *told, weighed, weights, came, left, absorbed, before)
 
 
 def net_changes(old: Families, steps: list[Step], since: int, version: int) -> Changes:
@@ -384,6 +431,11 @@ def _moved(old: Families, new: Families) -> IntArray:
     ]
     found, times = np.unique(np.concatenate(links), axis=0, return_counts=True)
     return np.unique(found[times == 1, 0])
+
+
+def before(steps: list[Step]) -> Families:
+    """What the nodes that steps speak of were before them, without points."""
+    return rewind(replay(no_tree(), steps), steps, touched(steps))
 
 
 def touched(steps: list[Step]) -> IntArray:

@@ -14,7 +14,7 @@ import numpy as np
 from ramify.checks import LARGEST
 from ramify.estimators._anchors import Anchors
 from ramify.estimators._apart import Apart
-from ramify.estimators._changes import Past
+from ramify.estimators._changes import Past, Recent, Shelf
 from ramify.estimators._core_tree import (
     Core,
     NotBegun,
@@ -145,6 +145,11 @@ class Live(LiveGrowing):
         self.begun = self.offset = earlier.offset + stored_version(earlier._core) + 1
         self.identity = Identity(earlier.identity.next_id)
 
+    def keep_past_in(self, shelf: Shelf) -> None:
+        """Have what becomes of the tree kept there."""
+        if self._shelf is not shelf:
+            self._shelf, self.past = shelf, None
+
     def settle(self, keep: int) -> int:
         """The version now; one of the last ``keep`` that can be asked about later."""
         if keep == 0:
@@ -156,7 +161,7 @@ class Live(LiveGrowing):
             return self.version  # of an empty tree, which is always known
         try:
             if self.past is None:
-                self.past = Past(self._core, self.offset, self.begun)
+                self.past = Past(self._core, self.offset, self.begun, self._shelf or Recent())
             return self.past.settle(keep)
         except BaseException:  # the core may have told what nobody has written down
             self.past = None

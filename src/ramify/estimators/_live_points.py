@@ -10,7 +10,7 @@ from ramify import _core
 from ramify.checks import LARGEST, is_whole, whole_number
 from ramify.estimators._anchors import Anchors
 from ramify.estimators._apart import Apart
-from ramify.estimators._changes import Past
+from ramify.estimators._changes import Past, Shelf
 from ramify.estimators._core_tree import Core, new_core, plain
 from ramify.estimators._cut import Cut, Joined
 from ramify.estimators._depth import DepthWatch
@@ -62,6 +62,7 @@ class LivePoints:
         "_joined",
         "_labels",
         "_oldest",
+        "_shelf",
         "accepted",
         "anchors",
         "asked",
@@ -98,6 +99,7 @@ class LivePoints:
         # Versions as users see them: of the empty tree, and what they are ahead of the core's.
         self.begun = self.offset = 0
         self.past: Past | None = None
+        self._shelf: Shelf | None = None  # where it is kept, if not in memory
         self.identity = Identity()
         # What people say: names, and pairs of points that must be apart.
         self.anchors = Anchors()

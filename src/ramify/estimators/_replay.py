@@ -25,9 +25,18 @@ class Families(NamedTuple):
 
     ids: IntArray
     children: IntArray  #: (m, 2), ids
-    values: FloatArray  #: (m, c): the columns of VALUES, or the first one
+    values: FloatArray  #: (m, 1): heights
     points: IntArray  #: ids of the leaves, ascending: of the points that they began with
     weights: FloatArray | None = None  #: what they stand for; None: a point each
+
+
+class Before(NamedTuple):
+    """Nodes and leaves that a step speaks of, as they were: all of those that were there."""
+
+    families: IntArray  #: (m, 3): id and two children
+    heights: FloatArray  #: of these
+    leaves: IntArray  #: that stand for something else now, or have gone
+    weights: FloatArray | None  #: what they stood for; None: a point each
 
 
 class Step(NamedTuple):
@@ -44,24 +53,37 @@ class Step(NamedTuple):
     came: IntArray  #: points that came; ``inserted``, unless leaves may be of several
     left: IntArray  #: (m, 2): points that have gone, and the leaves that they were in
     absorbed: IntArray  #: (m, 2): points that came into a leaf, leaves that joined another
+    before: Before | None = None  #: None: it leads to the tree after it alone, and not back
 
-
-#: What is told of an inner node beside its children: the height of its merge, the largest
-#: at or below it, leaves below, points that they stand for, and the earliest of them.
-VALUES = "height", "monotone", "count", "weight", "first"
 
 #: The fields of a step that speak of leaves.
 POINTS = "inserted", "forgotten"
 
 
-def no_tree(columns: int = len(VALUES)) -> Families:
-    """The tree without points, and so many columns of values."""
+def no_tree() -> Families:
+    """The tree without points."""
     none = np.empty(0, np.int64)
-    return Families(none, none.reshape(0, 2), np.empty((0, columns)), none)
+    return Families(none, none.reshape(0, 2), np.empty((0, 1)), none)
+
+
+def rewind(tree: Families, steps: Sequence[Step], only: IntArray | None = None) -> Families:
+    """The tree before some steps, given the one after them, or only the nodes of these ids."""
+    return replay(tree, [_back(step) for step in reversed(steps)], only)
+
+
+def _back(step: Step) -> Step:
+    """The step from the tree after to the one before."""
+    before = step.before
+    assert before is not None
+    begun = np.setdiff1d(step.families[:, 0], before.families[:, 0])
+    told = step.forgotten, step.inserted, begun, before.families, before.heights[:, np.newaxis]
+    none = np.empty((0, 2), np.int64)
+    leaves = before.leaves, before.weights, step.forgotten, none, none
+    return Step(step.version, *told, *leaves)
 
 
 def families_of(tree: Hierarchy) -> Families:
-    """A snapshot by its public ids, with heights alone."""
+    """A snapshot by its public ids."""
     public = np.concatenate([-1 - tree.leaf_numbers, tree.node_ids])
     order = np.argsort(tree.node_ids)
     children = public[tree.children[order]]
@@ -94,10 +116,11 @@ def replay(tree: Families, steps: Sequence[Step], only: IntArray | None = None) 
 
 
 def _points_after(points: IntArray, steps: Sequence[Step]) -> IntArray:
-    """Numbers are given in order, so those who came come last."""
+    """Who was there and has not gone, and who came and has not gone; the last word holds."""
     came, gone = (concatenated([getattr(step, name) for step in steps]) for name in POINTS)
     stayed = np.delete(points, places(gone, points)[1])
-    return np.append(stayed, np.delete(came, places(came, np.sort(gone))[0]))
+    new = np.delete(came, places(came, np.sort(gone))[0])
+    return np.sort(np.append(stayed, new), kind="stable")  # two runs, mostly in order
 
 
 def _weights_after(tree: Families, points: IntArray, steps: Sequence[Step]) -> FloatArray | None:
@@ -294,16 +317,31 @@ class Shape:
         out[known] = self._place[at]
         return out
 
+    def running(self, values: FloatArray) -> FloatArray:
+        """The greatest of a value for each inner node, at or below each."""
+        found: FloatArray = _core.monotone(self._merges, values)
+        return found
+
+    def greatest(self, values: FloatArray) -> FloatArray:
+        """The greatest below each inner node of a value for each unit."""
+        inside = self._merges < len(self.units)
+        of = values[np.where(inside, self._merges, 0)]
+        return self.running(np.where(inside, of, -np.inf).max(axis=1))
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """The sum below each inner node of a value for each unit."""
+        in_line = np.empty(len(values))
+        in_line[self._place] = values
+        until = np.append(0.0, np.cumsum(in_line))
+        found: FloatArray = until[self.end] - until[self.first]
+        return found
+
     def reach(self, places: IntArray) -> tuple[IntArray, IntArray]:
         """The least and the greatest place below each inner node, given each unit's."""
-        n = len(self.units)
         if len(self._merges) == 0:
             return (np.empty(0, np.int64),) * 2
-        inside = self._merges < n
-        of = places[np.where(inside, self._merges, 0)].astype(np.float64)
-        least = -_core.monotone(self._merges, -np.where(inside, of, np.inf).min(axis=1))
-        most = _core.monotone(self._merges, np.where(inside, of, -np.inf).max(axis=1))
-        return least.astype(np.int64), most.astype(np.int64)
+        of = places.astype(np.float64)
+        return (-self.greatest(-of)).astype(np.int64), self.greatest(of).astype(np.int64)
 
     def sets(self, places: IntArray) -> tuple[IntArray, IntArray]:
         """Where each inner node's leaves begin and end, if they are one stretch of places.

@@ -6,6 +6,7 @@ says how many versions it goes back. Ids of clusters that stay (_identity.py) ne
 """
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +14,12 @@ import numpy as np
 from ramify.checks import whole_number
 from ramify.errors import HistoryError
 from ramify.estimators._aspect import Aspect
-from ramify.estimators._changes import Changes, Past, net_changes, touched
+from ramify.estimators._changes import Changes, before, net_changes
 from ramify.estimators._dirty import unchanged, unchanged_joined
 from ramify.estimators._guard import alone, live
 from ramify.estimators._lineage import Lineage, lineage
 from ramify.estimators._live import Live
-from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree
+from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree, rewind
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows
 
@@ -51,7 +52,7 @@ class Tracker(Aspect):
     __slots__ = ()
 
     @alone
-    def changes(self, since: int) -> Changes:
+    def changes(self, since: int | datetime) -> Changes:
         """What became of the tree since a version: points, nodes, and how to replay it.
 
         Only the net effect: what came and went in between is not told. The time it takes
@@ -59,9 +60,10 @@ class Tracker(Aspect):
 
         Parameters
         ----------
-        since : int
+        since : int or datetime
             What ``version`` once said; one of the last ``history`` that were read. What it
             said before the first row, 0 for a new model, is always known: then all is new.
+            A time means the last version that was read until then.
 
         Returns
         -------
@@ -82,16 +84,16 @@ class Tracker(Aspect):
         (array([3]), array([2]), array([1]))
         """
         tree = self._fitted() if self._live is None else self._live  # all may have left since
-        if whole_number("since", since, least=0) == tree.begun:
+        since = self._version(tree, since)
+        if since == tree.begun:
             return self._everything(self._fitted())
-        past, before, after = self._steps_since(tree, since)
-        old = past.part(before, touched(after))
-        return with_ids(tree, net_changes(old, after, since, past.newest))
+        steps, newest = self._steps_since(tree, since)
+        return with_ids(tree, net_changes(before(steps), steps, since, newest))
 
     @alone
     def dirty(
         self,
-        since: int,
+        since: int | datetime,
         *,
         n_clusters: int | None = None,
         height: float | None = None,
@@ -101,12 +103,11 @@ class Tracker(Aspect):
         """The clusters of a cut whose points are not those of any cluster of it then.
 
         For whoever keeps something about each cluster that is dear to make, such as a
-        text: only these have to be made anew. Finding the cut of then is O(n), a few passes
-        over arrays; the rest depends on what was changed.
+        text: only these have to be made anew. O(n log n): the tree of then is put together.
 
         Parameters
         ----------
-        since : int
+        since : int or datetime
             As in :meth:`changes`.
         n_clusters, height, max_size, min_size : optional
             The cut, as in ``model.cut``; none for the model's own. If
@@ -130,21 +131,20 @@ class Tracker(Aspect):
         cut = self._model._cut(tree, n_clusters, height, max_size, min_size)
         now: Any = tree.clusters(cut)
         changed = np.arange(len(now[0]))
-        if whole_number("since", since, least=0) != tree.begun:
-            past, before, after = self._steps_since(tree, since)
-            then = past.tree(before)
+        since = self._version(tree, since)
+        if since != tree.begun:
+            steps, _ = self._steps_since(tree, since)
             if cut.joins:
-                old = hierarchy_of(then) if len(then.points) else None
-                same = unchanged_joined(old, after, cut, tree.joined(cut))
+                same = unchanged_joined(_rewound(tree, steps), steps, cut, tree.joined(cut))
             else:
-                same = unchanged(then, after, cut, now[0])
+                same = unchanged(tree.hierarchy(), steps, cut, now[0])
             changed = np.flatnonzero(~same)
         columns = [changed, *(part[changed] for part in now)]
         columns.append(tree.stable_of(cut, columns[1]))
         return DirtyClusters(*columns)
 
     @alone
-    def lineage(self, node: int, since: int) -> Lineage:
+    def lineage(self, node: int, since: int | datetime) -> Lineage:
         """What a node of the tree was made of then, and what became of it since.
 
         Points that have come or gone since then have no say. What a node was merged from are
@@ -158,7 +158,7 @@ class Tracker(Aspect):
         node : int
             Id of a node of now, of then, or of both: an inner node's, or -1 - the number of
             a point.
-        since : int
+        since : int or datetime
             As in :meth:`changes`.
 
         Returns
@@ -185,15 +185,37 @@ class Tracker(Aspect):
 
     @property
     @live
+    def oldest(self) -> int:
+        """The oldest version that can be asked about, beside that of the empty tree."""
+        tree = self._fitted()
+        self._settle(tree)
+        assert tree.past is not None
+        return tree.past.oldest
+
+    @property
+    @live
     def n_late(self) -> int:
         """Number of rows that came too late for a limit of age; ``n_skipped_`` counts them, too."""
         return self._fitted().n_late
 
     # --- the log ----------------------------------------------------------------------
 
-    def _steps_since(self, tree: Live, since: int) -> tuple[Past, list[Step], list[Step]]:
-        """The log, up to date, and its steps before and after a version."""
-        since = whole_number("since", since, least=0)
+    def _steps_since(self, tree: Live, since: int) -> tuple[list[Step], int]:
+        """The steps since a version, and the version that they lead to, which is that of now."""
+        self._settle(tree)
+        assert tree.past is not None
+        return tree.past.since(since), tree.past.newest
+
+    def _version(self, tree: Live, since: int | datetime) -> int:
+        """The version that is meant."""
+        if not isinstance(since, datetime):
+            return whole_number("since", since, least=0)
+        self._settle(tree)
+        assert tree.past is not None
+        return tree.past.at(since)
+
+    def _settle(self, tree: Live) -> None:
+        """The log is up to date; HistoryError if there is none."""
         model, name = self._model, type(self._model).__name__
         keep: int = model._history()
         if not hasattr(model, "history"):
@@ -203,16 +225,13 @@ class Tracker(Aspect):
                 f"this {name} remembers no versions; set history= to how many it should"
             )
         tree.settle(keep)
-        assert tree.past is not None
-        return tree.past, *tree.past.parted(since, keep)
 
-    def _tree_at(self, tree: Live, since: int) -> Hierarchy | None:
+    def _tree_at(self, tree: Live, since: int | datetime) -> Hierarchy | None:
         """The tree at a version, None if it was empty."""
-        if whole_number("since", since, least=0) == tree.begun:
+        since = self._version(tree, since)
+        if since == tree.begun:
             return None
-        past, before, _ = self._steps_since(tree, since)
-        old = past.tree(before)
-        return hierarchy_of(old) if len(old.points) else None
+        return _rewound(tree, self._steps_since(tree, since)[0])
 
     def _everything(self, tree: Live) -> Changes:
         """All that there is, as if it came at once."""
@@ -225,7 +244,14 @@ class Tracker(Aspect):
         absorbed = members[members[:, 0] != members[:, 1]]
         told = whole.points, none, none, families, whole.values, whole.points, whole.weights
         step = Step(version, *told, numbers, none.reshape(0, 2), absorbed)
-        return with_ids(tree, net_changes(no_tree(1), [step], tree.begun, version))
+        return with_ids(tree, net_changes(no_tree(), [step], tree.begun, version))
+
+
+def _rewound(tree: Live, steps: list[Step]) -> Hierarchy | None:
+    """The tree before the last steps; None if it was empty. O(n log n)."""
+    now = families_of(tree.hierarchy()) if len(tree) else no_tree()
+    old = rewind(now, steps)
+    return hierarchy_of(old) if len(old.points) else None
 
 
 def with_ids(tree: Live, changes: Changes) -> Changes:

@@ -8,9 +8,9 @@ tree. Files whose names begin with an underscore are the room's own.
 from ramify.estimators._anchors import Anchors
 from ramify.estimators._anchors import Found as FoundNames
 from ramify.estimators._between import changes_between
+from ramify.estimators._changes import Shelf, net_changes, touched
 from ramify.estimators._changes import _step as step_of
 from ramify.estimators._changes import _weighed as weighed
-from ramify.estimators._changes import net_changes, touched
 from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._cut import Cut, Joined, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
@@ -30,6 +30,7 @@ from ramify.estimators._saved import from_saved
 from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._sharing import Sharing
 from ramify.estimators._skipping import ZeroRows, skipped_rows
+from ramify.estimators._steps import merged, packed, unpacked
 from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
 from ramify.estimators._sureness import (
     Asked,
@@ -70,6 +71,7 @@ __all__ = [
     "Notes",
     "OnlineClusterer",
     "Sharing",
+    "Shelf",
     "Step",
     "Violations",
     "ZeroRows",
@@ -84,8 +86,10 @@ __all__ = [
     "id_of",
     "judge",
     "labelled",
+    "merged",
     "net_changes",
     "no_tree",
+    "packed",
     "parameters_of",
     "plain_list",
     "plain_settings",
@@ -104,6 +108,7 @@ __all__ = [
     "touched",
     "unchanged_labels",
     "unit_of",
+    "unpacked",
     "wanted_number",
     "weighed",
     "with_names",

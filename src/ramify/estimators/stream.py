@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ramify.checks import is_whole
+from ramify.estimators._changes import Shelf
 from ramify.estimators._graph_points import GraphPoints
 from ramify.estimators._live import Live
 from ramify.estimators._settings import Options, Settings
@@ -358,12 +359,16 @@ class Stream:
         """What clusters of any cut are called, by the ids of their nodes."""
         return {} if self._rows is None else self._model._found_names().shown
 
+    def keep_past_in(self, shelf: Shelf) -> None:
+        """Have what becomes of the tree kept there."""
+        if self._tree is not None:
+            self._tree.keep_past_in(shelf)
+
     @property
     def n_touched(self) -> int:
         """Number of nodes that the latest remembered change touched."""
         past = None if self._tree is None else self._tree.past
-        steps = [] if past is None else past._steps[-1:]
-        return len(steps[0].families) if steps else 0
+        return 0 if past is None else past.n_touched
 
 
 def widened(model: Any, width: int) -> Any:

@@ -21,6 +21,7 @@ from ramify import archive, lean, saving
 from ramify.estimators.seam import (
     OnlineClusterer,
     Sharing,
+    Shelf,
     read_times,
     read_weights,
     skipped_rows,
@@ -267,8 +268,12 @@ def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: plain_settings(name, value) for name, value in options.items()}
 
 
-def version(model: Any) -> int:
-    """Number of changes so far; with ``history`` set, one that can be asked about later."""
+def version(model: Any, past: Shelf | None = None) -> int:
+    """Number of changes so far; with ``history`` set, one that can be asked about later, from
+    what is kept there.
+    """
+    if past is not None:
+        Stream(model).keep_past_in(past)
     found: int = model.version
     return found
 

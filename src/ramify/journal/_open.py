@@ -20,6 +20,7 @@ from ramify.journal._folder import (
     require_plain,
     sync_folder,
 )
+from ramify.journal._past import keep_past
 from ramify.journal._records import NO_CHAIN
 from ramify.journal._recover import Recovered, Report, is_new, look_at_end, recover
 from ramify.journal._requests import Policy
@@ -37,6 +38,7 @@ def open(
     payload_bytes: int = 65_536,
     queue_rows: int = 200_000,
     erase_within: float | None = 86_400.0,
+    history_bytes: int = 64 << 20,
     max_points: int | None = None,
     max_bytes: int | None = None,
 ) -> DurableTree:
@@ -68,6 +70,10 @@ def open(
         Seconds after which :meth:`DurableTree.compact` begins by itself, once points have left,
         so that nothing of them is on the disk any more; a day by default. None: never, and then
         closing erases nothing either.
+    history_bytes : int
+        With ``history`` of the estimator set, what became of the tree is kept in the folder, also
+        across restarts: each commit can be asked about, by its version or its time. So many bytes
+        of the folder are for that. When they are taken, what is long ago is told in larger steps.
     max_points, max_bytes : int or None
         How many points the tree may have, and how many bytes its folder. Calls that would make
         it larger are refused; points can leave all the same. None: no limit.
@@ -102,6 +108,7 @@ def open(
         hash_every=whole_number("hash_every", hash_every),
         payload_bytes=whole_number("payload_bytes", payload_bytes),
         queue_rows=whole_number("queue_rows", queue_rows),
+        history_bytes=whole_number("history_bytes", history_bytes),
         erase_within=None
         if erase_within is None
         else number_above_zero("erase_within", erase_within),
@@ -137,8 +144,8 @@ def _opened(folder: Path, lock: FolderLock, asked: Any, policy: Policy) -> Durab
     if is_new(folder):
         if asked is None:
             raise NoTreeError(f"{folder} has no tree in it; give an estimator to begin one")
-        return DurableTree(folder, lock, _begun(folder, asked), policy)
-    recovered = recover(folder, notes)
+        return DurableTree(folder, lock, _begun(folder, asked, policy), policy)
+    recovered = recover(folder, notes, history_bytes=policy.history_bytes)
     try:
         wanted = _differences(recovered.model, asked)
         tree = DurableTree(folder, lock, recovered, policy)
@@ -166,13 +173,15 @@ def _finish_erasure(tree: DurableTree) -> None:
     tree.report = tree.report._replace(notes=(*tree.report.notes, said))
 
 
-def _begun(folder: Path, model: Any) -> Recovered:
+def _begun(folder: Path, model: Any, policy: Policy) -> Recovered:
     """A folder with an empty tree in it; its first snapshot has the options."""
     (folder / DATABASE).unlink(missing_ok=True)  # of a process that did not come far
     for name in ("-wal", "-shm", "-journal"):
         (folder / f"{DATABASE}{name}").unlink(missing_ok=True)
     first = write_snapshot(folder, 0, NO_CHAIN, _model.saved(model))
     store = Store.create(folder, first)
+    keep_past(store, policy.history_bytes)
+    _model.version(model, store.past)
     for place in (folder, folder.parent):  # the last process may have made the folder, no more
         sync_folder(place)
     return Recovered(store, model, 0, NO_CHAIN, Report(0, 0, 0, 0.0, ()))

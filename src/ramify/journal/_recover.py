@@ -27,6 +27,7 @@ from ramify.journal._errors import (
     disk_error,
 )
 from ramify.journal._folder import DATABASE, snapshot_files, snapshot_name
+from ramify.journal._past import end_past_at, keep_past
 from ramify.journal._records import KINDS, Operation, Stored, chained
 from ramify.journal._store import FORMAT, Outcome, Snapshot, Store, connect
 from ramify.journal._wal import look_at_log
@@ -100,16 +101,22 @@ def _no_tree(folder: Path) -> bool:
     return True
 
 
-def recover(folder: Path, notes: list[str], *, accept: bool = False) -> Recovered:
+def recover(
+    folder: Path, notes: list[str], *, accept: bool = False, history_bytes: int | None = None
+) -> Recovered:
     """Open the database, load the latest snapshot, and take all operations since.
 
     ``notes`` are what :func:`look_at_end` had to say. With ``accept``, the tree that the
-    operations give is the tree, whatever the digests say of the one that was there.
+    operations give is the tree, whatever the digests say of the one that was there. What became
+    of it is kept in the folder if it may have bytes for that.
     """
     begin = time.perf_counter()
     try:
         store = Store(folder)
         try:
+            _require_format(folder, store)
+            if history_bytes is not None:
+                keep_past(store, history_bytes)
             return _recovered(folder, store, notes, begin, accept)
         except BaseException:
             store.abandon()
@@ -123,11 +130,14 @@ def sqlite_error(folder: Path, error: sqlite3.Error) -> JournalError:
     return disk_error(folder, error) or _damaged(folder, f"SQLite says: {error}")
 
 
+def _require_format(folder: Path, store: Store) -> None:
+    if (found := store.fact("format")) != FORMAT:
+        raise DamagedJournalError(f"{folder} has format {found}; this Ramify reads {FORMAT}")
+
+
 def _recovered(
     folder: Path, store: Store, notes: list[str], begin: float, accept: bool
 ) -> Recovered:
-    if (found := store.fact("format")) != FORMAT:
-        raise DamagedJournalError(f"{folder} has format {found}; this Ramify reads {FORMAT}")
     refusal: DifferentTreeError | None = None
     for model, snapshot in _snapshots(folder, store, notes):
         replay = Replay(folder, store, model, snapshot, accept=accept)
@@ -135,9 +145,12 @@ def _recovered(
             replay.run()
         except DifferentTreeError as error:  # from an earlier one it may come out as it was
             refusal = refusal or error
+            if store.past is not None:
+                store.past.doubt()
             notes.append(f"from {snapshot_name(snapshot.seq)} on, the tree came out as another one")
             continue
         notes += replay.notes
+        end_past_at(store, _model.version(model, store.past))
         _clear(folder, store)
         seconds = time.perf_counter() - begin
         report = Report(snapshot.seq, replay.count, replay.proven, seconds, tuple(notes))
@@ -209,6 +222,7 @@ class Replay:
         """Take them all."""
         hashes = self._store.hashes(self.seq)
         group: list[Stored] = []
+        _model.version(self._model, self._store.past)  # from here on it is known what becomes of it
         try:
             for one in self._believed():
                 group.append(one)
@@ -228,7 +242,7 @@ class Replay:
         answers: list[_model.Answer | None] = []
         for one in group:
             answers.append(self._answer(one))
-        version = _model.version(self._model)
+        version = _model.version(self._model, self._store.past)
         for one, answer in zip(group, answers, strict=True):
             self._owe(one, answer)
             if one.seq > self._done:

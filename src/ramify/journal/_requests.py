@@ -23,6 +23,7 @@ class Policy:
     snapshot_bytes: int = 256 << 20  #: of operations, or as much as the last snapshot
     hash_every: int = 1024  #: operations
     keep_snapshots: int = 2
+    history_bytes: int = 64 << 20  #: that the steps between versions may take
     keep_requests: int = 100_000  #: answers that are remembered by the request's key
     keep_left: int = 1_000_000  #: latest points whose ids are remembered after they left
     queue_rows: int = 200_000  #: that wait to be written

@@ -5,7 +5,8 @@ Two kinds of tables:
 
     operations               the truth: appended, never changed, dropped behind a snapshot
     points, requests, marks, what operations came to: which number a point got, what a request
-    payloads, words, hashes  was answered. Made again from the operations where it is missing
+    payloads, words, hashes, was answered. Made again from the operations where it is missing
+    past
 
 Only a commit of operations has to reach the disk before a caller is told. What they came to
 is known after the tree took them, and goes into a second commit that nobody waits for:
@@ -20,10 +21,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ramify.journal._folder import DATABASE
 from ramify.journal._records import NO_CHAIN, Operation, Stored, chained
+
+if TYPE_CHECKING:
+    from ramify.journal._past import KeptPast
 
 #: Raised when the tables below change.
 FORMAT = 1
@@ -107,6 +111,7 @@ class Store:
         self._connection = connect(self.path)
         self._log = folder / f"{DATABASE}-wal"
         self._longest = LOG_BYTES
+        self.past: KeptPast | None = None  #: what became of the tree, if that is kept
 
     @classmethod
     def create(cls, folder: Path, first: Snapshot) -> Store:
@@ -250,12 +255,17 @@ class Store:
 
     def note(self, outcomes: Sequence[Outcome], hashes: Sequence[tuple[int, str]] = ()) -> None:
         """Write down what operations came to, without waiting for the disk."""
+        told = None
         with self.transaction(wait=False) as write:
             for found in outcomes:
                 _note(write, found)
+            if self.past is not None:
+                told = self.past.write(write)
             write.executemany("INSERT OR REPLACE INTO hashes VALUES (?, ?)", hashes)
             if outcomes:
                 write.execute("UPDATE facts SET value = ? WHERE name = 'done'", (outcomes[-1].seq,))
+        if self.past is not None and told is not None:
+            self.past.written(told)
 
     def sync(self) -> None:
         """Have all that was written on the disk."""

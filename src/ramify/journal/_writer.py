@@ -313,7 +313,7 @@ class Writer:
             for request in requests:
                 request.future.set_exception(self._unexpected())
             return
-        version = _model.version(self.model)
+        version = _model.version(self.model, self.store.past)
         refused = [isinstance(answer, BaseException) for answer in answers]
         self._pending += [
             outcome(one, None if bad else answer, version)

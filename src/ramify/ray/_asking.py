@@ -324,7 +324,7 @@ class Asking(Noted):
         if self.op not in self._seen:
             opened = self._ask_all("mark", self.op, self._keep, self._parts)
             empty = sum(self.sizes) == 0
-            top = no_tree(1) if empty else top_families(self._stitched("n_clusters", 1)[1])
+            top = no_tree() if empty else top_families(self._stitched("n_clusters", 1)[1])
             self._seen[self.op] = Seen(list(self.sizes), opened, top)
         for op in list(self._seen)[: -self._keep - 1]:
             del self._seen[op]
@@ -351,7 +351,7 @@ class Asking(Noted):
         told = dict(zip((shard for shard, *_ in calls), self._crew.ask(calls), strict=True))
         if any(part is None for part in told.values()):
             raise HistoryError(f"since={since}: a shard was started anew since that version")
-        parts = [told.get(shard, no_tree(1)) for shard in range(len(then.sizes))]
+        parts = [told.get(shard, no_tree()) for shard in range(len(then.sizes))]
         before = labelled(whole_tree(then, parts), cut)
         same = unchanged_labels(before, Labelled(*self.labels(cut)), np.empty(0, np.int64))
         table = self.clusters(cut)

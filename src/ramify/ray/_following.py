@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ramify.checks import whole_number
@@ -13,6 +14,15 @@ from ramify.ray._tables import PointChanges
 
 if TYPE_CHECKING:
     from ramify.ray._reading import ShardReader
+
+
+def _version(since: object) -> int:
+    if isinstance(since, datetime):
+        raise TypeError(
+            "since: a tree in shards is asked by version and not by time: keep what `version` says "
+            "beside the time, or have the tree in one folder (ramify.open)"
+        )
+    return whole_number("since", since, least=0)
 
 
 class ShardPast:
@@ -32,7 +42,7 @@ class ShardPast:
     def __init__(self, model: ShardReader) -> None:
         self._model = model
 
-    def changes(self, since: int) -> Changes:
+    def changes(self, since: int | datetime) -> Changes:
         """What became of the tree since a version: points, nodes, and how to replay it.
 
         As of :class:`ramify.OHAC`, and replayed on the ``hierarchy()`` of then it gives that of
@@ -70,13 +80,13 @@ class ShardPast:
         >>> found
         <Changes from version 1 to 2: 1 inserted, 0 forgotten; 1 born, 0 retired, 1 grown, 0 shrunk>
         """
-        wanted = whole_number("since", since, least=0)
+        wanted = _version(since)
         found: Changes = self._model._ask("changes", wanted, self._remembered())
         return found
 
     def dirty(
         self,
-        since: int,
+        since: int | datetime,
         *,
         n_clusters: int | None = None,
         height: float | None = None,
@@ -100,7 +110,7 @@ class ShardPast:
         cut = self._model._cut(
             n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size
         )
-        wanted = whole_number("since", since, least=0)
+        wanted = _version(since)
         found: DirtyClusters = self._model._ask("dirty", wanted, cut, self._remembered())
         return found
 

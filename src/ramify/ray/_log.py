@@ -37,14 +37,11 @@ class Changed(NamedTuple):
 
 
 class Log:
-    """The steps of a shard's tree, some of whose operations are marked: those can be asked about.
-
-    A tree is written down with one value for each node, its height.
-    """
+    """The steps of a shard's tree; some operations are marked, and can be asked about."""
 
     def __init__(self) -> None:
         self._core: Any = None  # that writes down what happens to it; None: there was no mark yet
-        self._base = no_tree(1)
+        self._base = no_tree()
         self._steps: list[Step] = []
         self._marks: list[int] = []
 
@@ -71,7 +68,7 @@ class Log:
             self.__init__()  # type: ignore[misc]
             self._go_on_with(op, core)
         else:
-            self._steps.append(_with_heights(step_of(op, change)))
+            self._steps.append(step_of(op, change)._replace(before=None))
 
     def _go_on_with(self, op: int, core: Any) -> None:
         """Another core has what is left of the tree, or all of it for the first time."""
@@ -79,7 +76,7 @@ class Log:
         change = core.take_change()
         if change["incomplete"]:
             raise MemoryError("there is not enough memory to remember versions of this tree")
-        now = replay(no_tree(1), [_with_heights(step_of(op, change))])
+        now = replay(no_tree(), [step_of(op, change)])
         if self._core is None:
             self._base = now
         else:
@@ -105,13 +102,9 @@ class Log:
 def everything(tree: Hierarchy | None) -> Changed:
     """A tree that has come into being since then."""
     if tree is None:
-        return Changed(no_tree(1), no_tree(1), np.empty(0, np.int64), None)
+        return Changed(no_tree(), no_tree(), np.empty(0, np.int64), None)
     whole = families_of(tree)
-    return Changed(no_tree(1), whole, whole.points, whole.weights)
-
-
-def _with_heights(step: Step) -> Step:
-    return step._replace(values=step.values[:, :1])
+    return Changed(no_tree(), whole, whole.points, whole.weights)
 
 
 def _difference(op: int, old: Families, new: Families) -> Step:

@@ -41,7 +41,7 @@ class Seen(NamedTuple):
 
 
 #: Before the first point.
-BEGINNING = Seen([], [], no_tree(1))
+BEGINNING = Seen([], [], no_tree())
 
 
 def top_families(stitched: Stitched) -> Families:

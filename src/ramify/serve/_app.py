@@ -41,6 +41,7 @@ from ramify.serve._shapes import (
     Name,
     Node,
     PointId,
+    Since,
     SomePoints,
     Sure,
     Version,
@@ -311,8 +312,8 @@ def _require_points(served: Served) -> None:
 
 
 def _add_feed(api: APIRouter, trees: Managed, settings: Settings, tokens: Tokens) -> None:
-    @api.get("/trees/{name}/changes", summary="What became of a tree since a version")
-    def changes(name: Name, since: Version, brief: bool = False) -> dict[str, Any]:
+    @api.get("/trees/{name}/changes", summary="What became of a tree since a version or a time")
+    def changes(name: Name, since: Since, brief: bool = False) -> dict[str, Any]:
         return _feed.changes(_found(trees, name), since, brief)
 
     @api.get(

@@ -20,6 +20,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Collection
+from datetime import datetime
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
@@ -48,25 +49,29 @@ _LEAST_PAUSE, _LONGEST_PAUSE = 0.05, 3.0
 class TooOldError(Exception):
     """A version that is not remembered."""
 
-    def __init__(self, since: int, oldest: int, version: int) -> None:
-        super().__init__(f"version {since} is not remembered; the oldest is {oldest}")
+    def __init__(self, since: int | datetime, oldest: int, version: int) -> None:
+        asked = f"version {since}" if isinstance(since, int) else f"what was at {since.isoformat()}"
+        super().__init__(f"{asked} is not remembered; the oldest version is {oldest}")
         self.oldest, self.version = oldest, version
 
 
-def changes(served: Served, since: int, brief: bool = False) -> dict[str, Any]:
-    """What became of a tree since a version."""
+def changes(served: Served, since: int | datetime, brief: bool = False) -> dict[str, Any]:
+    """What became of a tree since a version, or since the last one of a moment."""
     tree, newest = served.tree, served.versions[-1]
-    if since == newest or not tree.stream.begun:
+    if isinstance(since, datetime):
+        if not tree.stream.begun:
+            raise TooOldError(since, newest, newest)
+    elif since == newest or not tree.stream.begun:
         if since > newest:
-            raise TooOldError(since, served.versions[0], newest)
+            raise TooOldError(since, served.oldest, newest)
         return {"since": since, "version": newest, "changed": False}
     try:
         found = tree.past.changes(since)
     except HistoryError:
-        raise TooOldError(since, served.versions[0], newest) from None
+        raise TooOldError(since, served.oldest, newest) from None
     except NotFittedError:  # of nothing to nothing
         return {"since": since, "version": newest, "changed": False}
-    return {**_answers.changes(found, brief), "changed": True}
+    return {**_answers.changes(found, brief), "changed": found.since != found.version}
 
 
 def _event(kind: str, version: int, data: dict[str, Any]) -> bytes:

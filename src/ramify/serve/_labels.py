@@ -15,7 +15,7 @@ from ramify.serve import _answers, _writing
 from ramify.serve._bodies import read_json
 from ramify.serve._served import Served
 from ramify.serve._settings import Settings
-from ramify.serve._shapes import VECTORS, Cut, Earlier, MinSize, SomePoints, Version
+from ramify.serve._shapes import VECTORS, Cut, Earlier, MinSize, Since, SomePoints
 
 Level = Annotated[int, Field(ge=1, le=10_000)]
 
@@ -122,7 +122,7 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
         return {"points": [known[one] for one in numbers]}
 
     @api.get("/trees/{name}/dirty", summary="Clusters that are not what they were at a version")
-    def dirty(name: str, since: Version, cut: Cut) -> dict[str, Any]:
+    def dirty(name: str, since: Since, cut: Cut) -> dict[str, Any]:
         found = begun(name).past.dirty(since, **cut)
         return {
             "labels": np.asarray(found.labels).tolist(),

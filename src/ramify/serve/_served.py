@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import logging
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ramify.errors import HistoryError
 from ramify.journal import DurableTree, JournalError
 from ramify.journal import open as open_tree
 from ramify.journal.seam import ABOUT, DATABASE, ROUTER
@@ -51,6 +53,15 @@ class Served:
         return self.about.get("dimension") if width is None else width
 
     @property
+    def oldest(self) -> int:
+        """The oldest version that can be asked about."""
+        if isinstance(self.tree, DurableTree):
+            with suppress(HistoryError, ValueError):
+                found: int = self.tree.past.oldest
+                return found
+        return self.versions[0]
+
+    @property
     def broken(self) -> str | None:
         """What has ended its writer, if something has."""
         found = getattr(getattr(self.tree, "_writer", None), "broken", None)
@@ -67,7 +78,7 @@ class Served:
             "points": stream.n_points,
             "leaves": len(tree),
             "version": self.versions[-1],
-            "oldest_version": self.versions[0],
+            "oldest_version": self.oldest,
             "ids": stream.id_kind,
             "journal": tree.statistics(),
         }

@@ -2,11 +2,12 @@
 """_shapes.py: what calls are made of: names, numbers, bodies."""
 
 # No postponed annotations here: FastAPI reads them.
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import Depends, Header, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ramify.estimators.seam import Linkage, ZeroRows
 from ramify.hierarchy.seam import STICKINESS, Numbered
@@ -74,6 +75,22 @@ Cursor = Annotated[
 ]
 Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=180, min_length=1)]
 Version = Annotated[int, Query(ge=0, le=BIGGEST, description="One that an answer has named")]
+
+
+def _since(text: object) -> int | datetime:
+    if isinstance(text, str) and text.isascii() and text.isdigit() and int(text) <= BIGGEST:
+        return int(text)
+    try:
+        return datetime.fromisoformat(str(text))
+    except ValueError:
+        raise ValueError("expected a version, or a time such as 2026-11-18T09:00:00Z") from None
+
+
+Since = Annotated[
+    int | datetime,
+    BeforeValidator(_since),
+    Query(description="A version that an answer has named, or a time: the last version of then"),
+]
 
 
 _Point = Annotated[str, Field(max_length=1000)] | Annotated[int, Field(ge=-BIGGEST, le=BIGGEST)]

@@ -152,3 +152,18 @@ def test_who_is_with_others_cannot_leave_alone():
 def test_limits_that_do_not_go_together(options, message):
     with pytest.raises(ValueError, match=message):
         OHAC(**options).fit([[0.0], [1.0]], times=[1.0, 2.0] if "max_age" in options else None)
+
+
+def test_some_points_had_left_when_another_could_not():
+    """A call that was refused had forgotten those before the one that is in a leaf with others."""
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    model = OHAC(max_leaves=7).partial_fit(rows)
+    leaves = np.array([leaf_of(model, i) for i in range(30)])
+    alone = [i for i in range(30) if (leaves == leaves[i]).sum() == 1]
+    together = [i for i in range(30) if (leaves == leaves[i]).sum() > 1]
+    wanted = model.hierarchy()
+    with pytest.raises(ValueError, match="cannot leave alone"):
+        model.forget([*alone, together[0]])
+    assert model.n_points_ == 30
+    assert model.hierarchy() == wanted
+    assert model.forget(alone) == len(alone) > 0

@@ -117,7 +117,8 @@ def test_the_command_takes_them(tmp_path):
     server = start(*words, stderr=subprocess.PIPE)
     try:
         address = server.stderr.readline().decode().split()[-1]
-        told = [httpx.get(f"{address}/healthz").status_code for _ in range(6)]
+        with httpx.Client(transport=httpx.HTTPTransport(retries=8)) as http:  # it may begin late
+            told = [http.get(f"{address}/healthz").status_code for _ in range(6)]
         assert 429 in told
     finally:
         server.send_signal(signal.SIGTERM)

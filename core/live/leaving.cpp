@@ -10,6 +10,7 @@ namespace ramify {
 namespace {
 
 constexpr std::size_t kFewHoles = 64;  // not worth closing
+constexpr const char* kTogether = "the point is in a leaf with others, and cannot leave alone";
 
 }  // namespace
 
@@ -29,6 +30,15 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
     close_holes_if_many();
     wipe();
     return erased;
+  }
+  if (options_.tracks_members()) {
+    for (const Arrival number : numbers) {  // all of them may leave, or none does
+      const Arrival leaf = members_.leaf_of(number);
+      RowSlot row = 0;
+      if (leaf != Members::kNobody && members_.count(leaf) > 1 && points().find(leaf, row) &&
+          points().ssd(row) > 0)
+        throw std::invalid_argument(kTogether);
+    }
   }
   for (const Arrival number : numbers) {
     if (leave(number)) ++erased;
@@ -58,8 +68,7 @@ bool Live<Real>::leave(Arrival number) {
   } else {
     RowSlot row = 0;
     points().find(leaf, row);
-    if (points().ssd(row) > 0)
-      throw std::invalid_argument("the point is in a leaf with others, and cannot leave alone");
+    if (points().ssd(row) > 0) throw std::invalid_argument(kTogether);
     tree_.make_room_to_erase();
     const double before = points().weight(row);
     algorithm_->weigh(tree_, NodeId::leaf(row), {before - members_.weight_of(number), 0});

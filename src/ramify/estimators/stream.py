@@ -360,8 +360,8 @@ class Stream:
         return {} if self._rows is None else self._model._found_names().shown
 
     def keep_past_in(self, shelf: Shelf) -> None:
-        """Have what becomes of the tree kept there."""
-        if self._tree is not None:
+        """Have what becomes of the tree kept there; of a graph of edges nothing is told."""
+        if self._rows is not None:
             self._tree.keep_past_in(shelf)
 
     @property

@@ -281,8 +281,9 @@ class Upkeep:
                 path.unlink(missing_ok=True)
         sync_folder(self._folder)
         self._store.shrink()
-        facts = {"compacting": None, "owed": self._owed}
-        self._store.set_facts(facts if self._owed else {**facts, "told": None})
-        self._told = self._told and self._owed is not None
+        if self._compacting <= 1:  # else another one is under way, for what has left since
+            facts = {"compacting": None, "owed": self._owed}
+            self._store.set_facts(facts if self._owed else {**facts, "told": None})
+            self._told = self._told and self._owed is not None
         self._figures.compactions += 1
         self.tell({"compacted": new.seq})

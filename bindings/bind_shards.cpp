@@ -83,7 +83,7 @@ Out2<double> least_distances(const Rows<Real>& rows, bool product, const Rows<Re
 }
 
 template <class Real>
-void widen_boxes(const Rows<Real>& rows, Corners<Real> low, Corners<Real> high) {
+void widen_boxes(const Rows<Real>& rows, const Corners<Real>& low, const Corners<Real>& high) {
   const std::size_t dim = rows.shape(1), boxes = low.shape(1);
   if (boxes < 1 || high.shape(1) != boxes || low.shape(0) != dim || high.shape(0) != dim)
     throw std::invalid_argument("the arrays of boxes do not fit each other");

@@ -2,6 +2,7 @@
 #include "live/change_log.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ramify {
@@ -87,6 +88,7 @@ void ChangeLog::tell_weights(Change& change, const RowStore<Real>& points) const
   if (!points.weighted()) return;
   change.weighed_before = weighed_before();
   std::vector<Arrival> leaves;
+  leaves.reserve(weighed_.size() + change.inserted.size());
   for (const auto& [leaf, weight] : weighed_) leaves.push_back(leaf);
   leaves.insert(leaves.end(), change.inserted.begin(), change.inserted.end());
   std::sort(leaves.begin(), leaves.end());
@@ -99,14 +101,17 @@ void ChangeLog::tell_weights(Change& change, const RowStore<Real>& points) const
 
 /// What leaves stood for when somebody last asked: the first that was written down of each.
 std::vector<Change::Weighed> ChangeLog::weighed_before() const {
+  std::vector<Change::Weighed> notes;
+  for (const auto* some : {&weighed_, &gone_})
+    std::copy_if(some->begin(), some->end(), std::back_inserter(notes),
+                 [&](const Change::Weighed& one) { return one.leaf < known_until_; });
+  std::vector<std::pair<Arrival, std::size_t>> order(notes.size());
+  for (std::size_t i = 0; i < notes.size(); ++i) order[i] = {notes[i].leaf, i};
+  std::sort(order.begin(), order.end());
   std::vector<Change::Weighed> out;
-  for (const auto* notes : {&weighed_, &gone_})
-    for (const Change::Weighed& one : *notes)
-      if (one.leaf < known_until_) out.push_back(one);
-  std::stable_sort(out.begin(), out.end(),
-                   [](const auto& a, const auto& b) { return a.leaf < b.leaf; });
-  const auto same = [](const auto& a, const auto& b) { return a.leaf == b.leaf; };
-  out.erase(std::unique(out.begin(), out.end(), same), out.end());
+  out.reserve(order.size());
+  for (const auto& [leaf, i] : order)
+    if (out.empty() || out.back().leaf != leaf) out.push_back(notes[i]);
   return out;
 }
 

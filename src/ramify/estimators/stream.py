@@ -362,7 +362,7 @@ class Stream:
     def keep_past_in(self, shelf: Shelf) -> None:
         """Have what becomes of the tree kept there; of a graph of edges nothing is told."""
         if self._rows is not None:
-            self._tree.keep_past_in(shelf)
+            self._rows.keep_past_in(shelf)
 
     @property
     def n_touched(self) -> int:

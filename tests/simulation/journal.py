@@ -259,6 +259,8 @@ class History:
             self.world.clock.sleep(_ERASE_WITHIN)
             while self.world.step():
                 pass
+        owed = self.tree._writer.upkeep._owed
+        require(owed is None, f"what left at {owed} is still to be erased")
         there = self.oracle.there()
         gone = [text for number, text in self.oracle.payloads.items() if number not in there]
         found = b"".join(path.read_bytes() for path in self.tree.folder.iterdir())

@@ -14,6 +14,7 @@ const KEEPS = 0.6; // a direction is kept while it is this share of the longest
 const HALVINGS = 40; // of the interval in which a border lies
 const LEAST_CELL = 60; // square pixels
 const DOTS = 60; // points that are drawn in one cell, at most
+const ROOM_OF_DOT = 80; // square pixels: in a small cell, more of them would be one spot
 
 /** The part of a polygon on one side of a line: where (x, y) · (dx, dy) <= t. */
 function clipped(polygon, dx, dy, t) {
@@ -215,7 +216,7 @@ class TreeMap {
   drawPoints(pen, i, color) {
     const cell = this.cells[i];
     const [x, y] = middleOf(cell);
-    const many = Math.min(this.blocks[i].size, DOTS);
+    const many = Math.min(this.blocks[i].size, DOTS, Math.floor(areaOf(cell) / ROOM_OF_DOT));
     const room = 0.4 * Math.sqrt(areaOf(cell));
     pen.fillStyle = color;
     pen.globalAlpha = 0.35;

@@ -1,5 +1,5 @@
 # The one list of commands. Everything lives in .venv in this checkout; your own
-# Python is never touched. Only Python 3.11+, a C++20 compiler and make are assumed.
+# Python is never touched. Only Python 3.11+, GCC or Clang and make are assumed.
 
 PYTHON ?= python3
 VENV := .venv

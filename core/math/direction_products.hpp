@@ -18,9 +18,7 @@
 
 namespace ramify {
 
-#if defined(__GNUC__) || defined(__clang__)
 typedef float FloatLanes __attribute__((vector_size(4 * kLanes), aligned(4)));
-#endif
 
 /// out += row x along, for kLanes directions side by side.
 template <bool kFused>
@@ -32,11 +30,10 @@ RAMIFY_INLINE void add_direction_products(const float* row, const float* along, 
         out[(b * dim) + j * kLanes + k] += along[b + k] * row[j];
 }
 
-/// Of so many rows on so many kLanes directions at a time, whose sums stay in registers.
+/// Of kRows rows on kCount times kLanes directions at a time, whose sums stay in registers.
 template <bool kFused, std::size_t kRows, std::size_t kCount>
 RAMIFY_INLINE void project_some(const float* rows, const float* basis, std::size_t dim, float* out,
                                 std::size_t stride) {
-#if defined(__GNUC__) || defined(__clang__)
   FloatLanes sums[kRows][kCount];
 #pragma GCC unroll 4
   for (auto& row : sums)
@@ -54,15 +51,6 @@ RAMIFY_INLINE void project_some(const float* rows, const float* basis, std::size
   for (std::size_t row = 0; row < kRows; ++row)
     for (std::size_t k = 0; k < kCount; ++k)
       std::memcpy(out + row * stride + k * kLanes, &sums[row][k], sizeof sums[row][k]);
-#else
-  for (std::size_t row = 0; row < kRows; ++row)
-    for (std::size_t b = 0; b < kCount * kLanes; ++b) {
-      float sum = 0;
-      for (std::size_t j = 0; j < dim; ++j)
-        sum += rows[row * dim + j] * basis[(b / kLanes * dim + j) * kLanes + b % kLanes];
-      out[row * stride + b] = sum;
-    }
-#endif
 }
 
 /// Several rows at a time, so that directions are fetched once for them.

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#ifdef __x86_64__
 #define RAMIFY_X86 1
 #define RAMIFY_AVX2 [[gnu::target("avx2")]]
 #ifdef __clang__  // does not know the last, and then ignores them all
@@ -24,7 +24,7 @@
 #endif
 // On ARM the bodies are compiled once, for NEON, which every such processor has. Sweeps of bytes
 // (byte_codes.cpp) are there with dot products as well, where the compiler has a name for them.
-#if defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+#ifdef __aarch64__
 #define RAMIFY_ARM64 1
 #ifdef __ARM_FEATURE_DOTPROD
 #define RAMIFY_ARM64_DOT
@@ -32,11 +32,7 @@
 #define RAMIFY_ARM64_DOT [[gnu::target("arch=armv8.2-a+dotprod")]]
 #endif
 #endif
-#if defined(__GNUC__) || defined(__clang__)
 #define RAMIFY_INLINE [[gnu::always_inline]] inline
-#else
-#define RAMIFY_INLINE inline
-#endif
 
 namespace ramify {
 

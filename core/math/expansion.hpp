@@ -3,7 +3,7 @@
 //
 // A number is a sum of doubles that do not overlap, the smallest first (Shewchuk, "Adaptive
 // Precision Floating-Point Arithmetic", 1997). Sums of small whole numbers are of one part, and
-// then all of this is a few additions. There is room for so many parts, and none is ever
+// then all of this is a few additions. There is room for that many parts, and none is ever
 // allocated: these are asked while a tree changes. Factors must be such that the last bit of a
 // product is a number still.
 #pragma once
@@ -58,7 +58,7 @@ class Expansion {
     out.add_product(*this, other);
     return out;
   }
-  /// Plus so many times the other one.
+  /// Plus the other one times a number.
   Expansion plus(double times, const Expansion& other) const {
     Expansion out = *this;
     out.add_product(other, times);

@@ -128,7 +128,7 @@ class BigVector {
     if (count > size_) std::fill(data_ + size_, data_ + count, value);
     size_ = count;
   }
-  /// So many more at the end, which the caller writes.
+  /// `count` more at the end, which the caller writes.
   T* extend(std::size_t count) {
     if (size_ + count > capacity_) grow(size_ + count);
     size_ += count;

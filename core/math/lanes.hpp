@@ -12,50 +12,9 @@ namespace ramify {
 
 inline constexpr std::size_t kLanesWidth = 8;
 
-#if defined(__GNUC__) || defined(__clang__)
 typedef double Lanes __attribute__((vector_size(8 * kLanesWidth)));
 typedef std::uint64_t LaneBits __attribute__((vector_size(8 * kLanesWidth)));
 RAMIFY_INLINE void lower(Lanes& least, const Lanes& next) { least = next < least ? next : least; }
-#else
-struct Lanes {
-  double lane[kLanesWidth];
-  double operator[](std::size_t k) const { return lane[k]; }
-};
-struct LaneBits {
-  std::uint64_t lane[kLanesWidth];
-};
-template <class Each>
-inline Lanes each(Each&& value) {
-  Lanes out;
-  for (std::size_t k = 0; k < kLanesWidth; ++k) out.lane[k] = value(k);
-  return out;
-}
-inline Lanes operator+(const Lanes& a, const Lanes& b) {
-  return each([&](std::size_t k) { return a[k] + b[k]; });
-}
-inline Lanes operator+(double a, const Lanes& b) {
-  return each([&](std::size_t k) { return a + b[k]; });
-}
-inline Lanes operator-(const Lanes& a, const Lanes& b) {
-  return each([&](std::size_t k) { return a[k] - b[k]; });
-}
-inline Lanes operator-(double a, const Lanes& b) {
-  return each([&](std::size_t k) { return a - b[k]; });
-}
-inline Lanes operator-(const Lanes& a, double b) {
-  return each([&](std::size_t k) { return a[k] - b; });
-}
-inline Lanes operator*(const Lanes& a, const Lanes& b) {
-  return each([&](std::size_t k) { return a[k] * b[k]; });
-}
-inline Lanes operator*(double a, const Lanes& b) {
-  return each([&](std::size_t k) { return a * b[k]; });
-}
-inline void lower(Lanes& least, const Lanes& next) {
-  for (std::size_t k = 0; k < kLanesWidth; ++k)
-    if (next[k] < least[k]) least.lane[k] = next[k];
-}
-#endif
 
 // By reference: vectors by value have another calling convention for each set of
 // instructions.
@@ -76,7 +35,6 @@ RAMIFY_INLINE void store(const Lanes& lanes, double* to) { std::memcpy(to, &lane
 
 // Nothing below compares lanes but by lower(): compilers take other comparisons apart, lane by
 // lane, where the set of instructions is not that of the whole file (dispatch.hpp).
-#if defined(__GNUC__) || defined(__clang__)
 /// combine(first half of `all`, second half, out).
 template <class Part, class All, class Combine>
 RAMIFY_INLINE void fold(const All& all, Part& out, const Combine& combine) {
@@ -121,17 +79,5 @@ RAMIFY_INLINE void set_lane(Lanes& lanes, std::size_t k, double to) {
   bits = (bits & ~mask) | (to_bits & mask);
   std::memcpy(&lanes, &bits, sizeof bits);
 }
-#else
-inline double least_lane(const Lanes& lanes) {
-  double least = lanes[0];
-  for (std::size_t k = 1; k < kLanesWidth; ++k) least = lanes[k] < least ? lanes[k] : least;
-  return least;
-}
-inline void mark_equal(const Lanes& lanes, const Lanes& least, std::uint64_t bits, LaneBits& out) {
-  for (std::size_t k = 0; k < kLanesWidth; ++k)
-    if (lanes[k] == least[k]) out.lane[k] |= bits;
-}
-inline void set_lane(Lanes& lanes, std::size_t k, double to) { lanes.lane[k] = to; }
-#endif
 
 }  // namespace ramify

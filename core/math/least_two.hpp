@@ -10,14 +10,7 @@
 
 namespace ramify {
 
-#if defined(__GNUC__) || defined(__clang__)
 RAMIFY_INLINE void raise(Lanes& most, const Lanes& next) { most = next > most ? next : most; }
-#else
-inline void raise(Lanes& most, const Lanes& next) {
-  for (std::size_t k = 0; k < kLanesWidth; ++k)
-    if (next[k] > most[k]) most.lane[k] = next[k];
-}
-#endif
 
 /// Numbers come kLanesWidth at a time.
 struct LeastTwo {
@@ -35,7 +28,6 @@ struct LeastTwo {
     lower(first, next);
   }
   RAMIFY_INLINE void result(double& least, double& next_least) const {
-#if defined(__GNUC__) || defined(__clang__)
     Half first_half, second_half;
     fold(first, second, first_half, second_half);
     Quarter first_quarter, second_quarter;
@@ -43,17 +35,9 @@ struct LeastTwo {
     const double a = first_quarter[0], b = first_quarter[1];
     least = std::min(a, b);
     next_least = std::min(std::max(a, b), std::min(second_quarter[0], second_quarter[1]));
-#else
-    least = next_least = std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < kLanesWidth; ++k) {
-      next_least = std::min(std::max(least, first[k]), std::min(next_least, second[k]));
-      least = std::min(least, first[k]);
-    }
-#endif
   }
 
  private:
-#if defined(__GNUC__) || defined(__clang__)
   typedef double Half __attribute__((vector_size(4 * kLanesWidth)));
   typedef double Quarter __attribute__((vector_size(2 * kLanesWidth)));
   /// The same of the two halves, side by side.
@@ -68,7 +52,6 @@ struct LeastTwo {
     next_out = b[1] < b[0] ? b[1] : b[0];
     next_out = larger < next_out ? larger : next_out;
   }
-#endif
 };
 
 }  // namespace ramify

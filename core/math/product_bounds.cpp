@@ -10,13 +10,9 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kRun = 16;  // values looked at together
+using Lanes = FloatLanes;
+constexpr std::size_t kRun = kLanes;  // values looked at together
 
-#if defined(__GNUC__) || defined(__clang__)
-typedef float Lanes __attribute__((vector_size(4 * kRun), aligned(4)));
-#endif
-
-#if defined(__GNUC__) || defined(__clang__)
 RAMIFY_INLINE void load(Lanes& lanes, const float* from) {
   std::memcpy(&lanes, from, sizeof lanes);
 }
@@ -26,9 +22,7 @@ RAMIFY_INLINE void load(Lanes& lanes, const double* from) {
   std::memcpy(&doubles, from, sizeof doubles);
   lanes = __builtin_convertvector(doubles, Lanes);
 }
-#endif
 
-#if defined(__GNUC__) || defined(__clang__)
 /// What a vector is away from kRun others, or the others themselves.
 template <bool kProduct>
 RAMIFY_INLINE void take_off(float here, const float* there, Lanes& out) {
@@ -37,7 +31,7 @@ RAMIFY_INLINE void take_off(float here, const float* there, Lanes& out) {
 }
 template <bool kProduct>
 RAMIFY_INLINE void take_off(double here, const double* there, Lanes& out) {
-  // A loop becomes a few instructions; vectors of so many doubles would be taken apart.
+  // A loop becomes a few instructions; vectors of sixteen doubles would be taken apart.
   float lanes[kRun];
   for (std::size_t k = 0; k < kRun; ++k)
     lanes[k] = static_cast<float>(kProduct ? there[k] : here - there[k]);
@@ -48,7 +42,6 @@ RAMIFY_INLINE void take_off(double here, const double* there, Lanes& out) {
 /// roundings follow each other.
 template <bool kProduct, std::size_t kRows, std::size_t kBlocks, class Real>
 RAMIFY_INLINE void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t block) {
-  static_assert(kRun == kLanes);
   Lanes sums[kRows][kBlocks];
 #pragma GCC unroll 4
   for (auto& row : sums)
@@ -88,26 +81,6 @@ RAMIFY_INLINE void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t b
       std::memcpy(r.out[row] + (block + b) * kRun, &value, sizeof value);
     }
 }
-#else
-template <bool kProduct, std::size_t kRows, std::size_t kBlocks, class Real>
-inline void compare_blocks(const RowsBesideBlocks<Real>& r, std::size_t block) {
-  for (std::size_t row = 0; row < kRows; ++row)
-    for (std::size_t i = block * kRun; i < (block + kBlocks) * kRun; ++i) {
-      const Real* column = r.blocks + i / kRun * r.dim * kRun + i % kRun;
-      float sum = 0;
-      for (std::size_t from = 0; from < r.dim; from += kRunOfBlocks) {
-        float some = 0;
-        for (std::size_t j = from; j < r.dim && j < from + kRunOfBlocks; ++j) {
-          const Real here = r.rows[row][j], there = column[j * kRun];
-          const auto gap = static_cast<float>(here - there);
-          some += kProduct ? static_cast<float>(here) * static_cast<float>(there) : gap * gap;
-        }
-        sum += some;
-      }
-      r.out[row][i] = kProduct ? -sum : sum + (r.weights[row] + r.block_weights[i]);
-    }
-}
-#endif
 
 template <bool kProduct, std::size_t kRows, class Real>
 RAMIFY_INLINE void compare_with_blocks(const RowsBesideBlocks<Real>& r) {
@@ -116,7 +89,6 @@ RAMIFY_INLINE void compare_with_blocks(const RowsBesideBlocks<Real>& r) {
   if (block < r.last) compare_blocks<kProduct, kRows, 1>(r, block);
 }
 
-#if defined(__GNUC__) || defined(__clang__)
 /// Differences of kRun coordinates, taken before they are rounded to float.
 RAMIFY_INLINE void gaps_of(const float* a, const float* b, Lanes& out) {
   Lanes there;
@@ -129,9 +101,7 @@ RAMIFY_INLINE void gaps_of(const double* a, const double* b, Lanes& out) {
   for (std::size_t k = 0; k < kRun; ++k) lanes[k] = static_cast<float>(a[k] - b[k]);
   std::memcpy(&out, lanes, sizeof out);
 }
-#endif
 
-#if defined(__GNUC__) || defined(__clang__)
 /// The sums of the lanes of four vectors.
 RAMIFY_INLINE void sum_lanes(const Lanes (&vectors)[4], float* out) {
   typedef float Half __attribute__((vector_size(4 * kRun / 2), aligned(4)));
@@ -156,13 +126,11 @@ RAMIFY_INLINE void sum_lanes(const Lanes (&vectors)[4], float* out) {
   const Quarter sums = Quarter{ab[0], ab[2], cd[0], cd[2]} + Quarter{ab[1], ab[3], cd[1], cd[3]};
   std::memcpy(out, &sums, sizeof sums);
 }
-#endif
 
 template <bool kProduct, std::size_t kRows, class Real>
 RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
   constexpr std::size_t kSide = RowTile<Real>::kSide;
   static_assert(kRows <= kSide && kSide == 4);
-#if defined(__GNUC__) || defined(__clang__)
   std::size_t j = 0;
   Lanes totals[kRows][kSide] = {};
   while (j + kRun <= dim) {
@@ -203,22 +171,10 @@ RAMIFY_INLINE void compare_tile(RowTile<Real>& tile, std::size_t dim) {
         tile.out[i][k] +=
             kProduct ? static_cast<float>(here) * static_cast<float>(there) : gap * gap;
       }
-#else
-  for (std::size_t i = 0; i < kRows; ++i)
-    for (std::size_t k = 0; k < kSide; ++k) {
-      double sum = 0;
-      for (std::size_t j = 0; j < dim; ++j) {
-        const double here = tile.rows[i][j], there = tile.others[k][j];
-        sum += kProduct ? here * there : (here - there) * (here - there);
-      }
-      tile.out[i][k] = static_cast<float>(sum);
-    }
-#endif
 }
 
 RAMIFY_INLINE void sum_rows(const WeightedRows& r) {
   for (std::size_t i = r.from; i < r.to; i += kRun) {
-#if defined(__GNUC__) || defined(__clang__)
     Lanes row;
     load(row, r.rows[0] + i);
     Lanes sum = r.weights[0] * row, least = row;
@@ -229,16 +185,6 @@ RAMIFY_INLINE void sum_rows(const WeightedRows& r) {
     }
     std::memcpy(r.sums + i, &sum, sizeof sum);
     std::memcpy(r.least + i, &least, sizeof least);
-#else
-    for (std::size_t at = i; at < i + kRun; ++at) {
-      r.sums[at] = r.weights[0] * r.rows[0][at];
-      r.least[at] = r.rows[0][at];
-      for (std::size_t k = 1; k < r.count; ++k) {
-        r.sums[at] += r.weights[k] * r.rows[k][at];
-        r.least[at] = std::min(r.least[at], r.rows[k][at]);
-      }
-    }
-#endif
   }
 }
 

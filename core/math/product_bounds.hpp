@@ -21,7 +21,7 @@ struct WeightedRows {
   float* sums;           // by column: the sum of all rows, each times its weight
   float* least;          // and the least, without weights
 };
-/// What rounding can have done to such a sum: of that of the terms' sizes.
+/// What rounding can have done to one of these sums: a share of the sum of the terms' sizes.
 inline constexpr double kSumRounding = 6.5e-8 * (WeightedRows::kMost + 2);
 
 struct ProductKernels {
@@ -30,7 +30,7 @@ struct ProductKernels {
   /// out[i * stride].
   void (*project)(const float* rows, std::size_t count, const float* basis, std::size_t dim,
                   std::size_t directions, float* out, std::size_t stride);
-  /// To so many vectors that lie like directions, add the row times a number each.
+  /// To each of `directions` vectors that lie like directions, add the row times a number.
   void (*add_products)(const float* row, const float* along, std::size_t dim,
                        std::size_t directions, float* out);
   void (*sum_rows)(const WeightedRows& r);
@@ -79,8 +79,8 @@ const TileKernels<Real>& tile_kernels();
 
 inline constexpr std::size_t kRunOfBlocks = 8, kRunOfTiles = 256;  // columns added up in turn
 
-/// What rounding can have done to such a sum, of blocks: of itself, where it is one of squares,
-/// else of the product of the lengths.
+/// What rounding can have done to a sum over a block: a share of the sum itself, where its terms
+/// are squares, else of the product of the lengths.
 inline double block_rounding(std::size_t dim) {
   return 6.5e-8 * (16 + static_cast<double>(dim) / static_cast<double>(kRunOfBlocks));
 }

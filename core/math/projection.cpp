@@ -117,7 +117,7 @@ void Projection<Real>::apply_to_each(const std::function<const Real*(std::size_t
   }
 }
 
-/// There is room for so many.
+/// There is room for `count` rows.
 template <class Real>
 template <bool kLeads>
 void Projection<Real>::apply_some(const Real* const* rows, std::size_t count, ProjectionRoom& room,

@@ -101,7 +101,7 @@ class Projection {
   /// Short vectors are of rows times this, a power of two: so that float has room for
   /// them, however large or small rows are.
   double scale() const { return scale_; }
-  /// One step of a byte, of such a row.
+  /// One step of a byte, of a scaled row.
   double step() const { return step_; }
   /// The largest broad_doubt of the rows that it was fitted to.
   double usual_doubt() const { return usual_doubt_; }

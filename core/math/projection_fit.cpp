@@ -111,7 +111,7 @@ struct Projection<Real>::Sample {
     return out;
   }
 
-  /// So many directions in which the rows differ much: start from rows spread over the
+  /// `wanted` directions in which the rows differ much: start from rows spread over the
   /// sample; each round multiplies by the covariance, which turns the span towards the
   /// leading directions.
   Basis directions(std::size_t wanted, const Pulse& pulse) const {

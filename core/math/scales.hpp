@@ -8,7 +8,7 @@
 
 namespace ramify {
 
-/// The count, or what is missing to groups of so many with it.
+/// The count, or the least larger one that fills whole groups.
 constexpr std::size_t whole(std::size_t count, std::size_t of) {
   return (count + of - 1) / of * of;
 }

@@ -11,7 +11,7 @@ namespace ramify {
 
 /// An item, or a node, that a search in a bucket tree looks at.
 inline constexpr double kTreeItemCost = 5;
-/// A row of so many bytes that a scan passes, and a sweep for many rows at a time.
+/// A row of `width` bytes that a scan passes, and a sweep for many rows at a time.
 inline double cost_of_scanning(std::size_t width) {
   return 0.1 + 0.025 * static_cast<double>(width);
 }

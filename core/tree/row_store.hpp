@@ -6,7 +6,7 @@
 // a hole; compact() closes the holes, in order. As long as nothing was ever erased,
 // slot and arrival number are the same and nothing is stored about either.
 //
-// A row is one point, unless it was given a weight: it stands for so many equal points
+// A row is one point, unless it was given a weight: it stands for that many equal points
 // then, or, with an ssd, for that many points around it. As long as all are single
 // points, nothing is stored about that.
 #pragma once
@@ -45,12 +45,8 @@ class RowStore {
   Real* row(RowSlot slot) { return values_.data() + slot * dim_; }
   /// Begin to load all of a row.
   void prefetch(RowSlot slot) const {
-#if defined(__GNUC__) || defined(__clang__)
     constexpr std::size_t kLine = 64 / sizeof(Real);
     for (std::size_t j = 0; j < dim_; j += kLine) __builtin_prefetch(row(slot) + j);
-#else
-    static_cast<void>(slot);
-#endif
   }
   /// All slots, one after the other.
   std::span<const Real> values() const { return {values_.data(), values_.size()}; }
@@ -166,7 +162,7 @@ class RowStore {
  private:
   std::size_t dim_;
   BigVector<Real> values_;
-  // Not told by arrivals_ being empty: it may be so because everybody has left.
+  // Not told by arrivals_ being empty: it is empty, too, once all points have left.
   bool numbered_ = false;           // arrivals_ has a number for each slot
   BigVector<Arrival> arrivals_;     // by slot, if numbered_; else the slots themselves
   std::vector<std::uint8_t> hole_;  // by slot; empty: there are none

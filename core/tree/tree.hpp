@@ -126,24 +126,14 @@ class Tree {
 
   /// Start loading what summary(v) will read. Worth it for cold nodes.
   void prefetch(NodeId v) const {
-#if defined(__GNUC__) || defined(__clang__)
     if (v.is_leaf())
       __builtin_prefetch(points_.row(v.row()));
     else
       __builtin_prefetch(&inner(v.slot()));
-#else
-    static_cast<void>(v);
-#endif
   }
 
   /// Start loading what parent(leaf) will read.
-  void prefetch_parent(NodeId leaf) const {
-#if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(&leaf_parent_[leaf.row()]);
-#else
-    static_cast<void>(leaf);
-#endif
-  }
+  void prefetch_parent(NodeId leaf) const { __builtin_prefetch(&leaf_parent_[leaf.row()]); }
 
   PublicId public_id(NodeId v) const {
     return v.is_leaf() ? -1 - static_cast<PublicId>(points_.arrival(v.row()))

@@ -91,7 +91,7 @@ void bind_dendrogram(nb::module_& m) {
       },
       nb::arg("children"), nb::arg("gains"), nb::arg("prizes"), nb::arg("weight"),
       nb::arg("n_clusters"),
-      "Of all cuts into so many clusters the best: gains of what is undone, prizes of clusters.");
+      "Of all cuts into this many clusters the best: gains of what is undone, prizes of clusters.");
   m.def(
       "best_by_modularity",
       [](const Pairs& children, const Pairs& ends, const Vector<double>& weights,

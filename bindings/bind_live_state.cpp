@@ -290,7 +290,7 @@ LiveObject<Real>* from_state(std::size_t dim, const Options& options, const Stat
 
 template <class Real>
 void bind_live_state(nb::class_<LiveObject<Real>>& object) {
-  object.def("has", &has<Real>, nb::arg("number"), "Whether there is such a point.")
+  object.def("has", &has<Real>, nb::arg("number"), "Whether there is a point of this number.")
       .def("leaf_of", &leaf_numbers<Real>, nb::arg("numbers").noconvert(),
            nb::arg("by_first") = false,
            "The numbers of the leaves that these points are in, or of the earliest point in each.")

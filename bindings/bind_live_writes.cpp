@@ -347,7 +347,7 @@ void bind_live_writes(nb::class_<LiveObject<Real>>& object) {
       .def("erase_many", &erase_many<Real>, nb::arg("numbers").noconvert(),
            "Take leaves out again; returns how many of them there were.")
       .def("weigh", &weigh<Real>, nb::arg("number"), nb::arg("weight"),
-           "Have a leaf stand for so many equal points; False if there is no such leaf.")
+           "Have a leaf stand for this many equal points; False if it is not there.")
       .def("set_max_leaves", &set_max_leaves<Real>, nb::arg("most"),
            "Keep to another budget from the next row on.")
       .def("link", &link<Real>, nb::arg("one"), nb::arg("other"), "Have two points as one.")
@@ -362,7 +362,7 @@ void bind_live_writes(nb::class_<LiveObject<Real>>& object) {
       .def("together", &together<Real>, nb::arg("number"),
            "All points that are in one leaf with a point, or linked with it.")
       .def("has_node", &has_node<Real>, nb::arg("id"), "Is there a node with this id?")
-      .def("is_held", &is_held<Real>, nb::arg("id"), "Is there such a node, and is it held?")
+      .def("is_held", &is_held<Real>, nb::arg("id"), "Is there this node, and is it held?")
       .def("record", &record<Real>, nb::arg("on"), nb::arg("all") = true,
            "Write down what happens from now on; the first change tells all, or that alone.")
       .def("take_change", &take_change<Real>, "What became of the tree since the last call.")

@@ -23,7 +23,7 @@ class Partners {
  public:
   using Work = std::function<void(std::size_t piece)>;
 
-  /// So many beside the caller, or as many as the machine has to give.
+  /// This many beside the caller, or as many as the machine has to give.
   explicit Partners(std::size_t others) {
     threads_.reserve(others);
     while (threads_.size() < others && hire()) {

@@ -51,7 +51,7 @@ class Threads final : public Helpers {
     something_to_do_.notify_all();
   }
 
-  /// Throws the first failure. Nobody is at work any more then: pieces refer to what the
+  /// Throws the first failure. No thread is at work any more then: pieces refer to what the
   /// caller owns.
   void finish(const Pulse& pulse) override {
     try {
@@ -92,14 +92,14 @@ class Threads final : public Helpers {
     }
   }
 
-  /// Also stops whoever is at work: of several failures, the first counts.
+  /// Also stops the threads that are at work: of several failures, the first counts.
   void fail(const std::exception_ptr& failed) {
     const std::lock_guard lock(mutex_);
     if (!failed_) failed_ = failed;
     stop_ = true;
   }
 
-  /// Have nobody at work and nothing left to do; what had failed until then.
+  /// Have no thread at work and nothing left to do; what had failed until then.
   std::exception_ptr abandon_all() noexcept {
     std::unique_lock lock(mutex_);
     next_ = pieces_ = 0;
@@ -143,7 +143,7 @@ class Threads final : public Helpers {
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;  // guards what follows
   std::condition_variable something_to_do_, somebody_left_;
-  Work work_;  // changed only while nobody is at work
+  Work work_;  // changed only while no thread is at work
   std::size_t pieces_ = 0, next_ = 0, at_work_ = 0;
   bool closing_ = false;
   std::exception_ptr failed_;

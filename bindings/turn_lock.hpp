@@ -81,7 +81,7 @@ class TurnLock {
   std::uint64_t in_line() const { return in_line_.load(std::memory_order_relaxed); }
 
  private:
-  // Each is called by itself: waking everybody for every turn would cost more than most turns.
+  // Each is called by itself: waking all callers for every turn would cost more than most turns.
   struct Waiting {
     std::condition_variable called;
     bool has_turn = false;

@@ -72,8 +72,8 @@ class Alone final : public Helpers {
   Work work_;
 };
 
-/// Things 0 .. count-1, some at a time: everybody prepares them, and then the caller uses one after
-/// the other. Nothing may have been begun.
+/// Things 0 .. count-1, some at a time: all helpers prepare them, and then the caller uses one
+/// after the other. Nothing may have been begun.
 ///   prepare(first, last)  those from first on, before last
 ///   use(i)
 inline constexpr std::size_t kPrepared = 1024;

@@ -25,7 +25,7 @@ class Pulse {
 
   explicit operator bool() const { return static_cast<bool>(goes_on_); }
 
-  /// So many rows are done. False: stop now, leaving everything valid.
+  /// This many rows are done. False: stop now, leaving everything valid.
   bool operator()(std::size_t done) const {
     done_ = done;
     return !goes_on_ || goes_on_(done);

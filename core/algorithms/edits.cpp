@@ -56,7 +56,7 @@ void move_under(Tree<Real>& tree, NodeId v, NodeId under) {
 
 template <class Real>
 void release(Tree<Real>& tree, NodeId v) {
-  if (tree.mark(v) != Mark::kHeld) throw std::invalid_argument("nobody holds this node");
+  if (tree.mark(v) != Mark::kHeld) throw std::invalid_argument("this node is not held");
   tree.set_mark(v, Mark::kPlain);
 }
 

@@ -90,7 +90,7 @@ class Grinch final : public Algorithm<Real> {
     double score = 0;  // S
   };
 
-  /// All the memory that an insert into a tree of so many points can ask for.
+  /// All the memory that an insert into a tree of `points` points can ask for.
   void make_room(std::size_t points);
   std::uint32_t count(NodeId v) const { return v.is_leaf() ? 1 : notes_[v.slot()].count; }
   SummaryView<Real> view(const Tree<Real>& tree, NodeId v) const;

@@ -10,7 +10,7 @@
 namespace ramify {
 namespace {
 
-/// With so many rows to come for each that is there, all lists are searched for anew.
+/// With a row to come for every kMany that are there, all lists are searched for anew.
 constexpr std::size_t kMany = 4;
 
 }  // namespace

@@ -49,7 +49,7 @@ class OtdDoubt {
                   (length_ >= kLeastRow * kLeastRow && length_ <= columns_ * kMostRow * kMostRow)) {
   }
 
-  /// Is such a difference small enough for rounding to have made it? No square root is taken.
+  /// Is a difference small enough for rounding to have made it? No square root is taken.
   RAMIFY_INLINE bool is_close(double difference, const Closeness& c) const {
     if (c.leaves > kMostLeaves || c.spread == 0) return false;  // all are x: nothing was rounded
     if (!can_tell_) return false;

@@ -34,7 +34,7 @@ class PathPrefetch {
     tree.prefetch_parent(at);
   }
 
-  /// Let everybody sent after point `now` climb a step or so.
+  /// Let all climbers sent after point `now` climb a step or so.
   template <class Real>
   void walk(const Tree<Real>& tree, std::size_t now) {
     for (std::size_t step = 0; step < kSteps; ++step)

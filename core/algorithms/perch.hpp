@@ -60,7 +60,7 @@ struct PerchOptions {
 /// Invariants, tested by check():
 ///   1  the box of a slot is the box of the points below it
 ///   2  sizes and first leaves in the tree are right, without a summarise()
-///   3  at most max_leaves leaves are seen, if there is such a limit
+///   3  at most max_leaves leaves are seen, if there is a limit
 ///   4  then every node that may collapse is in the heap under its HI
 template <class Real>
 class Perch final : public Algorithm<Real> {

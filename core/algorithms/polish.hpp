@@ -30,7 +30,7 @@
 
 namespace ramify {
 
-/// The m of each round for a tree of so many leaves: the last one a tenth of them, at least
+/// The m of each round for a tree of `leaves` leaves: the last one a tenth of them, at least
 /// 24 and at most 1000, which costs a few percent of what growing the tree did.
 std::vector<std::size_t> polish_rounds(std::size_t leaves);
 

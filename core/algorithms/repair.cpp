@@ -85,7 +85,7 @@ template <class Real>
 bool Repair<Real>::merge_by_table(const Tree<Real>& tree, bool comes) {
   std::span<const Slot> path;
   if (cut_.one_path) path = cut_.taken;
-  return suits_table(tree) && !by_matrix_ &&
+  return suits_table(tree) && !by_matrix_ && path_hac_.table().suits(forest_.size()) &&
          path_hac_.merge(forest_, cut_.trees, path, comes, end_of_ids(tree), merges_);
 }
 

@@ -27,7 +27,7 @@ namespace ramify {
 struct PathWays {
   enum class Asks { kWherePaid, kAlways, kNever, kInTurn };
 
-  /// The table merges paths of at least so many subtrees; 0: those that it merges more quickly.
+  /// The table merges paths of at least this many subtrees; 0: those that it merges more quickly.
   std::size_t path_from = 0;
   /// When StablePath is asked which part of a path stays as it is.
   Asks asks = Asks::kWherePaid;

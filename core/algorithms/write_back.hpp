@@ -29,7 +29,7 @@ class WriteBack {
     bool lazy = false;      // means may wait until they are read
   };
 
-  /// The memory for so many merges: nothing can fail then.
+  /// The memory for `merges` merges: nothing can fail then.
   void make_room(CutForest& cut, std::size_t merges);
   /// The trees of the forest are joined, in the slots of the taken-out nodes and, if they are too
   /// few, a new one, for which the tree has room. After this cut.trees has the outcome of each

@@ -81,8 +81,8 @@ RAMIFY_INLINE bool run_greedy(Clusters& clusters) {
 
 /// The clusters of a space: which are there, and how a merge is written down.
 ///
-/// The two nearest come from a heap of everybody's nearest neighbour. An entry whose neighbour has
-/// gone is a lower bound, for the clusters there were when it was made; later ones looked for
+/// The two nearest come from a heap of every cluster's nearest neighbour. An entry whose neighbour
+/// has gone is a lower bound, for the clusters there were when it was made; later ones looked for
 /// themselves when they came. So the least fresh entry is the least pair. Each entry that is not
 /// fresh takes another search, and where many clusters are equally far there may be as many for
 /// every merge: then a space of all pairs finds them in another way (nearest_pairs.hpp), and others
@@ -108,7 +108,7 @@ class Agglomeration {
   bool is_gone(std::uint32_t c) const { return gone_[c] != 0; }
   std::uint32_t take_in_order(std::uint32_t c) const { return c; }
   bool take_several() const { return false; }
-  /// Were there so many searches that another space is quicker?
+  /// Were there more searches than another space would take?
   bool were_too_many() const { return too_many_; }
 
   RAMIFY_INLINE std::uint32_t nearest(std::uint32_t c, std::uint32_t /*before*/) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "forest/forest_spaces.hpp"
+#include "forest/tally.hpp"
 #include "index/bucket_tree.hpp"
 
 namespace ramify {
@@ -40,6 +41,7 @@ class BucketSpace {
 
   Found nearest(std::uint32_t c) {
     NearestCluster best(c, ranks_);
+    count_work(buckets_.size());  // at most
     buckets_.row_of(c, mean_a_.data());
     buckets_.search_around(c, mean_a_.data(), weights_.template weight<Rule>(c), best, stack_);
     return best.found();
@@ -57,7 +59,7 @@ class BucketSpace {
 
  private:
   // Boxes stay as they are when clusters go. Fitting them again is cheap, and worth it once one
-  // in so many is gone; building anew is not, until there are so many times fewer than then.
+  // in kOneIn is gone; building anew is not, until there are kFewer times fewer than then.
   static constexpr std::size_t kOneIn = 8, kFewer = 16;
 
   void make_tight() {

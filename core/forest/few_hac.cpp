@@ -146,6 +146,7 @@ bool merge_few(FewClusters& clusters, std::vector<Merge>& merges, std::vector<do
   for (std::size_t i = 0; i < last; ++i)
     if (!(clusters.last_row[i] < kMost)) return false;
   tally(Engine::kFewHac, clusters.count);
+  count_work(clusters.count * clusters.count);
   return clusters.count <= kWidth ? chosen<run_few<1>>()(clusters, merges.data(), linkages.data())
                                   : chosen<run_few<2>>()(clusters, merges.data(), linkages.data());
 }

@@ -8,7 +8,7 @@
 //
 //   chain   follow nearest neighbours until two are each other's; right for
 //           reducible linkages (average, ward, dot), about 3m searches
-//   greedy  a heap of everybody's nearest neighbour, searched again when that
+//   greedy  a heap of every cluster's nearest, searched again when that
 //           one has gone; right for any linkage, and so for centroid
 //
 // and three places to search, by the size of the forest m and the dimension:
@@ -62,7 +62,7 @@ struct ForestScratch {
   /// What the items are called, if a matrix of long rows is to take over what it can.
   std::span<const NodeId> trees;
   KeptLinkages kept;
-  /// Greedy merging looks for so many nearest clusters an item, and then in another way
+  /// Greedy merging searches this often for each item, and then goes on in another way
   /// (nearest_pairs.hpp). Tests choose, and compare.
   std::size_t searches_each = 16;
 };

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "forest/forest_hac.hpp"
+#include "forest/tally.hpp"
 #include "math/growth.hpp"
 #include "math/linkage.hpp"
 
@@ -71,6 +72,7 @@ class MatrixLinkages {
 
   /// Go on with the last open pair: `a` is made no earlier than `b`.
   void step() {
+    count_work(1);
     auto& [a, b, parts_done] = s_.open.back();
     if (a < b) std::swap(a, b);
     if (is_item(a)) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "forest/forest_spaces.hpp"
+#include "forest/tally.hpp"
 #include "math/dispatch.hpp"
 #include "math/lanes.hpp"
 
@@ -30,6 +31,7 @@ class MatrixSpace {
                             ForestScratch& scratch, const Pulse& pulse)
       : m_(forest.size()), stride_((m_ + kWidth - 1) / kWidth * kWidth), s_(scratch) {
     s_.matrix.resize(m_ * stride_);
+    count_work(m_ * stride_);
     begin(forest);
     if (dim < kLanes)
       fill_by_column(forest, dim);
@@ -38,6 +40,7 @@ class MatrixSpace {
   }
 
   RAMIFY_INLINE Found nearest(std::uint32_t c) {
+    count_work(open_end_ - open_begin_ + s_.unions.size());
     const std::uint32_t row = s_.row_of[c];
     Best best = nearest_open(row);
     for (const std::uint32_t other : s_.unions)
@@ -59,6 +62,7 @@ class MatrixSpace {
     double* to_union = row_at(row_a);
     s_.closed[row_a] = s_.closed[row_b] = kClosed;
     if (stride_ >= 8 * kWidth) narrow();
+    count_work(open_end_ - open_begin_ + s_.unions.size());
     for (std::size_t i = open_begin_; i < open_end_; ++i)
       to_union[i] = Rule::update({n_a, n_b, sizes[i], to_a[i], to_b[i], l_ab});
     for (const std::uint32_t other : s_.unions) {
@@ -121,7 +125,6 @@ class MatrixSpace {
   RAMIFY_INLINE const double* row_at(std::uint32_t row) const { return &s_.matrix[row * stride_]; }
   RAMIFY_INLINE double* row_at(std::uint32_t row) { return &s_.matrix[row * stride_]; }
 
-#if defined(__GNUC__) || defined(__clang__)
   struct Least {
     std::uint32_t column;
     double value;
@@ -153,7 +156,6 @@ class MatrixSpace {
     }
     return found;
   }
-#endif
 
   RAMIFY_INLINE void consider(Best& best, std::uint32_t row, double linkage) const {
     if (linkage < best.linkage ||
@@ -167,7 +169,6 @@ class MatrixSpace {
   template <class Read>
   RAMIFY_INLINE Best nearest_open(std::uint32_t row, const Read& read) const {
     if (open_begin_ == open_end_) return {row, kClosed};
-#if defined(__GNUC__) || defined(__clang__)
     const double* closed = s_.closed.data();
     Least nearest = least_of([&](std::size_t i, Lanes& out) __attribute__((always_inline)) {
       Lanes closed_here;
@@ -189,10 +190,6 @@ class MatrixSpace {
           });
       if (lightest.is_alone) return {lightest.column, nearest.value};
     }
-#else
-    Lanes all;
-    for (std::size_t i = open_begin_; i < open_end_; i += kWidth) read(i, all);
-#endif
     return nearest_open_one_by_one(row);
   }
   RAMIFY_INLINE Best nearest_open_one_by_one(std::uint32_t row) const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "forest/forest_hac.hpp"
+#include "forest/tally.hpp"
 #include "math/order.hpp"
 
 namespace ramify {
@@ -82,6 +83,7 @@ class NearestPairs {
   void look(const Space& space, const std::vector<Rank>& ranks, std::size_t level, std::size_t row,
             std::size_t column) {
     Pair least;
+    count_work(kSide * kSide);
     const std::size_t below = level == 0 ? space.rows() : levels_[level - 1].width;
     const std::size_t rows = std::min((row + 1) * kSide, below);
     const std::size_t columns = std::min((column + 1) * kSide, below);

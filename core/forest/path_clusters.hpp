@@ -183,6 +183,7 @@ class PathClusters {
   /// Have in s_.near who is that near to a cluster, items first. How many of them are items.
   std::size_t find_near(std::uint32_t c, double limit) {
     const Cluster& cluster = s_.clusters[c];
+    count_work(foot_width() + end_ - begin_);
     const auto add_row_of = [&](const auto* to_foot, const auto* to_kept) {
       for (std::size_t i = 0; i < foot_width(); ++i)
         if (s_.foot_closed[i] == 0 && to_foot[i] <= limit && s_.foot_item[i] != c)
@@ -206,6 +207,7 @@ class PathClusters {
   template <class Number>
   RAMIFY_INLINE std::uint32_t item_at(const Number* to_foot, const Number* to_kept,
                                       double linkage) const {
+    count_work(foot_width() + end_ - begin_);
     for (std::size_t i = 0; i < foot_width(); ++i)
       if (s_.foot_closed[i] == 0 && to_foot[i] == linkage) return s_.foot_item[i];
     for (std::size_t i = begin_; i < end_; ++i)

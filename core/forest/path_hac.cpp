@@ -3,46 +3,30 @@
 
 #include <algorithm>
 
-#include "forest/path_chain.hpp"
-#include "forest/path_greedy.hpp"
 #include "forest/tally.hpp"
-#include "math/dispatch.hpp"
 #include "math/growth.hpp"
 
 namespace ramify {
-namespace {
-
-template <class Work>
-RAMIFY_INLINE bool run_on_path(Work& work) {
-  return work.run();
-}
-
-}  // namespace
 
 template <class Real>
 bool PathHac<Real>::merge(std::span<const ForestItem<Real>> forest, std::span<const NodeId> trees,
                           std::span<const Slot> path, bool comes, std::size_t end_of_ids,
                           std::vector<Merge>& merges) {
   if (!table_.seat(forest, trees, path, comes, end_of_ids)) return false;
-  const auto run = [&](auto work) {
-    const bool decided = chosen<run_on_path<decltype(work)>>()(work);
-    std::uint32_t& given_up = scratch_.given_up;
-    if (!decided) given_up = std::min(given_up + 1, 24U);
-    if (decided && given_up > 0) --given_up;
-    tally(linkage_ == Linkage::kCentroid && metric_ != Metric::kDot ? Engine::kTableGreedy
-                                                                    : Engine::kTableChain,
-          forest.size(), decided);
-    return decided;
-  };
-  return with_rule(metric_, linkage_, [&](auto rule) {
+  const bool merged = with_rule(metric_, linkage_, [&](auto rule) {
     using Rule = decltype(rule);
     if constexpr (Rule::kMeanOfParts)
-      return run(PathChain<Real, Rule>(forest, table_, dim_, scratch_, merges));
-    else if constexpr (!Rule::kReducible)
-      return run(PathGreedy<Real, Rule>(forest, table_, dim_, scratch_, merges));
+      return merge_by_chain<Real, Rule>(forest, table_, dim_, scratch_, merges);
     else
-      return false;
+      return !Rule::kReducible && merge_greedily(forest, table_, dim_, scratch_, merges);
   });
+  std::uint32_t& given_up = scratch_.given_up;
+  if (!merged) given_up = std::min(given_up + 1, 24U);
+  if (merged && given_up > 0) --given_up;
+  tally(linkage_ == Linkage::kCentroid && metric_ != Metric::kDot ? Engine::kTableGreedy
+                                                                  : Engine::kTableChain,
+        forest.size(), merged);
+  return merged;
 }
 
 template <class Real>

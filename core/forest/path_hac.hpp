@@ -18,6 +18,16 @@
 
 namespace ramify {
 
+/// By nearest-neighbour chains, for linkages that are means of their parts' (path_chain.cpp). The
+/// forest has been seated; false if who is nearest cannot be told.
+template <class Real, class Rule>
+bool merge_by_chain(std::span<const ForestItem<Real>> forest, const PathTable<Real>& table,
+                    std::size_t dim, PathScratch& scratch, std::vector<Merge>& merges);
+/// Always the two nearest, for centroid linkage (path_greedy.cpp).
+template <class Real>
+bool merge_greedily(std::span<const ForestItem<Real>> forest, const PathTable<Real>& table,
+                    std::size_t dim, PathScratch& scratch, std::vector<Merge>& merges);
+
 template <class Real>
 class PathHac {
  public:
@@ -28,7 +38,7 @@ class PathHac {
   static bool fits(std::size_t dim, Metric metric, Linkage linkage) {
     return dim >= kLanes && (metric == Metric::kDot || linkage != Linkage::kWard);
   }
-  /// And for such a path?
+  /// And for a path of this many items?
   static bool fits(std::size_t items) { return items <= PathTable<Real>::kMostItems; }
 
   PathTable<Real>& table() { return table_; }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "forest/path_table.hpp"
+#include "forest/tally.hpp"
 #include "math/product_bounds.hpp"
 #include "math/scales.hpp"
 
@@ -27,6 +28,7 @@ void PathTable<Real>::compare(std::size_t count, ItemOf&& item, OutOf&& out,
                               const std::vector<Real>& blocks, const std::vector<float>& weights,
                               std::size_t first, std::size_t last) {
   if (first >= last) return;
+  count_work(count * (last - first) * kWidth);
   const BlockKernels<Real>& kernels = block_kernels<Real>();
   RowsBesideBlocks<Real> r{{}, {}, blocks.data(), weights.data(), first, last, dim_, {}};
   const auto choose = [&](std::size_t from, std::size_t rows) {
@@ -60,6 +62,7 @@ bool PathTable<Real>::compare_kept(std::span<const ForestItem<Real>> forest) {
       [&](std::size_t i) { return own_row(fresh_[i].place); }, blocks_, weights_, 0, used / kWidth);
   for (const Fresh& one : fresh_) {
     float* row = own_row(one.place);
+    count_work(2 * used);
     row[one.place] = kClosed;
     for (std::size_t i = 0; i < used; ++i) own_row(i)[one.place] = row[i];
     for (std::size_t i = 0; i < used; ++i) {
@@ -102,6 +105,7 @@ bool PathTable<Real>::compare_pairs(std::span<const ForestItem<Real>> forest,
   constexpr std::size_t kSide = RowTile<Real>::kSide;
   const TileKernels<Real>& kernels = tile_kernels<Real>();
   RowTile<Real> tile;
+  count_work(whole(items.size(), kSide) * whole(others.size(), kSide));
   bool fits = true;
   for (std::size_t k = 0; k < others.size(); k += kSide) {
     const auto other = [&](std::size_t c) { return others[std::min(k + c, others.size() - 1)]; };
@@ -129,6 +133,7 @@ template <class Real>
 bool PathTable<Real>::compare_kept_pairs(std::span<const ForestItem<Real>> forest) {
   const std::size_t places = node_at_.size();
   for (const Fresh& one : fresh_) {
+    count_work(2 * places);
     std::fill_n(own_row(one.place), places, kUnknown);
     for (std::size_t i = 0; i < places; ++i) own_row(i)[one.place] = kUnknown;
     own_row(one.place)[one.place] = kClosed;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "forest/tally.hpp"
 #include "math/lanes.hpp"
 #include "math/least_two.hpp"
 
@@ -20,6 +21,7 @@ inline constexpr float kClosedPlace = 1e38F;
 /// Is an open number at most so large?
 RAMIFY_INLINE bool any_open_below(const float* row, const float* closed, std::size_t from,
                                   std::size_t to, float most) {
+  count_work(to - from);
   int near = 0;
   for (std::size_t i = from; i < to; ++i) near |= row[i] + closed[i] <= most ? 1 : 0;
   return near != 0;
@@ -39,6 +41,7 @@ RAMIFY_INLINE void each_open_within(const float* numbers, const float* closed,
 
 RAMIFY_INLINE void lower_by_open(const float* row, const float* closed, std::size_t from,
                                  std::size_t to, float& least) {
+  count_work(to - from);
   for (std::size_t i = from; i < to; ++i) {
     const float value = row[i] + closed[i];
     least = value < least ? value : least;
@@ -47,6 +50,7 @@ RAMIFY_INLINE void lower_by_open(const float* row, const float* closed, std::siz
 
 RAMIFY_INLINE void offer_open(const float* row, const float* closed_row, std::size_t from,
                               std::size_t to, LeastTwo& least) {
+  count_work(to - from);
   for (std::size_t i = from; i < to; i += kLanesWidth) {
     Lanes value, closed;
     load(value, row + i);
@@ -55,6 +59,7 @@ RAMIFY_INLINE void offer_open(const float* row, const float* closed_row, std::si
   }
 }
 RAMIFY_INLINE void offer_row(const double* row, std::size_t from, std::size_t to, LeastTwo& least) {
+  count_work(to - from);
   for (std::size_t i = from; i < to; i += kLanesWidth) {
     Lanes value;
     load(value, row + i);
@@ -70,6 +75,7 @@ struct UnionShares {
 template <class A, class B>
 RAMIFY_INLINE void blend_rows(const A* a, const B* b, const UnionShares& shares, double* out,
                               std::size_t from, std::size_t to, LeastTwo& least) {
+  count_work(to - from);
   for (std::size_t i = from; i < to; i += kLanesWidth) {
     Lanes of_a, of_b;
     load(of_a, a + i);
@@ -83,6 +89,7 @@ RAMIFY_INLINE void blend_rows(const A* a, const B* b, const UnionShares& shares,
 RAMIFY_INLINE void blend_open_rows(const float* a, const float* b, const float* closed_row,
                                    const UnionShares& shares, double* out, std::size_t from,
                                    std::size_t to, LeastTwo& least) {
+  count_work(to - from);
   for (std::size_t i = from; i < to; i += kLanesWidth) {
     Lanes of_a, of_b, closed;
     load(of_a, a + i);

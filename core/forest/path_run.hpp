@@ -64,10 +64,8 @@ class PathRun {
   /// An item with n points; `row` has its linkages by place, and `linkage` is that to the union.
   RAMIFY_INLINE void add(std::uint32_t item, std::uint32_t place, const float* row, double n,
                          double linkage) {
-#if defined(__GNUC__) || defined(__clang__)
     // The places of the others in the window are near this one.
     if constexpr (!Rule::kMeanOfParts) __builtin_prefetch(row + place);
-#endif
     window_[in_window_] = {item, row, n, linkage};
     places_[in_window_] = place;
     sums_[in_window_++] = linkage * so_far_[0];
@@ -113,6 +111,7 @@ class PathRun {
   /// Is nothing else that near? The linkages of the union after the run are in `out` then. The run
   /// itself is closed.
   RAMIFY_INLINE bool is_apart(const OpenRow& r, PathRunScratch& s, double* out) const {
+    count_work((r.to - r.from) * (count_ + 1));
     Lanes least;
     fill(least, kFarRow);
     const double share = so_far_[0] / so_far_[count_], less = spread();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "forest/tally.hpp"
 #include "math/growth.hpp"
 #include "math/product_bounds.hpp"
 #include "math/scales.hpp"
@@ -78,7 +79,10 @@ bool PathTable<Real>::seat_all(std::span<const ForestItem<Real>> forest,
   make_room(above_ - lowest_);
   ++paths_;
   vacate(trees.subspan(lowest_, above_ - lowest_));
-  if (paths_ % kPathsToAnOrder == 0) put_in_order(trees.subspan(lowest_, above_ - lowest_));
+  // That takes the square of all places.
+  const bool is_wide = node_at_.size() > 4 * (above_ - lowest_);
+  if (paths_ % kPathsToAnOrder == 0 && !is_wide)
+    put_in_order(trees.subspan(lowest_, above_ - lowest_));
   seat_kept(forest, trees);
   seat_foot(forest, trees, comes);
   last_path_.assign(path.rbegin(), path.rend());
@@ -121,7 +125,7 @@ std::size_t PathTable<Real>::choose_foot(std::span<const NodeId> trees, std::siz
   return any && best_cost <= cost ? best : 0;
 }
 
-/// Places for so many, and for some that are not on the path; a larger table begins empty.
+/// Places for `kept` subtrees, and for some that are not on the path; a larger table begins empty.
 template <class Real>
 void PathTable<Real>::make_room(std::size_t kept) {
   if (kept + kept / 8 <= node_at_.size()) return;
@@ -131,6 +135,7 @@ void PathTable<Real>::make_room(std::size_t kept) {
   free_.clear();
   std::vector<float>().swap(table_);  // there need not be room for both
   table_.assign(places * places, 0);
+  count_work(places * places);
   row_of_.resize(places);
   std::iota(row_of_.begin(), row_of_.end(), std::size_t{0});
   blocks_.assign(are_long() ? 0 : places * dim_, 0);
@@ -213,6 +218,7 @@ void PathTable<Real>::put_in_order(std::span<const NodeId> trees) {
 template <class Real>
 void PathTable<Real>::move_all(std::span<const Move> moves) {
   const std::size_t places = node_at_.size();
+  count_work(moves.size() * places);
   const std::vector<float> weights = weights_;
   const std::vector<double> lengths = lengths_;
   const std::vector<NodeId> nodes = node_at_;

@@ -41,6 +41,9 @@ class PathTable {
 
   /// Has anything ever been seated?
   bool in_use() const { return !node_at_.empty(); }
+  /// Is a path of this many items long enough for a table that longer ones have made wide? New
+  /// subtrees are compared with all places.
+  bool suits(std::size_t items) const { return node_at_.size() <= kWidest * items; }
   /// From now on nothing is known.
   void forget();
   /// v has other points from now on, or is gone.
@@ -143,6 +146,7 @@ class PathTable {
 
   void wipe_row(std::size_t place) noexcept;
 
+  static constexpr std::size_t kWidest = 16;  // places for each item
   static constexpr std::uint64_t kPathsToAnOrder = 64;
   static constexpr std::size_t kItemsToAGap = 8;
   static constexpr std::size_t kLarge = 512;  // of such tables less is left empty

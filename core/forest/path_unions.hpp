@@ -2,7 +2,7 @@
 // path_unions.hpp: what a merge does to the clusters of a path (path_clusters.hpp).
 //
 // Two become a union, whose linkages follow from theirs; or the only union takes in what comes next
-// on the path. Who is merged next is for others to say: path_chain.hpp, path_greedy.hpp.
+// on the path. Who is merged next is for others to say: path_chain.cpp, path_greedy.cpp.
 #pragma once
 
 #include <algorithm>
@@ -215,12 +215,10 @@ class PathUnions : protected PathClusters<Real> {
 
   /// Begin to load the row of an item that is likely to be merged soon.
   RAMIFY_INLINE void prefetch_next() const {
-#if defined(__GNUC__) || defined(__clang__)
     const std::size_t soon = next_ + kSoon;
     if (soon >= forest_.size() || s_.clusters[soon].in_foot) return;
     const float* row = table_.kept_row(s_.clusters[soon].place);
     for (std::size_t i = begin_; i < end_; i += kLanes) __builtin_prefetch(row + i);
-#endif
   }
 
   void add_up_spreads() {

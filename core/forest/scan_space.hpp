@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forest/forest_spaces.hpp"
+#include "forest/tally.hpp"
 #include "index/short_vectors.hpp"
 
 namespace ramify {
@@ -50,6 +51,7 @@ class ScanSpace {
 
   Found nearest(std::uint32_t c) {
     NearestCluster best(c, ranks_);
+    count_work(rows_);  // at most
     const std::uint32_t row = row_of_[c];
     const std::size_t parts = std::min(helpers_.count(), short_.bytes_to_scan() / kWorthAPart);
     if (!is_short())

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "forest/tally.hpp"
 #include "math/dispatch.hpp"
 #include "math/lanes.hpp"
 
@@ -202,7 +203,7 @@ void StablePath<Real>::gather(std::span<const ForestItem<Real>> forest) {
   if (own != 1)
     for (std::size_t i = 0; i < items_; ++i) sizes[i] /= own;
   // A weighted mean of linkages loses a few ulps of the larger one, which the
-  // other can outweigh by the number of points; a forest takes so many of them.
+  // other can outweigh by the number of points; merging a forest takes m of them.
   const auto m = static_cast<double>(forest.size());
   reach_ = 1 + 1e-14 * ((points + own) / least + m * m);
 }
@@ -210,6 +211,7 @@ void StablePath<Real>::gather(std::span<const ForestItem<Real>> forest) {
 template <class Real>
 std::size_t StablePath<Real>::unstable_level(std::span<const ForestItem<Real>> forest) {
   gather(forest);
+  count_work(items_ * stride_);
   const Pairs pairs{items_,
                     stride_,
                     dim_,
@@ -232,6 +234,7 @@ std::size_t StablePath<Real>::unstable_after(std::size_t level, std::span<const 
   Above above{level,        items_, stride_,         reach_,          sizes_.data(),
               rows_.data(), merges, linkages.data(), weights_.data(), nullptr};
   if (above.count() == 0) return level;
+  count_work(merges.size() * above.count());
   if (unions_.size() < merges.size() * above.count()) unions_.resize(merges.size() * above.count());
   weights_.resize(level + 2 + merges.size());
   above.unions = unions_.data();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // summary_tree.hpp: HAC of clusters of which only the summaries are known.
 //
-// The tree over the frontiers of several trees (tree/outline.hpp) is such a one: the points
+// The tree over the frontiers of several trees (tree/outline.hpp) is one: the points
 // are elsewhere.
 #pragma once
 

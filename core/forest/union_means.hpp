@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "forest/forest_hac.hpp"
+#include "forest/tally.hpp"
 #include "math/dispatch.hpp"
 #include "math/growth.hpp"
 #include "math/linkage.hpp"
@@ -61,6 +62,7 @@ class UnionMeans {
   /// How far others are from a cluster, less its own variance if it is a union: that is the same
   /// for all of them. Of two items: to the bit what every other way computes.
   double linkage_from(std::uint32_t a, std::uint32_t b) {
+    count_work(1);
     if (a < items() && b < items())
       return linkage_of<Rule>(forest_[a].summary, forest_[b].summary, dim_);
     know(a);
@@ -107,6 +109,7 @@ class UnionMeans {
 
   /// The union takes the place of a part.
   void combine(std::uint32_t of_union, std::uint32_t a, std::uint32_t b) {
+    count_work(1);
     const SummaryView<double> of_a = view(a, s_.room[0]), of_b = view(b, s_.room[1]);
     if (a >= items() && b >= items()) s_.free_means.push_back(s_.known[b - items()].mean);
     const std::uint32_t at = a >= items()   ? s_.known[a - items()].mean
@@ -133,6 +136,7 @@ class UnionMeans {
   bool all_pending(Holds&& holds) {
     while (!s_.pending.empty()) {
       const std::uint32_t c = s_.pending.back();
+      count_work(1);
       s_.pending.pop_back();
       if (c >= items()) {
         s_.pending.push_back(merges_[c - items()].a);

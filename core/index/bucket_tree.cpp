@@ -14,7 +14,7 @@ constexpr std::size_t kSample = 65;   // entries whose median splits a node
 constexpr std::size_t kExact = 512;   // entries that are few enough to look at all
 constexpr std::size_t kFilled = 28;   // entries a leaf gets, of kBlock
 
-/// How many of so many entries go left, for leaves that are nearly full: room is
+/// How many of a node's entries go left, for leaves that are nearly full: room is
 /// left for a few more.
 std::size_t left_share(std::size_t entries) {
   const std::size_t leaves = (entries + kFilled - 1) / kFilled;

@@ -127,7 +127,7 @@ std::vector<RowSlot> CellRows<Real>::first_rows(RowSlot begin) const {
   return out;
 }
 
-/// At most so many of them, evenly.
+/// At most `most` of them, evenly.
 template <class Real>
 std::vector<RowSlot> CellRows<Real>::spread(std::span<const RowSlot> rows, std::size_t most) {
   const std::size_t count = std::min(rows.size(), most);

@@ -45,7 +45,7 @@ class CellShape {
  public:
   using RowOf = std::function<const Real*(std::size_t)>;
 
-  /// Fit codes to `count` rows, and so many centroids: rows spread over all of them, then
+  /// Fit codes to `count` rows, and `cells` centroids: rows spread over all of them, then
   /// moved to the mean of those that are nearest, twice (Lloyd's steps).
   CellShape(std::size_t dim, const RowOf& row, std::size_t count, std::size_t cells,
             const Pulse& pulse);

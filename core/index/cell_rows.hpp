@@ -336,7 +336,7 @@ class CellRows final : public Neighbours<Real> {
                                    const std::vector<RowSlot>& rows, const Pulse& pulse) const;
   /// Rows from `begin` on that are the first of their equals, in order of arrival.
   std::vector<RowSlot> first_rows(RowSlot begin) const;
-  /// At most so many of them, evenly.
+  /// At most `most` of them, evenly.
   static std::vector<RowSlot> spread(std::span<const RowSlot> rows, std::size_t most);
 
   std::size_t dim_;

@@ -146,7 +146,7 @@ class CodeScan {
     std::swap(offsets_[to], offsets_[from]);
     for (std::size_t j = 0; j < width_; ++j) code(from, j) = kZero;
   }
-  /// Rows have other numbers now, in the same order; so many are left. A removed row has the number
+  /// Rows have other numbers now, in the same order; `left` of them. A removed row has the number
   /// of the next surviving one.
   void renumber(std::span<const std::uint32_t> new_row, std::size_t left) {
     for (std::size_t i = 0; i < new_row.size(); ++i)
@@ -154,7 +154,7 @@ class CodeScan {
         move(i, new_row[i]);
     size_ = left;
   }
-  /// Where one of so many parts of all rows begins, each of whole blocks.
+  /// Where one of `parts` parts of all rows begins, each of whole blocks.
   std::size_t begin_of(std::size_t part, std::size_t parts) const {
     const std::size_t blocks = (size_ + kBlock - 1) / kBlock;
     return std::min(part * blocks / parts * kBlock, size_);

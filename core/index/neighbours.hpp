@@ -55,7 +55,7 @@ class Neighbours {
   /// `pulse` throws, the index is good for nothing but destruction.
   virtual void load(const RowStore<Real>& points, std::size_t end, Helpers& helpers,
                     const Pulse& pulse) = 0;
-  /// Is taking in so many points at once, to look them up afterwards, less work
+  /// Is taking in `count` points at once, to look them up afterwards, less work
   /// than one after the other?
   virtual bool gains_by_loading(std::size_t count) const = 0;
 

@@ -60,7 +60,7 @@ class RowHash {
   static constexpr RowSlot kNoRow = std::numeric_limits<RowSlot>::max();
 
   std::size_t size() const { return size_; }
-  /// The memory that so many more rows need; add() cannot fail then.
+  /// The memory that `rows` more rows need; add() cannot fail then.
   void make_room(const RowStore<Real>& points, std::size_t rows) {
     std::size_t wanted = std::max<std::size_t>(table_.size(), 16);
     while (wanted < 2 * (size_ + rows)) wanted *= 2;

@@ -62,7 +62,7 @@ class ShortVectors {
   bool one_by_tree() const { return one_by_tree_; }
   bool many_by_tree() const { return many_by_tree_; }
 
-  /// Is it time to fit, with so many items?
+  /// Is it time to fit, with this many items?
   bool wants_fit(std::size_t items) const {
     return (kHasTree || projection_.dim() <= kMostColumns) && fitting_.is_due(items, scan_.loose());
   }
@@ -105,7 +105,7 @@ class ShortVectors {
     room_.wipe();  // perhaps of this very row
     shortened_.wipe();
   }
-  /// Items have other numbers now, in the same order; so many are left. A removed item has the
+  /// Items have other numbers now, in the same order; `left` of them. A removed item has the
   /// number of the next surviving one.
   void renumber(std::span<const Item> new_item, std::size_t left) {
     if (tree_) tree_->renumber(new_item);

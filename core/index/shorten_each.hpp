@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shorten_each.hpp: short vectors of many items, which everybody helps to make.
+// shorten_each.hpp: short vectors of many items, which all helpers make together.
 #pragma once
 
 #include <algorithm>

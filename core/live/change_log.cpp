@@ -99,7 +99,7 @@ void ChangeLog::tell_weights(Change& change, const RowStore<Real>& points) const
   }
 }
 
-/// What leaves stood for when somebody last asked: the first that was written down of each.
+/// What leaves stood for when a caller last asked: the first that was written down of each.
 std::vector<Change::Weighed> ChangeLog::weighed_before() const {
   std::vector<Change::Weighed> notes;
   for (const auto* some : {&weighed_, &gone_})

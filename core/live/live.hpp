@@ -139,7 +139,7 @@ class Live {
   /// All points that are in one leaf with it, or in one that its leaf is linked with.
   /// O(how many), and O(n) where leaves are of several points.
   std::vector<Arrival> together(Arrival number) const;
-  /// Is there such a node; and is it held?
+  /// Is there a node with this id; and is it held?
   bool has_node(PublicId id);
   bool is_held(PublicId id);
 

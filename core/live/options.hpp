@@ -15,7 +15,7 @@ struct Options {
   AlgorithmOptions algorithm;
   /// A row that equals a stored one raises that one's weight, instead of adding a leaf.
   bool count_repeats = false;
-  /// Beyond so many leaves (0: no limit) the two closest that are siblings become one. Only
+  /// Beyond this many leaves (0: no limit) the two closest that are siblings become one. Only
   /// under OHAC.
   std::size_t max_leaves = 0;
   /// Remember which points are in which leaf.

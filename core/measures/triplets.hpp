@@ -8,7 +8,7 @@
 // Every triple is resolved at one node v = (A,B) of the first tree: two of its
 // leaves are in one child and the third is in the other. Paint the leaves of the
 // light child red and those of the heavy child blue: then v's triples are those
-// of two colours, and the second tree agrees on such a triple when its two of
+// of two colours, and the second tree agrees on a triple when its two of
 // one colour are the pair it joins first. How many there are is kept in a tree of
 // sums over the second tree, which answers in O(1) and takes a repainted leaf in
 // O(log n). Going up the heavy paths of the first tree, a leaf is repainted at

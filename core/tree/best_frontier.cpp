@@ -7,7 +7,7 @@
 namespace ramify {
 namespace {
 
-// What the best frontier of so many clusters below a node is worth.
+// What the best frontier below a node is worth, by its number of clusters.
 struct Worth {
   double gains;
   double prizes;

@@ -6,8 +6,8 @@
 // snapshot numbers them: (monotone height, leaves, first leaf). They are found from the
 // root down with a heap, and to find a point's cluster, a caller climbs from its
 // leaf to the last node that is not split. The answers are those of a cut of the
-// snapshot. A cut by variance splits nodes in the order of pruning.hpp, which whoever
-// asks for it has worked out.
+// snapshot. A cut by variance splits nodes in the order of pruning.hpp, which the
+// caller has worked out.
 #pragma once
 
 #include <cstdint>

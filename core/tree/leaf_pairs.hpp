@@ -23,7 +23,7 @@ class LeafPairs {
  public:
   LeafPairs(Metric metric, Linkage linkage) : metric_(metric), linkage_(linkage) {}
 
-  /// Forget everybody, and look at the whole tree. O(n dim).
+  /// Forget all pairs, and look at the whole tree. O(n dim).
   void begin(const Tree<Real>& tree) {
     heap_.clear();
     for (Slot slot = 0; slot < tree.slots(); ++slot) offer(tree, slot);

@@ -31,7 +31,7 @@ class Members {
   };
   static constexpr Arrival kNobody = ~Arrival{0};
 
-  /// The memory that so many more points need; they cannot fail to come in then.
+  /// The memory that more points need: begin() and join() cannot fail then.
   void make_room(std::size_t points) { ramify::make_room(all_, points); }
   /// Points that are here.
   std::size_t size() const { return here_; }

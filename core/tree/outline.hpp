@@ -5,7 +5,7 @@
 // opened at the widest node (the largest n * ssd) until there are m *frontier* nodes, and
 // the common top merges those of all trees. Below the frontier a cut of the whole may
 // split nodes: the highest ones, or those above a height or a size. The outline has the
-// frontier, the nodes that such a cut can split, and their children; its leaves, the
+// frontier, the nodes that a cut can split, and their children; its leaves, the
 // *units*, are never split.
 #pragma once
 

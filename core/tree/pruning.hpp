@@ -8,7 +8,7 @@
 // A merge can only be undone after its parent. Cost-complexity pruning (Breiman et al.,
 // 1984) takes away, again and again, the branch whose merges gain the least on average,
 // its weakest link; read backwards that is an order of undoing, in blocks of falling
-// price. After each whole block, no other frontier of so many clusters has a smaller sum.
+// price. After each whole block, no other frontier of as many clusters has a smaller sum.
 // Inside a block, where weakest links leave the order open, it is Horn's (1973): of all
 // orders in which parents come first, this one has the least sum of what is left over,
 // taken over all numbers of clusters (docs/math.md, "Pruning").

@@ -75,7 +75,7 @@ def split_order(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), 
 
 def best_frontier(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], gains: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prizes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: float, n_clusters: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
-    Of all cuts into so many clusters the best: gains of what is undone, prizes of clusters.
+    Of all cuts into this many clusters the best: gains of what is undone, prizes of clusters.
     """
 
 def best_by_modularity(children: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], resolution: float) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], float]:
@@ -209,7 +209,7 @@ class LiveF32:
 
     def weigh(self, number: int, weight: float) -> bool:
         """
-        Have a leaf stand for so many equal points; False if there is no such leaf.
+        Have a leaf stand for this many equal points; False if it is not there.
         """
 
     def set_max_leaves(self, most: int) -> None:
@@ -242,7 +242,7 @@ class LiveF32:
         """Is there a node with this id?"""
 
     def is_held(self, id: int) -> bool:
-        """Is there such a node, and is it held?"""
+        """Is there this node, and is it held?"""
 
     def record(self, on: bool, all: bool = True) -> None:
         """
@@ -298,7 +298,7 @@ class LiveF32:
         """Number of merges above a point."""
 
     def has(self, number: int) -> bool:
-        """Whether there is such a point."""
+        """Whether there is a point of this number."""
 
     def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_first: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """
@@ -410,7 +410,7 @@ class LiveF64:
 
     def weigh(self, number: int, weight: float) -> bool:
         """
-        Have a leaf stand for so many equal points; False if there is no such leaf.
+        Have a leaf stand for this many equal points; False if it is not there.
         """
 
     def set_max_leaves(self, most: int) -> None:
@@ -443,7 +443,7 @@ class LiveF64:
         """Is there a node with this id?"""
 
     def is_held(self, id: int) -> bool:
-        """Is there such a node, and is it held?"""
+        """Is there this node, and is it held?"""
 
     def record(self, on: bool, all: bool = True) -> None:
         """
@@ -499,7 +499,7 @@ class LiveF64:
         """Number of merges above a point."""
 
     def has(self, number: int) -> bool:
-        """Whether there is such a point."""
+        """Whether there is a point of this number."""
 
     def leaf_of(self, numbers: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], by_first: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bind_forests.cpp: HAC of given summaries and of paths, and the stable part of a path.
+// bind_forests.cpp: HAC of given summaries and of paths, the stable part of a path, and their work.
 #include "forest/forest_hac.hpp"
 #include "forest/path_hac.hpp"
 #include "forest/stable_path.hpp"
+#include "forest/tally.hpp"
 #include "parts.hpp"
 
 namespace ramify::parts {
@@ -125,6 +126,7 @@ void bind_forest_hac(nb::module_& m) {
 }  // namespace
 
 void bind_forests(nb::module_& m) {
+  m.def("work", [] { return std::exchange(work, 0); });  // linkages since the last call
   bind_forest_hac<float>(m);
   bind_forest_hac<double>(m);
   bind_stable_path<float>(m);

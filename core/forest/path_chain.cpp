@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// path_chain.hpp: nearest-neighbour chains on what hangs off a path, for linkages that are means of
+// path_chain.cpp: nearest-neighbour chains on what hangs off a path, for linkages that are means of
 // their parts'.
-#pragma once
-
 #include "forest/agglomerate.hpp"
 #include "forest/matrix_linkages.hpp"
+#include "forest/path_hac.hpp"
 #include "forest/path_unions.hpp"
 
 namespace ramify {
+namespace {
 
 template <class Real, class Rule>
 class PathChain : PathUnions<Real, Rule> {
@@ -128,5 +128,29 @@ std::uint32_t PathChain<Real, Rule>::settle_as_matrix(std::uint32_t c, double le
   }
   return best;
 }
+
+template <class Real, class Rule>
+RAMIFY_INLINE bool run(PathChain<Real, Rule>& chain) {
+  return chain.run();
+}
+
+}  // namespace
+
+template <class Real, class Rule>
+bool merge_by_chain(std::span<const ForestItem<Real>> forest, const PathTable<Real>& table,
+                    std::size_t dim, PathScratch& scratch, std::vector<Merge>& merges) {
+  PathChain<Real, Rule> chain(forest, table, dim, scratch, merges);
+  return chosen<run<Real, Rule>>()(chain);
+}
+
+#define RAMIFY_OF(Real, Rule)                                                                 \
+  template bool merge_by_chain<Real, Rule>(std::span<const ForestItem<Real>>,                 \
+                                           const PathTable<Real>&, std::size_t, PathScratch&, \
+                                           std::vector<Merge>&)
+RAMIFY_OF(float, AverageSquared);
+RAMIFY_OF(double, AverageSquared);
+RAMIFY_OF(float, MinusDot);
+RAMIFY_OF(double, MinusDot);
+#undef RAMIFY_OF
 
 }  // namespace ramify

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// path_greedy.hpp: of what hangs off a path, the two nearest clusters are merged, again and again:
+// path_greedy.cpp: of what hangs off a path, the two nearest clusters are merged, again and again:
 // for centroid linkage, where a union can come nearer to others than its parts were.
 //
 // The nearest of a union is known, or looked for in its row. Of an item, a bound is known: what the
 // table says of it and those behind it. Only if that is not above the least linkage there is, its
 // row is looked at. Mostly all items are farther from each other than the union is from the next
 // one.
-#pragma once
-
 #include "forest/agglomerate.hpp"
+#include "forest/path_hac.hpp"
 #include "forest/path_unions.hpp"
 #include "math/order.hpp"
 
 namespace ramify {
+namespace {
 
 template <class Real, class Rule>
 class PathGreedy : PathUnions<Real, Rule> {
@@ -159,5 +159,24 @@ class PathGreedy : PathUnions<Real, Rule> {
     return MergeKey(linkage, s_.ranks[pair.a], s_.ranks[pair.b]);
   }
 };
+
+template <class Real>
+RAMIFY_INLINE bool run(PathGreedy<Real, CentroidSquared>& greedy) {
+  return greedy.run();
+}
+
+}  // namespace
+
+template <class Real>
+bool merge_greedily(std::span<const ForestItem<Real>> forest, const PathTable<Real>& table,
+                    std::size_t dim, PathScratch& scratch, std::vector<Merge>& merges) {
+  PathGreedy<Real, CentroidSquared> greedy(forest, table, dim, scratch, merges);
+  return chosen<run<Real>>()(greedy);
+}
+
+template bool merge_greedily(std::span<const ForestItem<float>>, const PathTable<float>&,
+                             std::size_t, PathScratch&, std::vector<Merge>&);
+template bool merge_greedily(std::span<const ForestItem<double>>, const PathTable<double>&,
+                             std::size_t, PathScratch&, std::vector<Merge>&);
 
 }  // namespace ramify

@@ -213,7 +213,7 @@ class Cuts(Condensing):
             "max_size": max_size,
             "min_size": min_size,
         }
-        check_way(by, options, X)
+        check_way(by, options, X, resolution)
         if small not in ("join", "noise"):
             raise ValueError(f"small={small!r}: expected 'join' or 'noise'")
         if small == "noise" and min_size is None:

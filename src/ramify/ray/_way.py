@@ -175,11 +175,11 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
         given = {"n_clusters": self.n_clusters, "height": self.distance_threshold}
         return self._cut(**given, min_size=self.min_size)
 
-    def _cut(self, **asked: object) -> Cut:
+    def _cut(self, by: object = "height", resolution: object = None, **asked: object) -> Cut:
         """The cut that a call asks for, or the model's own."""
-        if all(value is None for value in asked.values()):
+        if by == "height" and all(value is None for value in asked.values()):
             return self._own_cut()
         self._require_points()
-        found = read_cut(asked, len(self))
+        found = read_cut(asked, len(self), by, resolution)
         assert found is not None
         return found

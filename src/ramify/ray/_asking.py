@@ -137,7 +137,7 @@ class Asking(Noted):
         return numbers[order], np.concatenate(labels)[order]
 
     def _joined(self, cut: Cut) -> Joined:
-        """The clusters of a cut that is made in the whole tree; by rows these are asked for, too."""
+        """The clusters of a cut that is made in the whole tree; some need all rows, too."""
         kept = self._joined_of
         if kept is None or kept[:2] != (self.op, cut):
             tree = self.hierarchy()

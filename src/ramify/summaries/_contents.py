@@ -31,8 +31,8 @@ class Contents:
         if isinstance(texts, str | bytes):
             raise TypeError("texts: expected a text for each point, got one text")
         keeps = isinstance(texts, Sequence | Mapping) or callable(texts)
-        listed = not keeps and hasattr(texts, "__array__")  # whose index, if any, says nothing
-        self._texts = list(texts) if listed else texts  # type: ignore[arg-type]  # a column
+        listed = not keeps and hasattr(texts, "__array__")  # a column, whose index says nothing
+        self._texts: Any = list(texts) if listed else texts
         self._payloads = getattr(tree, "payloads", None) if texts is None else None
 
     def texts(self, points: list[int], names: list[Any]) -> list[Any]:

@@ -30,9 +30,10 @@ class Contents:
     def __init__(self, texts: Texts | None, tree: Any) -> None:
         if isinstance(texts, str | bytes):
             raise TypeError("texts: expected a text for each point, got one text")
+        self._texts: Any = texts
         keeps = isinstance(texts, Sequence | Mapping) or callable(texts)
-        listed = not keeps and hasattr(texts, "__array__")  # a column, whose index says nothing
-        self._texts: Any = list(texts) if listed else texts
+        if not keeps and hasattr(texts, "__array__"):  # a column, whose index says nothing
+            self._texts = list(self._texts)
         self._payloads = getattr(tree, "payloads", None) if texts is None else None
 
     def texts(self, points: list[int], names: list[Any]) -> list[Any]:

@@ -27,7 +27,7 @@ class Contents:
     (True, False, ['train', 'red apple'])
     """
 
-    def __init__(self, texts: Texts | None, tree: Any) -> None:
+    def __init__(self, texts: Any, tree: Any) -> None:
         if isinstance(texts, str | bytes):
             raise TypeError("texts: expected a text for each point, got one text")
         self._texts: Any = texts

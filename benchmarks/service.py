@@ -341,7 +341,8 @@ def crowded(counts: list[int], folder: Path) -> None:
         words = [sys.executable, "-c", ASKER, urlsplit(server.address).netloc, str(count)]
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
         with subprocess.Popen(words, text=True, **pipes) as readers:
-            assert readers.stdin is not None and readers.stdout is not None
+            assert readers.stdin is not None
+            assert readers.stdout is not None
             readers.stdout.readline()
             time.sleep(1)
             begin, times = time.perf_counter(), inserts(server, 100, count + 1)

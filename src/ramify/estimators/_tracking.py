@@ -257,9 +257,10 @@ def _rewound(tree: Live, steps: list[Step]) -> Hierarchy | None:
 def with_ids(tree: Live, changes: Changes) -> Changes:
     """The same with ids of the points, where these have any."""
     leaves, known = changes.leaves, tree.known_ids()
-    if tree.settings.options.tracks_members and len(leaves):
-        still = tree.hierarchy()
-        leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
+    if tree.settings.options.tracks_members:
+        if len(leaves):
+            still = tree.hierarchy()
+            leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
         changes = replace(changes, leaf_points=leaves)
     if known is None:
         return changes

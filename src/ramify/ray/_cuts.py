@@ -22,7 +22,6 @@ from ramify.estimators.seam import (
 from ramify.hierarchy import Clusters, FloatArray, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, read_stickiness
 from ramify.ids import Id
-from ramify.points import read_rows
 from ramify.ray._tables import ClusterTable
 from ramify.ray._way import Handle
 from ramify.tree import lowest_common
@@ -43,6 +42,7 @@ class ShardCuts(Handle):
     @property
     def point_numbers_(self) -> IntArray:
         """Arrival numbers of the points that are there, in order."""
+        self._require_points()
         numbers: IntArray = self._ask("labels", Cut("n_clusters", 1))[0]
         return numbers
 
@@ -206,7 +206,7 @@ class ShardCuts(Handle):
         return self._assigned(X, cut, *sure)
 
     def _assigned(self, X: npt.ArrayLike, cut: Cut, *sure: Any) -> Assignment:
-        found: Assignment = self._ask("assign", read_rows(X, self._expected()), cut, *sure)
+        found: Assignment = self._ask("assign", self._rows(X), cut, *sure)
         return found
 
     def nearest(self, X: npt.ArrayLike, *, k: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -222,7 +222,7 @@ class ShardCuts(Handle):
         """
         self._require_points()
         wanted = 1 if k is None else min(whole_number("k", k), len(self))
-        numbers, distances, _ = self._ask("nearest", read_rows(X, self._expected()), wanted)
+        numbers, distances, _ = self._ask("nearest", self._rows(X), wanted)
         return (numbers, distances) if k is not None else (numbers[:, 0], distances[:, 0])
 
     def clusters(

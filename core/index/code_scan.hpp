@@ -185,23 +185,10 @@ class CodeScan {
   template <class Offer, class Limit>
   void search(const CodeQuery& query, std::size_t from, std::size_t end, Offer&& offer,
               Limit&& limit) const {
-    const ByteKernels& kernels = byte_kernels();
-    ByteQueries queries;
-    queries.codes = query.codes.data();
-    queries.width = width_;
-    queries.bias[0] = query.bias;
-    queries.threshold[0] = threshold(query, limit());
-    std::int32_t values[kBlock];
-    for (; from < end; from += kBlock) {
-      std::uint32_t mask =
-          kernels.one(queries, codes_.data() + from * width_, offsets_.data() + from, values);
-      for (; mask != 0; mask &= mask - 1) {
-        const auto k = static_cast<std::size_t>(std::countr_zero(mask));
-        if (values[k] < queries.threshold[0] || from + k >= end) continue;
-        offer(from + k, gap(query, values[k]));
-        queries.threshold[0] = threshold(query, limit());
-      }
-    }
+    pass(query, from, end, limit, [&](std::size_t i, std::int32_t value) {
+      offer(i, gap(query, value));
+      return true;
+    });
   }
 
   /// The same in two steps, for a sweep in several pieces: some rows are offered at once,
@@ -210,24 +197,11 @@ class CodeScan {
   template <class Offer, class Limit>
   void collect(const CodeQuery& query, std::size_t from, std::size_t end,
                CodeCandidates& candidates, Offer&& offer, Limit&& limit) const {
-    const ByteKernels& kernels = byte_kernels();
-    ByteQueries queries;
-    queries.codes = query.codes.data();
-    queries.width = width_;
-    queries.bias[0] = query.bias;
-    queries.threshold[0] = threshold(query, limit());
-    std::int32_t values[kBlock];
-    for (; from < end; from += kBlock) {
-      std::uint32_t mask =
-          kernels.one(queries, codes_.data() + from * width_, offsets_.data() + from, values);
-      for (; mask != 0; mask &= mask - 1) {
-        const auto k = static_cast<std::size_t>(std::countr_zero(mask));
-        if (values[k] < queries.threshold[0] || from + k >= end) continue;
-        if (!candidates.now(values[k], from + k)) continue;
-        offer(from + k);
-        queries.threshold[0] = threshold(query, limit());
-      }
-    }
+    pass(query, from, end, limit, [&](std::size_t i, std::int32_t value) {
+      const bool now = candidates.now(value, i);
+      if (now) offer(i);
+      return now;
+    });
   }
   template <class Offer, class Limit, class Soon>
   void settle(const CodeQuery& query, CodeCandidates& candidates, Offer&& offer, Limit&& limit,
@@ -317,6 +291,29 @@ class CodeScan {
     if (!(by.unit > kTiny)) return -std::numeric_limits<double>::infinity();
     const double steps = (product - by.shift - by.slack - 1e-12 * std::fabs(product)) / by.unit;
     return steps - std::sqrt(query.squares) * worst_ - by.doubt * (longest_ + worst_) - 2;
+  }
+
+  /// Call use(i, value) for every row from `from` to `end` whose value is not below the threshold,
+  /// which is another one once `use` says that it has looked at the row.
+  template <class Limit, class Use>
+  void pass(const CodeQuery& query, std::size_t from, std::size_t end, Limit&& limit,
+            const Use& use) const {
+    const ByteKernels& kernels = byte_kernels();
+    ByteQueries queries;
+    queries.codes = query.codes.data();
+    queries.width = width_;
+    queries.bias[0] = query.bias;
+    queries.threshold[0] = threshold(query, limit());
+    std::int32_t values[kBlock];
+    for (; from < end; from += kBlock) {
+      std::uint32_t mask =
+          kernels.one(queries, codes_.data() + from * width_, offsets_.data() + from, values);
+      for (; mask != 0; mask &= mask - 1) {
+        const auto k = static_cast<std::size_t>(std::countr_zero(mask));
+        if (values[k] < queries.threshold[0] || from + k >= end) continue;
+        if (use(from + k, values[k])) queries.threshold[0] = threshold(query, limit());
+      }
+    }
   }
 
   template <class Offer, class Limit>

@@ -32,6 +32,7 @@ from ramify.estimators._replay import (
     rewind,
     with_members,
 )
+from ramify.estimators._steps import merged
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import IdArray
 
@@ -265,11 +266,11 @@ class Past:
             return self.newest
 
     def since(self, since: int) -> list[Step]:
-        """The steps after a version."""
+        """The steps after a version, as one: nobody asks about the versions between."""
         found = self._shelf.since(since)
         if found is None:
             raise HistoryError(self._why_not(since))
-        return found
+        return [merged(found)] if len(found) > 1 else found
 
     def at(self, moment: datetime) -> int:
         """The last version of a moment or before. A moment without a zone is of this machine's."""

@@ -18,7 +18,7 @@ from threading import Lock
 from time import time
 from typing import NamedTuple
 
-from ramify.estimators.seam import Step, merged, packed, unpacked
+from ramify.estimators.seam import Step, packed, unpacked
 from ramify.journal._store import Store, connect
 
 #: Nodes in the steps that stay in memory, too.
@@ -26,6 +26,9 @@ _FEW = 20_000
 
 #: Pairs of steps that become one in one commit.
 _AT_ONCE = 8
+
+#: Bytes of steps that are read as one; in memory they take ten times that.
+_CHUNK = 4 << 20
 
 
 def keep_past(store: Store, most_bytes: int) -> None:
@@ -137,7 +140,7 @@ class KeptPast:
                 ask = "SELECT version, body FROM past WHERE version > ?"
                 with closing(connect(self._path, read_only=True)) as there:
                     rows |= dict(there.execute(ask, (version,)).fetchall())
-        return [unpacked(*row) for row in sorted(rows.items())]
+        return _read(sorted(rows.items()))
 
     def doubt(self) -> None:
         """The tree was another one than steps say: all of them go."""
@@ -215,7 +218,7 @@ class KeptPast:
             self._merge_at = write.execute(middle, (count // 2,)).fetchone()[0]
             return 0
         (late, when, second), (early, _, first) = pair
-        body = packed(merged(unpacked(early, first), unpacked(late, second)))
+        body = packed(unpacked(late, [first, second]))
         write.execute("DELETE FROM past WHERE version = ?", (early,))
         write.execute("INSERT OR REPLACE INTO past VALUES (?, ?, ?)", (late, when, body))
         with self._lock:
@@ -230,3 +233,17 @@ class KeptPast:
         write.execute("DELETE FROM past WHERE version = ?", (rows[0][0],))
         write.execute("UPDATE past SET body = x'' WHERE version = ?", (rows[1][0],))
         return len(rows[1][1])
+
+
+def _read(rows: list[tuple[int, bytes]]) -> list[Step]:
+    """Steps by the versions after them, in order: a few that come to the same."""
+    found: list[Step] = []
+    bodies: list[bytes] = []
+    size = 0
+    for version, body in rows:
+        bodies.append(body)
+        size += len(body)
+        if size >= _CHUNK or version == rows[-1][0]:
+            found.append(unpacked(version, bodies))
+            bodies, size = [], 0
+    return found

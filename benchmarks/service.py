@@ -6,6 +6,8 @@
     single   one row a request, while readers ask where rows belong, each so many times a second
     start    opening a folder with a tree of 1M x 3
     bodies   the same rows as Arrow, which a process of its own reads, and as .npy
+    pushed   1M x 3 by a client: rows alone, with ids, with texts; by add in requests of 1,000, and by
+             push
     followed what followers of the changes cost who inserts: some that read, and some that never do
 
 Latencies are those that a client sees, with HTTP and a kept connection. What else the machine does
@@ -267,6 +269,35 @@ while True:
 """
 
 
+def pushed(n: int, folder: Path) -> None:
+    """Many rows by `add`, 1,000 a request, and by `push`, 50,000 a call, as `ramify push` has it."""
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    ids, texts = ([f"{word} {i}" for i in range(n)] for word in ("T", "text"))
+    for name, along in (
+        ("rows alone", {}),
+        ("with ids", {"ids": ids}),
+        ("with ids and texts", {"ids": ids, "payloads": texts}),
+    ):
+        seconds, busy = [], []
+        for how, step in (("add", 1000), ("push", 50_000)):
+            server = Server(folder / how / name.replace(" ", "-"))
+            with ramify.Client(server.address) as client:
+                tree = client.create("a")
+                before, begin = server.processor_seconds(), time.perf_counter()
+                for at in range(0, n, step):
+                    some: Any = {what: column[at : at + step] for what, column in along.items()}
+                    getattr(tree, how)(X[at : at + step], **some)
+                seconds.append(time.perf_counter() - begin)
+                busy.append(server.processor_seconds() - before)
+                assert tree.n_points_ == n
+            server.stop()
+        print(
+            f"{n:,} x 3, {name}: add {seconds[0]:.1f} s, push {seconds[1]:.1f} s; of the server's "
+            f"processor {busy[0]:.1f} and {busy[1]:.1f} s",
+            flush=True,
+        )
+
+
 def inserts(server: Server, count: int, seed: int) -> list[float]:
     """Seconds of requests of 20 rows each, one after the other."""
     rng, line, times = np.random.default_rng(seed), server.connect(), []
@@ -317,7 +348,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--readers", type=int, default=8)
     parser.add_argument("--rate", type=float, default=10.0, help="questions of a reader a second")
-    parser.add_argument("--only", choices=["load", "single", "bodies", "followed"], default=None)
+    parser.add_argument("--only", choices=["load", "single", "bodies", "pushed", "followed"])
     parser.add_argument("--followers", type=int, default=100)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -325,6 +356,8 @@ def main() -> None:
             load(asked.rows, Path(name))
         if asked.only in (None, "bodies"):
             bodies(Path(name))
+        if asked.only in (None, "pushed"):
+            pushed(asked.points, Path(name))
         if asked.only in (None, "followed"):
             followed(asked.followers, 3, Path(name))
         if asked.only in (None, "single"):

@@ -100,6 +100,57 @@ class RemoteHit(NamedTuple):
     path: list[int]
 
 
+class RemoteSummary(NamedTuple):
+    """A summary that is kept beside a tree: the fields of :class:`ramify.summaries.Summary`.
+
+    Examples
+    --------
+    >>> RemoteSummary(17, 10, 6, "Sound and screen", True).text
+    'Sound and screen'
+    """
+
+    node_id: int
+    level: float
+    size: float
+    text: Any  #: None while it is stale
+    fresh: bool  #: whether it was made of the very points that are there
+    path: tuple[int, ...] = ()  #: of one that was asked for: the summarized nodes above it
+    parts: tuple[dict[str, Any], ...] = ()  #: and what it is made of: node, point, size, text
+
+
+class RemoteRetrieved(NamedTuple):
+    """A point or a summary that was found: the fields of :class:`ramify.summaries.Hit`.
+
+    Examples
+    --------
+    >>> RemoteRetrieved("No sound", 0.25, "T7", -8, 1, (17, 3)).point
+    'T7'
+    """
+
+    text: Any
+    distance: float
+    point: Id | None  #: None: a summary
+    node_id: int
+    size: float
+    path: tuple[int, ...]
+
+
+def summary_of(told: Mapping[str, Any]) -> RemoteSummary:
+    """A summary as a server tells it."""
+    rest = tuple(told.get("path", ())), tuple(told.get("parts", ()))
+    plain: list[Any] = [*(told[name] for name in ("node", "level", "size", "text", "fresh")), *rest]
+    return RemoteSummary(*plain)
+
+
+def retrieved_of(told: Mapping[str, Any]) -> list[RemoteRetrieved]:
+    """What is nearest to a vector, as a server tells it."""
+    names = ("text", "distance", "point", "node", "size")
+    plain: list[list[Any]] = [
+        [*(one[name] for name in names), tuple(one["path"])] for one in told["hits"]
+    ]
+    return [RemoteRetrieved(*one) for one in plain]
+
+
 def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     """A cluster as a server tells it."""
     shown = tuple(told.get("representatives", ()))

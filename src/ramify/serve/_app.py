@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
 from ramify.hierarchy import Polished
-from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _writing
+from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _summaries, _writing
 from ramify.serve._assets import PAGE
 from ramify.serve._awake import Awake
 from ramify.serve._bodies import JSON, read_json
@@ -81,6 +81,7 @@ def make_app(settings: Settings) -> Any:
     _add_points(api, trees, settings)
     _add_questions(api, trees, settings)
     _labels.add(api, lambda name: _found(trees, name), settings)
+    _summaries.add(api, lambda name: _found(trees, name), trees.lists)
     _add_feed(api, trees, settings, tokens)
     _lifecycle.add(api, trees, lambda name: _found(trees, name), settings)
     app.include_router(api)

@@ -330,6 +330,66 @@ class Dirty(Told):
     sizes: list[float]
 
 
+class SummaryLevel(Told):
+    """How many summaries a level is to have, and how many of these are stale."""
+
+    level: float
+    summaries: int
+    stale: int
+
+
+class Summary(Told):
+    """A summary; its text is null while it is stale."""
+
+    node: int
+    level: float
+    size: float
+    text: Any
+    fresh: bool
+
+
+class Summaries(Page):
+    """Summaries that are kept beside a tree."""
+
+    levels: list[SummaryLevel]
+    summaries: list[Summary]
+
+
+class SummaryPart(Told):
+    """What a summary is made of: a point, or a smaller summary, whose `point` is null."""
+
+    node: int
+    point: Id | None
+    size: float
+    text: Any
+
+
+class WholeSummary(Summary):
+    """With the summarized nodes above, the largest first, and what it is made of."""
+
+    version: int
+    path: list[int]
+    parts: list[SummaryPart]
+
+
+class Retrieved(Told):
+    """A summary or a point, and the summarized nodes above it."""
+
+    node: int
+    point: Id | None
+    size: float
+    text: Any
+    distance: float
+    path: list[int]
+
+
+class Retrieval(Told):
+    """What is nearest to a vector, the nearest first."""
+
+    version: int
+    hits: list[Retrieved]
+
+
 class Changes(BaseModel):
     """The net effect between two versions; all lists are there if it has changed."""
 
@@ -392,6 +452,9 @@ ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
             ("post", "/nearest", Nearest),
             ("post", "/payloads", Points),
             ("get", "/dirty", Dirty),
+            ("get", "/summaries", Summaries),
+            ("get", "/summaries/{node}", WholeSummary),
+            ("post", "/retrieve", Retrieval),
             ("get", "/changes", Changes),
             ("post", "/changes/token", StreamToken),
         )

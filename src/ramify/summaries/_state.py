@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from ramify.errors import HistoryError
 from ramify.estimators import Changes
@@ -51,6 +52,7 @@ class State:
         self.edition = 0  #: grows with every change of the books
         self.before: dict[int, int] = {}
         self.orphans = set(store.held().values()) if lazy else set()
+        self._seen = store.edition
 
     # --- following the tree -------------------------------------------------------------------
 
@@ -76,7 +78,7 @@ class State:
             return None
         try:
             told = self.tree.past.changes(since=self.mirror.version)
-        except HistoryError:
+        except (HistoryError, NotFittedError):  # the latter of a folder without points
             return None
         except OSError as error:
             if getattr(error, "status", None) != 410:  # of a server: it is not remembered
@@ -103,11 +105,19 @@ class State:
             if dropped is not None and self.lazy:
                 self.orphans.add(dropped)
 
+    def look_again(self) -> None:
+        """Another program may have written into the store, or erased."""
+        if (seen := self.store.edition) != self._seen:
+            self._drop(self.store.missing(self.held.values()))
+            self.orphans = set(self.store.held().values()) if self.lazy else set()
+            self._seen = seen
+
     # --- what need not be made ----------------------------------------------------------------
 
     def look_up(self) -> tuple[int, int]:
         """Take what was paid for, or is good enough; how many of each."""
-        old = self.orphans | set(self.before.values()) if self.lazy else set()
+        useful = self.lazy and self.stale
+        old = self.orphans | set(self.before.values()) if useful else set()
         donors = Donors(old, self.store.members) if old else None
         found = kept = 0
         for node in self.in_order():
@@ -165,8 +175,12 @@ class State:
 
     def _about(self, node: int) -> SummaryNode:
         size, old = self.mirror.size[node], self.before.get(node)
-        level = self.levels[bisect_left(self.levels, size)]
-        return SummaryNode(node, level, size, None if old is None else self.store.body(old))
+        before = None if old is None else self.store.body(old)
+        return SummaryNode(node, self.level_of(node), size, before)
+
+    def level_of(self, node: int) -> float:
+        """The smallest level that has a summary on a node."""
+        return self.levels[bisect_left(self.levels, self.mirror.size[node])]
 
     def parts(self, node: int) -> list[Part] | None:
         """What a summary is made of; None if some of that is pending itself."""
@@ -174,13 +188,24 @@ class State:
         below = mirror.parts(node, self.levels)
         if any(one in mirror.children and one not in self.held for one in below):
             return None
+        return self.known_parts(node)
+
+    def known_parts(self, node: int) -> list[Part]:
+        """The same, without texts of what is pending."""
+        mirror = self.mirror
+        below = mirror.parts(node, self.levels)
         texts = self.texts(one for one in below if one not in mirror.children)
         return [
             Part(texts[one], mirror.size[one], mirror.name(one), one)
             if one in texts
-            else Part(self.store.body(self.held[one]), mirror.size[one], None, one)
+            else Part(self.text_of(one), mirror.size[one], None, one)
             for one in below
         ]
+
+    def text_of(self, node: int) -> Any:
+        """The summary that a node has; None while there is none."""
+        held = self.held.get(node)
+        return None if held is None else self.store.body(held)
 
     def keep(self, made: list[tuple[Job, Any]], nodes: dict[int, list[int]]) -> None:
         """Write down what was answered, and for whom."""
@@ -212,6 +237,7 @@ class State:
     def end(self) -> None:
         """An update is over."""
         self.orphans.clear()
+        self.store.tell(self.levels, self.lazy)
         if self.lazy:
             known = self.store.held()
             new = {node: one for node, one in self.held.items() if known.get(node) != one}
@@ -226,7 +252,10 @@ class State:
         self.tree.forget([mirror.name(one) for one in leaves])
         self.follow()
         still = {mirror.content[one] for one in self.leaves()}
-        erased = set(self.store.erase(gone - still))  # others may have said the same
+        self._drop(set(self.store.erase(gone - still)))  # others may have said the same
+
+    def _drop(self, erased: set[int]) -> None:
+        """These are in the store no more."""
         self.orphans -= erased
         self.before = {node: one for node, one in self.before.items() if one not in erased}
         for node in [node for node, one in self.held.items() if one in erased]:

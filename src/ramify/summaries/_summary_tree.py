@@ -143,12 +143,15 @@ class SummaryTree(Retrieving):
         self._caller = Caller(summarize, batch, whole_number("at_once", at_once))
         self._budget = Budget.read(budget)
         self._document = document or _before_hash
-        self._store = Store(store)
+        self._store = self._open(store)
         contents = Contents(texts, tree)
         self._state = State(tree, self.levels, contents, self._store, self.lazy)
         self._vectors = Vectors(tree, self._state, embed)
         self._turn = threading.Lock()  # of who updates
         self._lock = threading.RLock()  # of the state, for moments
+
+    def _open(self, store: str | Path | None) -> Store:
+        return Store(store)
 
     def close(self) -> None:
         """Let the store go. The tree stays open.
@@ -345,15 +348,19 @@ class SummaryTree(Retrieving):
         >>> summaries.update().made, summaries.summaries(2)
         (1, [Summary(node_id=0, level=2, size=2, text='a pair', fresh=True)])
         """
+        with self._lock:
+            some = self._state.of_level(self._known_level(level))
+            return [self._summary(node, level) for node in some]
+
+    def _known_level(self, level: float) -> float:
         if level not in self.levels:
             raise ValueError(f"level={level!r}: expected one of {self.levels}")
-        with self._lock:
-            return [self._summary(node, level) for node in self._state.of_level(level)]
+        return level
 
     def _summary(self, node: int, level: float) -> Summary:
         mirror, held = self._state.mirror, self._state.held.get(node)
-        text = None if held is None else self._store.body(held)
-        return Summary(node, level, mirror.size[node], text, held == mirror.content[node])
+        fresh = held == mirror.content[node]
+        return Summary(node, level, mirror.size[node], self._state.text_of(node), fresh)
 
 
 def _refuse_a_loop() -> None:

@@ -6,8 +6,7 @@
     single   one row a request, while readers ask where rows belong, each so many times a second
     start    opening a folder with a tree of 1M x 3
     bodies   the same rows as Arrow, which a process of its own reads, and as .npy
-    pushed   1M x 3 by a client: rows alone, with ids, with texts; by add in requests of 1,000, and by
-             push
+    pushed   1M x 3 by a client, with ids and texts and without: by add, 1,000 a call, and by push
     followed what followers of the changes cost who inserts: some that read, and some that never do
 
 Latencies are those that a client sees, with HTTP and a kept connection. What else the machine does
@@ -270,7 +269,7 @@ while True:
 
 
 def pushed(n: int, folder: Path) -> None:
-    """Many rows by `add`, 1,000 a request, and by `push`, 50,000 a call, as `ramify push` has it."""
+    """Many rows by `add`, 1,000 a call, and by `push`, 50,000, as `ramify push` has it."""
     X = np.random.default_rng(0).normal(size=(n, 3))
     ids, texts = ([f"{word} {i}" for i in range(n)] for word in ("T", "text"))
     for name, along in (

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import ramify
 from ramify import HistoryError
-from ramify.estimators.seam import merged, packed, unpacked
+from ramify.estimators._steps import merged
+from ramify.estimators.seam import packed, unpacked
 from tests.strategies import examples
 from tests.test_changes import MODELS, STANDING, looks, same_snapshot, stories
 

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ValidationError
 import ramify
 from ramify.journal.seam import SUMMARIES
 from ramify.serve import running
+from ramify.serve._describing import ANSWERS
 from ramify.serve._mistakes import TooOld
-from ramify.serve._told import ANSWERS, AllTrees
+from ramify.serve._told import AllTrees
 from ramify.summaries import SummaryTree
 
 pytestmark = pytest.mark.no_asan  # other libraries at work
@@ -83,6 +84,7 @@ def calls(root):
         ("post", "/{name}/nearest"): [{"json": rows}],
         ("post", "/{name}/payloads"): [{"json": some}],
         ("get", "/{name}/dirty"): [{"params": {"since": root["version"]}}],
+        ("get", "/{name}/timeline"): [{}, {"params": {"n_clusters": 3, "eras": 30}}],
         ("get", "/{name}/summaries"): [{}, {"params": {"level": 5}}],
         ("get", "/{name}/summaries/{node}"): [{}],
         ("post", "/{name}/retrieve"): [

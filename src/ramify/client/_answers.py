@@ -6,6 +6,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,16 @@ import numpy as np
 
 from ramify.client._calls import plain
 from ramify.estimators import Changes
-from ramify.estimators.seam import Edits, InCluster, Levels, read_alpha, read_levels
+from ramify.estimators.seam import (
+    Edits,
+    Era,
+    Event,
+    Group,
+    InCluster,
+    Levels,
+    read_alpha,
+    read_levels,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
 from ramify.hierarchy.seam import Sticky
 from ramify.ids import Id, as_array
@@ -245,6 +255,28 @@ def changes_of(told: Mapping[str, Any]) -> Changes:
     names = (one.name for one in fields(Changes))
     arrays = {name: array(name) for name in names if name not in ("since", "version")}
     return Changes(told["since"], told["version"], **arrays)
+
+
+def eras_of(told: Mapping[str, Any]) -> list[Era]:
+    """What became of clusters, as an estimator tells it."""
+    return [
+        Era(
+            **{
+                **era,
+                "time": datetime.fromisoformat(era["time"]),
+                "events": tuple(map(_event_of, era["events"])),
+            }
+        )
+        for era in told["eras"]
+    ]
+
+
+def _event_of(told: Mapping[str, Any]) -> Event:
+    then, now = (
+        tuple(Group(one["node"], one["size"], one["first_point"]) for one in told[side])
+        for side in ("then", "now")
+    )
+    return Event(told["kind"], then, now)
 
 
 def receipt_of(told: Mapping[str, Any]) -> Receipt:

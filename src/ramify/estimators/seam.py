@@ -30,7 +30,7 @@ from ramify.estimators._saved import from_saved
 from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._sharing import Sharing
 from ramify.estimators._skipping import ZeroRows, skipped_rows
-from ramify.estimators._steps import merged, packed, unpacked
+from ramify.estimators._steps import packed, unpacked
 from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
 from ramify.estimators._sureness import (
     Asked,
@@ -42,6 +42,7 @@ from ramify.estimators._sureness import (
     read_sure,
     spread,
 )
+from ramify.estimators._timeline import Era, Event, Group, moments
 from ramify.estimators._tracking import DirtyClusters
 
 __all__ = [
@@ -59,8 +60,11 @@ __all__ = [
     "DirtyClusters",
     "Duplicates",
     "Edits",
+    "Era",
+    "Event",
     "Families",
     "FoundNames",
+    "Group",
     "Identity",
     "InCluster",
     "Joined",
@@ -86,7 +90,7 @@ __all__ = [
     "id_of",
     "judge",
     "labelled",
-    "merged",
+    "moments",
     "net_changes",
     "no_tree",
     "packed",

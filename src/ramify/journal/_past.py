@@ -125,22 +125,32 @@ class KeptPast:
                 return None
             return self._one("SELECT max(version) FROM past WHERE time <= ?", seconds)
 
-    def since(self, version: int) -> list[Step] | None:
-        """The steps after a version; None if it cannot be asked about."""
+    def since(self, version: int, until: int | None = None) -> list[Step] | None:
+        """The steps after a version, up to another; None if it cannot be asked about."""
         with self._lock:
+            last = self.newest if until is None else until
             if version == self.newest:
                 return []
             latest = list(self._last)
             if any(step.version == version for step in latest):
-                return [step for step in latest if step.version > version]
+                return [step for step in latest if version < step.version <= last]
             if not self._knows(version):
                 return None
-            rows = {row.version: row.body for row in self._fresh if row.version > version}
+            rows = {row.version: row.body for row in self._fresh if version < row.version <= last}
             if not self._anew:
-                ask = "SELECT version, body FROM past WHERE version > ?"
+                ask = "SELECT version, body FROM past WHERE version > ? AND version <= ?"
                 with closing(connect(self._path, read_only=True)) as there:
-                    rows |= dict(there.execute(ask, (version,)).fetchall())
+                    rows |= dict(there.execute(ask, (version, last)).fetchall())
         return _read(sorted(rows.items()))
+
+    def moments(self) -> list[tuple[int, float]]:
+        """The versions that can be asked about, and when each was settled."""
+        with self._lock:
+            known = {row.version: row.when for row in self._fresh}
+            if not self._anew:
+                with closing(connect(self._path, read_only=True)) as there:
+                    known |= dict(there.execute("SELECT version, time FROM past").fetchall())
+        return sorted(known.items())
 
     def doubt(self) -> None:
         """The tree was another one than steps say: all of them go."""

@@ -317,6 +317,17 @@ def _add_feed(api: APIRouter, trees: Managed, settings: Settings, tokens: Tokens
     def changes(name: Name, since: Since, brief: bool = False) -> dict[str, Any]:
         return _feed.changes(_found(trees, name), since, brief)
 
+    @api.get("/trees/{name}/timeline", summary="Births, splits and deaths of clusters")
+    def timeline(
+        name: Name,
+        n_clusters: Annotated[int, Query(ge=1, le=1000, description="Of the cut")] = 8,
+        eras: Annotated[int, Query(ge=1, le=100, description="Spans, evenly in time")] = 12,
+    ) -> dict[str, Any]:
+        """As far back as the tree remembers, which outlives restarts."""
+        served = _found(trees, name)
+        _require_points(served)
+        return _feed.timeline(served, n_clusters, eras)
+
     @api.get(
         "/trees/{name}/changes/stream",
         summary="Changes as they come (server-sent events)",

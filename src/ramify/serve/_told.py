@@ -7,7 +7,7 @@ them: the tests do so.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, RootModel
 
@@ -330,72 +330,47 @@ class Dirty(Told):
     sizes: list[float]
 
 
-class SummaryLevel(Told):
-    """How many summaries a level is to have, and how many of these are stale."""
-
-    level: float
-    summaries: int
-    stale: int
-
-
-class Summary(Told):
-    """A summary; its text is null while it is stale."""
-
-    node: int
-    level: float
-    size: float
-    text: Any
-    fresh: bool
-
-
-class Summaries(Page):
-    """Summaries that are kept beside a tree."""
-
-    levels: list[SummaryLevel]
-    summaries: list[Summary]
-
-
-class SummaryPart(Told):
-    """What a summary is made of: a point, or a smaller summary, whose `point` is null."""
-
-    node: int
-    point: Id | None
-    size: float
-    text: Any
-
-
-class WholeSummary(Summary):
-    """With the summarized nodes above, the largest first, and what it is made of."""
-
-    version: int
-    path: list[int]
-    parts: list[SummaryPart]
-
-
-class Retrieved(Told):
-    """A summary or a point, and the summarized nodes above it."""
-
-    node: int
-    point: Id | None
-    size: float
-    text: Any
-    distance: float
-    path: list[int]
-
-
-class Retrieval(Told):
-    """What is nearest to a vector, the nearest first."""
-
-    version: int
-    hits: list[Retrieved]
-
-
 class Changes(BaseModel):
     """The net effect between two versions; all lists are there if it has changed."""
 
     since: int
     version: int
     changed: bool
+
+
+class Group(Told):
+    """A cluster that something happened to; a point that it began with, if that is still there."""
+
+    node: int
+    size: float
+    first_point: int
+    point: Point | None
+
+
+class Event(Told):
+    """Clusters that were born or have gone, were split or joined: before and after."""
+
+    kind: Literal["born", "gone", "split", "joined"]
+    then: list[Group]
+    now: list[Group]
+
+
+class Era(Told):
+    """What happened between two versions."""
+
+    since: int
+    version: int
+    time: str
+    inserted: int
+    forgotten: int
+    events: list[Event]
+
+
+class Timeline(Told):
+    """What became of the clusters of a cut, the earliest first."""
+
+    version: int
+    eras: list[Era]
 
 
 class StreamToken(Told):
@@ -412,51 +387,3 @@ class Ready(Told):
     waiting: int
     failed: int
     in_use: int
-
-
-#: By method and address.
-ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
-    ("get", "/readyz"): Ready,
-    ("get", "/v1/trees"): AllTrees,
-    **{
-        (method, f"/v1/trees/{{name}}{rest}"): model
-        for method, rest, model in (
-            ("put", "", TreeFacts),
-            ("get", "", TreeFacts),
-            ("delete", "", Deleted),
-            ("put", "/backup", TreeFacts),
-            ("post", "/rename", TreeFacts),
-            ("post", "/compact", Erased),
-            ("post", "/snapshot", SnapshotTaken),
-            ("post", "/points", Came),
-            ("get", "/points", AllPoints),
-            ("get", "/points/{point}/path", PathTo),
-            ("get", "/points/{point}", Point),
-            ("delete", "/points/{point}", Forgotten),
-            ("post", "/forget", Forgotten),
-            ("post", "/polish", Polished),
-            ("post", "/edits", Edited),
-            ("get", "/edits", Edits),
-            ("post", "/assign", Assigned),
-            ("get", "/clusters", Clusters),
-            ("get", "/nodes/{node}", Node),
-            ("get", "/nodes/{node}/members", Members),
-            ("get", "/outline", Outline),
-            ("get", "/search", Hits),
-            ("get", "/labels", Labels),
-            ("post", "/labels", Labels),
-            ("post", "/stable_labels", StableLabels),
-            ("get", "/levels", Levels),
-            ("get", "/keywords", Keywords),
-            ("post", "/cluster_of", ClustersOf),
-            ("post", "/nearest", Nearest),
-            ("post", "/payloads", Points),
-            ("get", "/dirty", Dirty),
-            ("get", "/summaries", Summaries),
-            ("get", "/summaries/{node}", WholeSummary),
-            ("post", "/retrieve", Retrieval),
-            ("get", "/changes", Changes),
-            ("post", "/changes/token", StreamToken),
-        )
-    },
-}

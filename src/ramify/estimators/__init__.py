@@ -2,6 +2,7 @@
 """estimators: the clusterers, one file each; ``_base`` is the contract they share."""
 
 from ramify.estimators._changes import Changes
+from ramify.estimators._timeline import Era, Event, Group
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.certificate import Certificate
 from ramify.estimators.graph_hac import GraphHAC
@@ -23,7 +24,10 @@ __all__ = [
     "PERCH",
     "Certificate",
     "Changes",
+    "Era",
+    "Event",
     "GraphHAC",
+    "Group",
     "LiveGraphHAC",
     "NaiveHAC",
     "NaiveNN",

@@ -26,11 +26,17 @@ from ramify.hierarchy import IntArray
 
 
 class Group(NamedTuple):
-    """A cluster that something happened to."""
+    """A cluster that something happened to.
+
+    Examples
+    --------
+    >>> Group(4, 9, 0).size
+    9
+    """
 
     node_id: int  #: stable id of its node; a single point's is -1 - its number
     size: float  #: points
-    point: int  #: number of a point that it began with
+    point: int  #: number of its earliest leaf of which there are points today, if there is one
 
 
 class Event(NamedTuple):
@@ -48,7 +54,13 @@ class Event(NamedTuple):
 
 
 class Era(NamedTuple):
-    """What happened between two versions."""
+    """What happened between two versions.
+
+    Examples
+    --------
+    >>> Era(7, 9, datetime(2026, 11, 20, tzinfo=UTC), 2, 0, ()).inserted
+    2
+    """
 
     since: int
     version: int
@@ -83,11 +95,12 @@ def moments(known: Sequence[tuple[int, float]], most: int) -> list[tuple[int, fl
 def timeline(now: Families, spans: Sequence[Span], n_clusters: int) -> list[Era]:
     """What happened in each span, the earliest first. O(n log n) for each."""
     found: list[Era] = []
-    after = _Cut.of(now, n_clusters)
+    today = now.points
+    after = _Cut.of(now, n_clusters, today)
     for span in reversed(spans):
         step = span.step
         now = rewind(now, [step])
-        before = _Cut.of(now, n_clusters)
+        before = _Cut.of(now, n_clusters, today)
         when = datetime.fromtimestamp(span.time, UTC)
         counts = len(step.came), len(step.left)
         found.append(Era(span.since, step.version, when, *counts, _events(before, after)))
@@ -101,15 +114,18 @@ class _Cut(NamedTuple):
     groups: list[Group]
 
     @classmethod
-    def of(cls, tree: Families, n_clusters: int) -> "_Cut":
+    def of(cls, tree: Families, n_clusters: int, today: IntArray) -> "_Cut":
         if len(tree.points) == 0:
             return cls(tree.points, tree.points, [])
         still = hierarchy_of(tree)
         k = min(n_clusters, still.n_leaves)
-        found = still.clusters(n_clusters=k)
-        facts = found.node_ids.tolist(), found.sizes.tolist(), found.first_points.tolist()
-        groups = [Group(*one) for one in zip(*facts, strict=True)]
-        return cls(tree.points, still.cut(n_clusters=k), groups)
+        found, labels = still.clusters(n_clusters=k), still.cut(n_clusters=k)
+        points = found.first_points.copy()
+        there = np.flatnonzero(np.isin(tree.points, today))
+        those, first = np.unique(labels[there], return_index=True)
+        points[those] = tree.points[there[first]]
+        facts = found.node_ids.tolist(), found.sizes.tolist(), points.tolist()
+        return cls(tree.points, labels, [Group(*one) for one in zip(*facts, strict=True)])
 
 
 def _events(then: _Cut, now: _Cut) -> tuple[Event, ...]:

@@ -74,10 +74,10 @@ def test_it_tells_what_became_of_the_sets_of_points(kind, seed, steps, k, eras):
         ]
         assert found == expected
         today = set(model.hierarchy().leaf_numbers.tolist())
-        for some, event in ((some, event) for event in era.events for some in sides(nodes, event)):
-            for one in some[1]:
-                leaves = some[0][one.node_id]
-                assert one.point == min(leaves & today or leaves)
+        groups = [pair for event in era.events for pair in sides(nodes, event)]
+        for sets, one in ((sets, one) for sets, some in groups for one in some):
+            leaves = sets[one.node_id]
+            assert one.point == min(leaves & today or leaves)
         changes = model.past.changes(era.since) if era is told[-1] else None
         if changes is not None:
             assert era.inserted == len(changes.inserted)

@@ -91,6 +91,7 @@ chaos: $(VENV)/.installed $(VENV)/.test ## kill -9, full disks and failing syncs
 	CHAOS=long $(BIN)/python -m pytest tests/test_journal_crash.py
 	$(BIN)/python -m tests.chaos.cluster $(ACTOR_KILLS)
 	$(BIN)/python -m tests.chaos.drill --rows 20000
+	$(BIN)/python -m tests.chaos.soak --rows 25000
 
 SEEDS ?= 10000
 simulate: $(VENV)/.installed $(VENV)/.test ## histories over a simulated disk, clock and network, one a seed

@@ -5,7 +5,7 @@ import io
 import pickle
 import re
 import tempfile
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -243,6 +243,8 @@ def test_dates_and_spans_of_time():
         ({"max_age": 1.0}, ["a", "b"], TypeError, "times: expected numbers, or dates"),
         ({"max_age": 0.0}, [1.0, 2.0], ValueError, "max_age"),
         ({"max_age": timedelta(0)}, [1.0, 2.0], ValueError, "above 0"),
+        ({"max_age": timedelta(days=999999)}, [1.0, 2.0], ValueError, "less than 292 years"),
+        ({"max_age": np.timedelta64(1, "M")}, [1.0, 2.0], TypeError, "days or smaller units"),
         ({"window": 0}, None, ValueError, "window=0: expected at least 1"),
         ({"window": 1.5}, None, TypeError, "window=1.5: expected an int"),
         ({"duplicates": "drop"}, None, ValueError, "duplicates='drop' is not offered"),
@@ -252,6 +254,22 @@ def test_limits_that_make_no_sense(options, times, error, message):
     model = OHAC(**options)
     with pytest.raises(error, match=message):
         model.fit(X[:2], times=times)
+    assert len(model) == 0
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        np.array(["2026-01-01", "3000-01-01"], "datetime64[D]"),
+        np.array(["2026-01-01", "9999-12-31"], "datetime64[us]"),
+        np.array(["2026-01-01", "1500-01-01"], "datetime64[s]"),
+        [datetime(2026, 1, 1), datetime(9999, 12, 31)],
+    ],
+)
+def test_dates_beyond_what_nanoseconds_count_were_of_another_century(far):
+    model = OHAC(max_age=timedelta(days=9))
+    with pytest.raises(ValueError, match=r"times: row 1 is .* the years 1678 to 2261"):
+        model.fit(X[:2], times=far)
     assert len(model) == 0
 
 

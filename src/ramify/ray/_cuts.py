@@ -42,6 +42,7 @@ class ShardCuts(Handle):
     @property
     def point_numbers_(self) -> IntArray:
         """Arrival numbers of the points that are there, in order."""
+        self._require_points()
         numbers: IntArray = self._ask("labels", Cut("n_clusters", 1))[0]
         return numbers
 

@@ -46,6 +46,7 @@ from ramify.serve._shapes import (
     Sure,
     Version,
 )
+from ramify.serve._threads import set_limits
 from ramify.serve._tokens import STREAM_SECONDS, Tokens
 
 
@@ -57,6 +58,7 @@ def make_app(settings: Settings) -> Any:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        set_limits(settings)
         opening = threading.Thread(target=trees.open_all, name="ramify-open", daemon=True)
         opening.start()
         yield
@@ -227,7 +229,7 @@ def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
         if _writing.kind_of(request) != JSON:
             raise _writing.UnknownKindError(f"assign reads {JSON}")
         body = await _writing.whole_body(request, settings)
-        rows = await _writing.run_if_large(request, read_json, body)
+        rows = await _writing.run_if_large(request, run_in_threadpool, read_json, body)
         stream = served.tree.stream
         simple = not sure and "min_size" not in cut
         if stream.quick and simple and len(rows) <= 16:  # microseconds

@@ -41,6 +41,7 @@ function open(wantedName) {
   name = wantedName;
   focus = chosen = outline = null;
   [eras, erasOf, chosenEra] = [[], "", null];
+  byId("timeline").hidden = true;
   samples = [];
   glow.clear();
   load();

@@ -9,6 +9,7 @@
 const ERAS = 24;
 const MOST_EVENTS = 40;
 const MOST_LETTERS = 48; // of a name
+const MOST_LEAVES = 200_000; // of a tree whose earlier states the server puts together
 const PATIENCE = { least: 1000, times: 20 }; // milliseconds, and times what an answer took
 
 let eras = [];
@@ -16,11 +17,13 @@ let erasOf = ""; // tree, cut and version that these are of
 let chosenEra = null; // version after it; null for all
 let askAgain = 0; // when
 let waitingToAsk = 0;
+const without = new Set(); // trees that remember nothing, or are in shards
 
 const wantedEras = () => `${name} ${k} ${outline?.version}`;
 
 async function loadTimeline() {
-  if (outline === null || wantedEras() === erasOf) return;
+  const none = outline === null || outline.leaves > MOST_LEAVES || without.has(name);
+  if (none || wantedEras() === erasOf) return;
   const begin = performance.now();
   if (begin < askAgain) {
     clearTimeout(waitingToAsk);
@@ -32,8 +35,8 @@ async function loadTimeline() {
   let found = [];
   try {
     found = (await ask(here(`/timeline?n_clusters=${k}&eras=${ERAS}`))).eras;
-  } catch {
-    // it remembers nothing, is too large, or in shards
+  } catch (error) {
+    if (error.status === 410 || error.status === 422) without.add(name);
   }
   const now = performance.now();
   askAgain = now + Math.max(PATIENCE.least, PATIENCE.times * (now - begin));

@@ -121,6 +121,24 @@ def test_what_the_program_erases_is_told_no_more(tree, keeper):
     assert tree.summaries(stale=True)  # another program has erased some, and the tree is the same
 
 
+def test_compacting_a_tree_leaves_no_summary_of_what_has_left(tree, tmp_path):
+    put(tree, 0, 60)
+    with keeping(tree, tmp_path, lazy=0.9) as keeper:
+        keeper.update()
+        tree.forget("T7")
+        keeper.update()  # which holds on to what was said of T7
+        assert any("text 7," in one.text for one in tree.summaries())
+        kept = b"".join(path.read_bytes() for path in tmp_path.glob(f"a/{SUMMARIES}*"))
+        assert b"text 7," in kept
+        tree.compact()
+        assert not any("text 7," in (one.text or "") for one in tree.summaries())
+        assert any(one.text for one in tree.summaries())
+        kept = b"".join(path.read_bytes() for path in tmp_path.glob(f"a/{SUMMARIES}*"))
+        assert b"text 7," not in kept
+        assert keeper.update().pending == 0
+        assert tree.summaries(stale=True) == []
+
+
 def test_a_lazy_program_goes_on_with_what_is_good_enough(tree, tmp_path):
     put(tree, 0, 60)
     with keeping(tree, tmp_path, lazy=0.5) as keeper:

@@ -2,8 +2,9 @@
 """_summaries.py: the addresses about summaries that another program keeps beside a tree.
 
 That program is a :class:`ramify.summaries.SummaryTree` of the served tree, whose store is
-``summaries.sqlite`` in the tree's folder. The server asks no model and writes nothing: it knows
-from the tree which summaries there are to be, and looks into the store for their texts.
+``summaries.sqlite`` in the tree's folder. The server asks no model: it knows from the tree which
+summaries there are to be, and looks into the store for their texts. It writes there in one case:
+when a tree is compacted, what was made of points that have left goes as well.
 """
 
 # No postponed annotations here: FastAPI reads them.
@@ -18,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ramify.journal.seam import SUMMARIES
 from ramify.serve._lists import Listed, Lists
 from ramify.serve._shapes import Cursor, Name, Node
-from ramify.summaries.seam import SummaryReader
+from ramify.summaries.seam import SummaryReader, compact_beside
 
 
 class NoSummariesError(LookupError):
@@ -58,6 +59,11 @@ class Beside:
                 self._let_go()
                 self._kept = file, SummaryReader(self._tree, self._path)
             return self._kept[1]
+
+    def compact(self) -> None:
+        """Erase what was made of points that have left."""
+        if self._path.exists():
+            compact_beside(self._tree, self._path)
 
     def close(self) -> None:
         """The tree closes."""

@@ -95,5 +95,22 @@ class SummaryReader(SummaryTree):
             return self._state.path(node)
 
 
+def compact_beside(tree: Any, store: str | Path) -> int:
+    """Erase from a store what was made of points that are not in the tree any more.
+
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> model = ramify.OHAC().fit([[0.0], [1.0], [9.0]])
+    >>> path = tempfile.mkdtemp() + "/kept"
+    >>> with SummaryTree(model, summarize=lambda parts, node: "all", store=path) as summaries:
+    ...     _ = summaries.update()
+    >>> model.forget(1), compact_beside(model, path)
+    (1, 1)
+    """
+    with SummaryTree(tree, summarize=_never, store=store) as summaries:
+        return summaries.compact()
+
+
 def _never(parts: Any, node: Any) -> str:
     raise AssertionError("a reader asks for nothing")

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from ramify.checks import is_whole
 from ramify.errors import HistoryError
 from ramify.estimators import Changes
 from ramify.summaries._calls import Budget, Job, Part, SummaryNode
@@ -254,6 +256,13 @@ class State:
         still = {mirror.content[one] for one in self.leaves()}
         self._drop(set(self.store.erase(gone - still)))  # others may have said the same
 
+    def compact(self) -> int:
+        """Erase from the store what was made of leaves that are no more; how many texts."""
+        self.follow()
+        erased = set(self.store.erase_others(self.mirror.content[one] for one in self.leaves()))
+        self._drop(erased)
+        return len(erased)
+
     def _drop(self, erased: set[int]) -> None:
         """These are in the store no more."""
         self.orphans -= erased
@@ -293,3 +302,12 @@ def _read_whole(mirror: Mirror, tree: Any) -> None:
             mirror.read(found, version)
             return
     raise RuntimeError("the tree changes faster than it can be read; pause its writer once")
+
+
+def read_levels(levels: Sequence[float]) -> tuple[float, ...]:
+    """Sizes, as a user gives them."""
+    found = tuple(levels) if not isinstance(levels, (str, int, float)) else ()
+    plain = all(is_whole(one) or (isinstance(one, float) and isfinite(one)) for one in found)
+    if not found or not plain or found[0] < 2 or sorted(set(found)) != list(found):
+        raise ValueError(f"levels={levels!r}: expected sizes from 2, ascending, as (10, 100, 1000)")
+    return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -161,10 +161,17 @@ class Store:
 
     def erase(self, leaves: Iterable[int]) -> list[int]:
         """Erase all that any of these leaves was ever in, from the disk as well; what it was."""
-        gone, found = members_of(leaves), []
-        for content, members in self._ask("SELECT content, members FROM summaries"):
-            if np.isin(gone, np.frombuffer(members, np.uint64)).any():
-                found.append((content,))
+        gone = members_of(leaves)
+        return self._erase(lambda members: bool(np.isin(gone, members).any()))
+
+    def erase_others(self, leaves: Iterable[int]) -> list[int]:
+        """Erase all that anything but these leaves was ever in; what it was."""
+        there = members_of(leaves)
+        return self._erase(lambda members: not np.isin(members, there).all())
+
+    def _erase(self, to_go: Callable[[Members], bool]) -> list[int]:
+        every = self._ask("SELECT content, members FROM summaries")
+        found = [(one,) for one, members in every if to_go(np.frombuffer(members, np.uint64))]
         with self._lock:
             with self._sql:
                 self._sql.executemany("DELETE FROM held WHERE content = ?", found)

@@ -6,16 +6,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Generator, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from ramify.checks import is_whole, number, whole_number
+from ramify.checks import number, whole_number
 from ramify.progress import Progress, check_progress, watch
 from ramify.summaries._calls import Budget, Caller, Job, Keep
 from ramify.summaries._contents import Contents, Texts
 from ramify.summaries._retrieval import Retrieving
-from ramify.summaries._state import State
+from ramify.summaries._state import State, read_levels
 from ramify.summaries._store import Store
 from ramify.summaries._vectors import Vectors
 
@@ -133,7 +132,7 @@ class SummaryTree(Retrieving):
         progress: Progress = False,
     ) -> None:
         self.tree = tree
-        self.levels = _read_levels(levels)
+        self.levels = read_levels(levels)
         self.lazy = number("lazy", lazy)
         if self.lazy < 0:
             raise ValueError(f"lazy={lazy}: expected a share of the points, from 0")
@@ -241,6 +240,7 @@ class SummaryTree(Retrieving):
         """The calls to make, wave by wave: the next ones need the answers of these."""
         state, made = self._state, 0
         with self._lock:
+            state.look_again()
             state.follow()
             found, kept = state.look_up()
             waves = state.waves()
@@ -324,6 +324,28 @@ class SummaryTree(Retrieving):
             self._turn.release()
         return await self.update_async()
 
+    def compact(self) -> int:
+        """Erase from the store all that was made of points that are not in the tree any more.
+
+        For points that left by other ways than :meth:`forget`. A lazy tree lets go of what it held
+        on to of these. The next update makes what is missing then.
+
+        Returns
+        -------
+        int
+            How many summaries were erased.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(history=9).fit([[0.0], [1.0], [2.0], [9.0]])
+        >>> summaries = SummaryTree(model, summarize=lambda parts, node: len(parts))
+        >>> summaries.update().made, model.forget(1), summaries.update().made, summaries.compact()
+        (1, 1, 1, 1)
+        """
+        with self._turn, self._lock:
+            return self._state.compact()
+
     def _take_out(self, document: Any) -> None:
         with self._lock:
             state = self._state
@@ -370,14 +392,6 @@ def _refuse_a_loop() -> None:
     except RuntimeError:
         return
     raise RuntimeError("this would block the event loop that runs; await the verb with _async")
-
-
-def _read_levels(levels: Sequence[float]) -> tuple[float, ...]:
-    found = tuple(levels) if not isinstance(levels, (str, int, float)) else ()
-    plain = all(is_whole(one) or (isinstance(one, float) and isfinite(one)) for one in found)
-    if not found or not plain or found[0] < 2 or sorted(set(found)) != list(found):
-        raise ValueError(f"levels={levels!r}: expected sizes from 2, ascending, as (10, 100, 1000)")
-    return found
 
 
 def _before_hash(name: Any) -> Any:

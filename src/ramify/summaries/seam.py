@@ -3,6 +3,6 @@
 
 from ramify.summaries._calls import Budget, Caller, Job
 from ramify.summaries._contents import Contents, Texts
-from ramify.summaries._reading import SummaryReader
+from ramify.summaries._reading import SummaryReader, compact_beside
 
-__all__ = ["Budget", "Caller", "Contents", "Job", "SummaryReader", "Texts"]
+__all__ = ["Budget", "Caller", "Contents", "Job", "SummaryReader", "Texts", "compact_beside"]

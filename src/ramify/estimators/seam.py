@@ -12,7 +12,7 @@ from ramify.estimators._changes import Shelf, net_changes, touched
 from ramify.estimators._changes import _step as step_of
 from ramify.estimators._changes import _weighed as weighed
 from ramify.estimators._changing import ChangingClusterer
-from ramify.estimators._cut import Cut, Joined, possible, read_cut
+from ramify.estimators._cut import Cut, Joined, WayOfLive, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
 from ramify.estimators._edges import read_triple, unit_of
 from ramify.estimators._graph_stream import plain_list
@@ -78,6 +78,7 @@ __all__ = [
     "Shelf",
     "Step",
     "Violations",
+    "WayOfLive",
     "ZeroRows",
     "changes_between",
     "check_cut",

@@ -25,7 +25,7 @@ _READS = frozenset(
     (
         *("assign", "check", "children_", "cluster_of", "clusters", "cut"),
         *("distances_", "get_params", "history", "ids_"),
-        *("labels_", "lca", "leaves", "levels"),
+        *("labels_", "lca", "layers", "leaves", "levels"),
         *("metric", "n_clusters_", "n_features_in_", "n_leaves_", "past"),
         *("n_points_", "n_skipped_", "nearest", "number_of", "path", "path_code", "point_numbers_"),
         *("points", "predict", "version"),

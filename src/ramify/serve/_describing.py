@@ -81,6 +81,7 @@ ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
             ("post", "/labels", Labels),
             ("post", "/stable_labels", StableLabels),
             ("get", "/levels", Levels),
+            ("get", "/layers", Levels),
             ("get", "/keywords", Keywords),
             ("post", "/cluster_of", ClustersOf),
             ("post", "/nearest", Nearest),

@@ -9,6 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import ramify
+from ramify.naming import Topics
 from ramify.ray import ShardedOHAC
 from ramify.summaries import SummaryTree
 from tests.test_homes import KEEPERS, open_home
@@ -81,3 +82,13 @@ def test_keys_of_a_mapping_were_kept_as_payloads(tmp_path, home, what):
         with pytest.raises(TypeError, match="expected a sequence"):
             tree.add([[0.0], [1.0], [2.0]], payloads=what)
         assert len(tree) == 0
+
+
+def test_topics_of_more_levels_than_cuts_keep_ids_were_all_named_anew_at_each_update():
+    model = ramify.OHAC().fit(np.arange(40.0).reshape(-1, 1))
+    texts = [f"word{i % 7} text" for i in range(40)]
+    topics = Topics(model, levels=range(2, 18), texts=texts)
+    assert topics.update().kept == 0
+    assert topics.update().named == 0
+    with pytest.raises(ValueError, match="levels: expected at most 16, got 17"):
+        Topics(model, levels=range(2, 19), texts=texts)

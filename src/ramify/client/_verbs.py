@@ -22,7 +22,7 @@ from ramify.client._calls import (
     rows_of,
 )
 from ramify.client._pushing import pushing
-from ramify.client._table import Along, AnyCut, Cut, address, entry, fact, verb
+from ramify.client._table import Along, AnyCut, address, entry, fact, verb
 from ramify.estimators.seam import Levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
 from ramify.hierarchy.seam import LEAST, MOST, STICKINESS, Like
@@ -122,7 +122,7 @@ class TreeVerbs:
         *,
         bigrams: bool = False,
         stop_words: StopWords = (),
-        **cut: Unpack[Cut],
+        **cut: Unpack[AnyCut],
     ) -> Dialogue[list[list[str]]]:
         left_out = [stop_words] if isinstance(stop_words, str) else list(stop_words)
         asked = {"words": k, "bigrams": bigrams, "stop_words": left_out}

@@ -17,7 +17,7 @@ from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
 from ramify.estimators._edges import read_triple, unit_of
 from ramify.estimators._graph_stream import plain_list
 from ramify.estimators._groups import with_names
-from ramify.estimators._identity import Identity, InCluster
+from ramify.estimators._identity import MOST_CUTS, Identity, InCluster
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._notes import Edits, Notes, Violations, id_of
 from ramify.estimators._online import OnlineClusterer
@@ -52,6 +52,7 @@ __all__ = [
     "BY_NAME",
     "CUT",
     "FREE",
+    "MOST_CUTS",
     "Anchors",
     "Asked",
     "Assignment",

@@ -29,7 +29,7 @@ def named(levels=(4, 12)):
 
 def test_labels_are_of_the_latest_batch_and_keep_their_numbers():
     rows, _ = questions()
-    model = ramify.OHAC(metric="cosine", linkage="ward", window=400)
+    model = ramify.OHAC(metric="cosine", linkage="ward", keep=ramify.Last(400))
     topics, whole = ForBERTopic(model, 10), []
     for begin in range(0, 600, 100):
         labels = topics.partial_fit(rows[begin : begin + 100]).labels_

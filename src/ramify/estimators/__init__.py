@@ -2,6 +2,7 @@
 """estimators: the clusterers, one file each; ``_base`` is the contract they share."""
 
 from ramify.estimators._changes import Changes
+from ramify.estimators._choice import Budget, Cells, Last, Younger
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.certificate import Certificate
 from ramify.estimators.graph_hac import GraphHAC
@@ -21,11 +22,15 @@ __all__ = [
     "OHAC",
     "OTD",
     "PERCH",
+    "Budget",
+    "Cells",
     "Certificate",
     "Changes",
     "GraphHAC",
+    "Last",
     "LiveGraphHAC",
     "NaiveHAC",
     "NaiveNN",
     "RandomCut",
+    "Younger",
 ]

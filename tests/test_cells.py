@@ -358,6 +358,7 @@ def test_a_pickled_hnsw_tree_goes_on_with_cells():
     model = OHAC().fit(X)
     state = model.__getstate__()
     state["neighbors"] = "hnsw"
+    del state["keep"]  # as there was none
     *most, more = state["_live"]["settings"]
     more = {name: value for name, value in more.items() if name != "recall"}
     state["_live"]["settings"] = (*most, {**more, "neighbors": "hnsw"})

@@ -5,7 +5,7 @@ import io
 import pickle
 import re
 import tempfile
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -250,6 +250,42 @@ def test_limits_that_make_no_sense(options, times, error, message):
     model = OHAC(**options)
     with pytest.raises(error, match=message):
         model.fit(X[:2], times=times)
+    assert len(model) == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Younger(0.0), ValueError, "age=0.0: expected a finite number above 0"),
+        (lambda: Younger(timedelta(0)), ValueError, "above 0"),
+        (lambda: Younger(timedelta(days=999999)), ValueError, "less than 292 years"),
+        (lambda: Younger(np.timedelta64(1, "M")), TypeError, "days or smaller units"),
+        (lambda: Younger(None), TypeError, "age=None: expected a number or a timedelta"),
+        (lambda: Younger(1.0, most=0), ValueError, "most=0: expected at least 1"),
+        (lambda: Last(0), ValueError, "n=0: expected at least 1"),
+        (lambda: Last(1.5), TypeError, "n=1.5: expected an int"),
+        (lambda: Budget(1), ValueError, "leaves=1: expected at least 2"),
+        (lambda: Budget(5, members=1), TypeError, "members=1: expected True or False"),
+    ],
+)
+def test_a_choice_that_makes_no_sense_cannot_be_made(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        np.array(["2026-01-01", "3000-01-01"], "datetime64[D]"),
+        np.array(["2026-01-01", "9999-12-31"], "datetime64[us]"),
+        np.array(["2026-01-01", "1500-01-01"], "datetime64[s]"),
+        [datetime(2026, 1, 1), datetime(9999, 12, 31)],
+    ],
+)
+def test_dates_beyond_what_nanoseconds_count_were_of_another_century(far):
+    model = OHAC(keep=Younger(timedelta(days=9)))
+    with pytest.raises(ValueError, match=r"times: row 1 is .* the years 1678 to 2261"):
+        model.fit(X[:2], times=far)
     assert len(model) == 0
 
 

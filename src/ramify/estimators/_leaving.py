@@ -55,26 +55,36 @@ def check_max_age(max_age: object, name: str = "max_age") -> float | int | None:
     if max_age is None:
         return None
     if isinstance(max_age, timedelta | np.timedelta64):
-        age = int(np.timedelta64(max_age, "ns").astype(np.int64))
-        if age <= 0:
-            raise ValueError(f"{name}={max_age!r}: expected a time above 0")
-        return age
+        return _nanoseconds(max_age, name)
     return number_above_zero(name, max_age)
+
+
+def _nanoseconds(max_age: timedelta | np.timedelta64, name: str) -> int:
+    try:
+        age = np.timedelta64(max_age, "ns")
+        fits = age.astype("m8[s]") == np.timedelta64(max_age, "s")
+    except TypeError:  # months and years are of no one length
+        raise TypeError(f"{name}={max_age!r}: expected a time in days or smaller units") from None
+    if not fits:
+        raise ValueError(f"{name}={max_age!r}: expected less than 292 years; None keeps all")
+    if age <= np.timedelta64(0, "ns"):
+        raise ValueError(f"{name}={max_age!r}: expected a time above 0")
+    return int(age.astype(np.int64))
 
 
 def read_times(times: object, n: int) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
     """Event times of n rows: finite numbers, or dates as nanoseconds."""
     found = np.asarray(times)
+    dates = found
     if found.dtype == object:  # of Python's own datetimes, say
         try:
-            found = found.astype("datetime64[ns]")
+            dates = found.astype("datetime64[us]")
         except (ValueError, TypeError):
             raise TypeError("times: expected numbers, or dates, one for each row") from None
     if found.shape != (n,):
         raise ValueError(f"times: expected {n}, one for each row, got shape {found.shape}")
-    if found.dtype.kind == "M":
-        if np.isnat(found).any():
-            raise ValueError(f"times: row {int(np.isnat(found).argmax())} has no time (NaT)")
+    if dates.dtype.kind == "M":
+        _refuse_far_dates(dates)
         return found.astype("datetime64[ns]").astype(np.int64)
     if found.dtype.kind not in "iuf":
         raise TypeError(f"times: expected numbers, or dates and times, got {found.dtype}")
@@ -82,6 +92,19 @@ def read_times(times: object, n: int) -> npt.NDArray[np.float64] | npt.NDArray[n
     if not np.isfinite(plain).all():
         raise ValueError(f"times: row {int((~np.isfinite(plain)).argmax())} is not finite")
     return plain
+
+
+def _refuse_far_dates(times: npt.NDArray[Any]) -> None:
+    """Refuse what nanoseconds cannot count: NumPy would take it round to another century."""
+    if np.isnat(times).any():
+        raise ValueError(f"times: row {int(np.isnat(times).argmax())} has no time (NaT)")
+    years = times.astype("datetime64[Y]").astype(np.int64) + 1970
+    far = (years < 1678) | (years > 2261)
+    if far.any():
+        row = int(far.argmax())
+        raise ValueError(
+            f"times: row {row} is {times[row]}; expected dates of the years 1678 to 2261"
+        )
 
 
 def read_along(model: Any, options: Any, n: int, weights: object, times: object) -> Along:

@@ -73,8 +73,9 @@ class SummaryTree(Retrieving):
     levels : sequence of int, default=(10, 100, 1000)
         Sizes, ascending.
     texts : mapping, list or callable, optional
-        The texts of points by their ids (by their numbers if they have none), or a function from a
-        list of these to a list of texts. By default the payloads, where the tree keeps any.
+        A list has the text of each point at the place of its number. A mapping has texts by ids
+        (by numbers if points have no ids), and a function turns a list of these into a list of
+        texts. By default the payloads, where the tree keeps any.
     store : path, optional
         A file for all summaries that were ever made; by default they are in memory. For another
         prompt or model use another file.

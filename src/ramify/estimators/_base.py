@@ -11,6 +11,7 @@ and live inside ``_live``, so that reading never changes ``__dict__``.
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -99,7 +100,14 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         super().__setattr__(name, value)
 
     def set_params(self, **params: Any) -> Self:
-        """As scikit-learn has it; ``keep__n=5`` is a part of a choice such as ``Last(n)``."""
+        """As scikit-learn has it; ``keep__n=5`` is a part of a choice such as ``Last(n)``.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OHAC(keep=ramify.Last(100)).set_params(n_clusters=3, keep__n=5)
+        OHAC(keep=Last(n=5), n_clusters=3)
+        """
         refuse_gone(type(self), params)
         whole = {name: value for name, value in params.items() if "__" not in name}
         for name in params.keys() - whole.keys():
@@ -107,7 +115,7 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
             held = whole.get(option, getattr(self, option, None))
             if not isinstance(held, Choice) or part not in held.get_params():
                 raise ValueError(f"{name}: {option}={held!r} has no part {part!r}")
-            whole[option] = held.with_params(**{part: params[name]})
+            whole[option] = replace(held, **{part: params[name]})  # type: ignore[type-var]
         return super().set_params(**whole)  # type: ignore[no-any-return]
 
     @needs_cut
@@ -345,7 +353,7 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
     def _limits(self) -> dict[str, Any]:
         """How many points stay, as flat options; those that limit nothing may be missing."""
         keep = getattr(self, "keep", None)
-        return keep.flat() if isinstance(keep, Choice) else {}
+        return keep._flat() if isinstance(keep, Choice) else {}
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no batch would be taken with."""

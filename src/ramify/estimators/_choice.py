@@ -9,10 +9,10 @@ them. This file is the only place that knows both.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from ramify.checks import number, one_of, whole_number, yes_or_no
 from ramify.estimators._leaving import check_max_age, check_window
@@ -25,14 +25,17 @@ class Choice:
     unchosen: ClassVar[Mapping[str, Any]]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """What belongs to it by name, for scikit-learn's searches and clones."""
+        """What belongs to it by name, for scikit-learn's searches and clones.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.Budget(500).get_params()
+        {'leaves': 500, 'members': True}
+        """
         return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
 
-    def with_params(self, **parts: Any) -> Self:
-        """The same choice with other parts."""
-        return replace(self, **parts)  # type: ignore[type-var]
-
-    def flat(self) -> dict[str, Any]:
+    def _flat(self) -> dict[str, Any]:
         """The values of its flat options."""
         raise NotImplementedError
 
@@ -56,7 +59,7 @@ class Last(Choice):
     def __post_init__(self) -> None:
         whole_number("n", self.n)
 
-    def flat(self) -> dict[str, Any]:
+    def _flat(self) -> dict[str, Any]:
         """The values of its flat options."""
         return {"window": self.n}
 
@@ -87,7 +90,7 @@ class Younger(Choice):
         check_max_age(self.age, "age")
         check_window(self.most, "most")
 
-    def flat(self) -> dict[str, Any]:
+    def _flat(self) -> dict[str, Any]:
         """The values of its flat options."""
         return {"max_age": self.age, "window": self.most}
 
@@ -121,7 +124,7 @@ class Budget(Choice):
         whole_number("leaves", self.leaves, least=2)
         yes_or_no("members", self.members)
 
-    def flat(self) -> dict[str, Any]:
+    def _flat(self) -> dict[str, Any]:
         """The values of its flat options."""
         return {"max_leaves": self.leaves, "track_members": self.members}
 
@@ -150,7 +153,7 @@ class Cells(Choice):
     def __post_init__(self) -> None:
         check_recall("recall", self.recall)
 
-    def flat(self) -> dict[str, Any]:
+    def _flat(self) -> dict[str, Any]:
         """The values of its flat options."""
         return {"neighbors": "cells", "recall": self.recall}
 
@@ -228,7 +231,7 @@ def flattened(
             found |= one.unchosen
         found |= {one: kept for one, kept in (idle or {}).items() if one in found}
         if isinstance(value, offered):
-            found |= value.flat()
+            found |= value._flat()
         elif not (isinstance(value, str | None) and value == _USUAL[name]):
             raise _no_choice(name, value, offered)
     return dict(sorted(found.items()))
@@ -275,7 +278,7 @@ def nested(kind: Any, flat: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
         unchosen = {one: value for way in offered for one, value in way.unchosen.items()}
         given = {one: parameters.pop(one) for one in unchosen if one in parameters}
         chosen = _READ[name](unchosen | given)
-        says = unchosen if chosen == _USUAL[name] else unchosen | chosen.flat()  # type: ignore[union-attr]
+        says = unchosen if chosen == _USUAL[name] else unchosen | chosen._flat()  # type: ignore[union-attr]
         idle |= {one: value for one, value in given.items() if value != says[one]}
         parameters[name] = chosen
     return parameters, idle

@@ -21,12 +21,12 @@ from ramify.estimators._choice import (
     refuse_gone,
     set_flat,
 )
-from ramify.estimators._cut import Cut, Joined, possible, read_cut
+from ramify.estimators._cut import Cut, Joined, WayOfLive, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
 from ramify.estimators._edges import read_triple, unit_of
 from ramify.estimators._graph_stream import plain_list
 from ramify.estimators._groups import with_names
-from ramify.estimators._identity import Identity, InCluster
+from ramify.estimators._identity import MOST_CUTS, Identity, InCluster
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._notes import Edits, Notes, Violations, id_of
 from ramify.estimators._online import OnlineClusterer
@@ -59,6 +59,7 @@ __all__ = [
     "BY_NAME",
     "CUT",
     "FREE",
+    "MOST_CUTS",
     "Anchors",
     "Asked",
     "Assignment",
@@ -83,6 +84,7 @@ __all__ = [
     "Shelf",
     "Step",
     "Violations",
+    "WayOfLive",
     "ZeroRows",
     "changes_between",
     "check_cut",

@@ -34,9 +34,9 @@ from ramify.serve._shapes import (
     BIGGEST,
     POINTS,
     VECTORS,
+    AnyCut,
     By,
     Cursor,
-    Cut,
     Key,
     Name,
     Node,
@@ -46,6 +46,7 @@ from ramify.serve._shapes import (
     Sure,
     Version,
 )
+from ramify.serve._threads import set_limits
 from ramify.serve._tokens import STREAM_SECONDS, Tokens
 
 
@@ -57,6 +58,7 @@ def make_app(settings: Settings) -> Any:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        set_limits(settings)
         opening = threading.Thread(target=trees.open_all, name="ramify-open", daemon=True)
         opening.start()
         yield
@@ -219,16 +221,16 @@ def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
     async def assign(
         request: Request,
         name: Name,
-        cut: Cut,
+        cut: AnyCut,
         sure: Sure,
     ) -> dict[str, Any]:
         served = _found(trees, name)
         if _writing.kind_of(request) != JSON:
             raise _writing.UnknownKindError(f"assign reads {JSON}")
         body = await _writing.whole_body(request, settings)
-        rows = await _writing.run_if_large(request, read_json, body)
+        rows = await _writing.run_if_large(request, run_in_threadpool, read_json, body)
         stream = served.tree.stream
-        simple = not sure and "min_size" not in cut
+        simple = not sure and not {"min_size", "by"} & cut.keys()
         if stream.quick and simple and len(rows) <= 16:  # microseconds
             return _answers.assigned(served.tree, rows.vectors, cut)
         found: dict[str, Any] = await run_in_threadpool(
@@ -239,7 +241,7 @@ def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
     @api.get("/trees/{name}/clusters", summary="The clusters of a cut, the largest first")
     def clusters(
         name: Name,
-        cut: Cut,
+        cut: AnyCut,
         representatives: Annotated[int, Query(ge=0, le=20)] = 3,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
         cursor: Cursor = None,

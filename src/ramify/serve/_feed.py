@@ -24,13 +24,13 @@ from datetime import datetime
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from ramify.errors import HistoryError
 from ramify.serve import _answers
 from ramify.serve._door import LOG
 from ramify.serve._served import Served
+from ramify.serve._threads import run_for_writers
 from ramify.serve._tokens import Token
 
 #: What waits for a follower, at most, before it is dropped.
@@ -219,7 +219,7 @@ class Feed:
         if not asked:
             return None
         bytes_told = 0
-        found = await run_in_threadpool(self._find, asked)
+        found = await run_for_writers(self._find, asked)
         for follower in list(self._followers):
             told = found.get((follower.at, follower.brief))
             if told is not None and not follower.ended:

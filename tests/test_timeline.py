@@ -19,7 +19,7 @@ from tests.strategies import examples, seeds
 KINDS = {
     "ohac": lambda: ramify.OHAC(history=99),
     "repeats": lambda: ramify.OHAC(history=99, duplicates="count"),
-    "few leaves": lambda: ramify.OHAC(history=99, max_leaves=12),
+    "few leaves": lambda: ramify.OHAC(history=99, keep=ramify.Budget(12)),
 }
 
 
@@ -29,7 +29,7 @@ def grown(make, seed, steps):
     model = make().partial_fit(np.round(rng.normal(size=(9, 2)), 1))
     seen = {model.version: model.hierarchy()}
     for step in steps:
-        if step == "forget" and len(model) > 3 and model.max_leaves is None:
+        if step == "forget" and len(model) > 3 and model.keep is None:
             some = model.point_numbers_
             model.forget(rng.choice(some, min(5, len(some) - 3), replace=False).tolist())
         elif step != "forget":

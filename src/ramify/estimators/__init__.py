@@ -2,6 +2,7 @@
 """estimators: the clusterers, one file each; ``_base`` is the contract they share."""
 
 from ramify.estimators._changes import Changes
+from ramify.estimators._choice import Budget, Cells, Last, Younger
 from ramify.estimators._timeline import Era, Event, Group
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.certificate import Certificate
@@ -22,14 +23,18 @@ __all__ = [
     "OHAC",
     "OTD",
     "PERCH",
+    "Budget",
+    "Cells",
     "Certificate",
     "Changes",
     "Era",
     "Event",
     "GraphHAC",
     "Group",
+    "Last",
     "LiveGraphHAC",
     "NaiveHAC",
     "NaiveNN",
     "RandomCut",
+    "Younger",
 ]

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What hostile trials found that cross two features, each named after what went wrong."""
 
+from contextlib import ExitStack
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
 import ramify
+from ramify.naming import Topics
 from ramify.ray import ShardedOHAC
 from ramify.summaries import SummaryTree
+from tests.test_homes import KEEPERS, open_home
+
+pytestmark = pytest.mark.no_asan  # other libraries at work
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -49,3 +56,39 @@ def test_points_of_shards_that_all_points_had_left_raised_what_numpy_says(tmp_pa
         tree.partial_fit([[0.0], [1.0]]).forget([0, 1])
         with pytest.raises(NotFittedError, match="holds no points yet"):
             tree.point_numbers_  # noqa: B018
+
+
+def frame():
+    return pd.DataFrame({"a": [0.0, 1.0, 9.0], "b": [50.0, 51.0, 59.0]})
+
+
+def test_columns_of_a_frame_in_another_order_went_into_shards(tmp_path):
+    swapped = frame()[["b", "a"]]
+    with ShardedOHAC(2, folder=tmp_path, engine="local", n_clusters=2) as tree:
+        tree.partial_fit(frame()).partial_fit(frame().to_numpy())
+    with ShardedOHAC(2, folder=tmp_path, engine="local", n_clusters=2) as tree:
+        for ask in (tree.partial_fit, tree.predict, tree.assign, tree.nearest):
+            with pytest.raises(ValueError, match="the columns are 'b', 'a', and those of this"):
+                ask(swapped)
+        assert tree.predict(frame()).tolist() == [0, 0, 1]
+        assert tree.n_points_ == 6
+
+
+@pytest.mark.parametrize("home", KEEPERS)
+@pytest.mark.parametrize("what", [{0: "x", 1: "y", 2: "z"}, {"x", "y", "z"}, "xyz"], ids=str)
+def test_keys_of_a_mapping_were_kept_as_payloads(tmp_path, home, what):
+    with ExitStack() as stack:
+        tree = open_home(home, tmp_path, stack)
+        with pytest.raises(TypeError, match="expected a sequence"):
+            tree.add([[0.0], [1.0], [2.0]], payloads=what)
+        assert len(tree) == 0
+
+
+def test_topics_of_more_levels_than_cuts_keep_ids_were_all_named_anew_at_each_update():
+    model = ramify.OHAC().fit(np.arange(40.0).reshape(-1, 1))
+    texts = [f"word{i % 7} text" for i in range(40)]
+    topics = Topics(model, levels=range(2, 18), texts=texts)
+    assert topics.update().kept == 0
+    assert topics.update().named == 0
+    with pytest.raises(ValueError, match="levels: expected at most 16, got 17"):
+        Topics(model, levels=range(2, 19), texts=texts)

@@ -31,10 +31,11 @@ from ramify.checks import is_whole
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import FolderInUseError
+from ramify.journal.seam import clear_drafts
 from ramify.points import Rows
 from ramify.ray._batches import Along
 from ramify.ray._finder import Finder
-from ramify.ray._head import Head
+from ramify.ray._head import Head, copy_head
 from ramify.ray._operations import Operations
 from ramify.ray._plan import Crew, Plan, agreed
 from ramify.ray._routing import routes
@@ -63,6 +64,7 @@ class Router(Operations):
             raise
 
     def _open(self, plan: Plan) -> None:
+        clear_drafts(self._head.folder)
         known = self._head.facts()
         self.plan = agreed(plan, known)
         self.op = known.get("op", 0)  #: the last operation that all shards have
@@ -118,6 +120,12 @@ class Router(Operations):
             self._head.set({"compacting": False})
             return sum(found)
 
+    def copy(self, room: str) -> None:
+        """Have all that the tree is written into a folder, as of one moment: all others wait."""
+        with self._writing, self.turns:
+            self._ask_all("copy", room)
+            copy_head(self._head.folder, Path(room))
+
     def _erase_soon(self) -> None:
         """Of what was forgotten the router's own file knows for so long, as the shards' do."""
         if self._erasing is None:
@@ -138,8 +146,16 @@ class Router(Operations):
 
     # --- growing ------------------------------------------------------------------------------
 
-    def insert(self, rows: Rows, along: Along = NOTHING, key: str | None = None) -> IntArray:
+    def insert(
+        self,
+        rows: Rows,
+        along: Along = NOTHING,
+        key: str | None = None,
+        marks: Mapping[str, str] | None = None,
+    ) -> IntArray:
         """Insert checked rows; their numbers. They are on the disk when this returns.
+
+        ``marks`` are written down with the last of them: how far sources were read.
 
         A request whose key was answered before is not carried out again, and of one that was
         answered in part, only the rest.
@@ -147,9 +163,11 @@ class Router(Operations):
         with self._writing:
             stretches = self._stretches(rows, along.ids, key)
             begin = sum(b - a for a, b in stretches)
+            if begin == len(rows) and marks:
+                self._head.mark(marks)
             while begin < len(rows):
                 with self.turns:
-                    begin = self._insert_some(rows, along, key, stretches, begin)
+                    begin = self._insert_some(rows, along, key, stretches, begin, marks)
                 self._balance()
         return np.concatenate([np.arange(0), *(np.arange(a, b) for a, b in stretches)])
 
@@ -172,6 +190,7 @@ class Router(Operations):
         key: str | None,
         stretches: list[tuple[int, int]],
         begin: int,
+        marks: Mapping[str, str] | None,
     ) -> int:
         """Insert rows up to the end of the block at most; where the next ones begin."""
         end = len(rows)
@@ -179,7 +198,9 @@ class Router(Operations):
             end = min(end, begin + self.plan.block - self.number % self.plan.block)
         stretches.append((self.number, self.number + end - begin))
         some = slice(begin, end)
-        self._insert(rows[some], along.some(some), key, {"stretches": stretches})
+        told = {"key": key, "told": {"stretches": stretches}}
+        told |= {"marks": marks} if end == len(rows) else {}
+        self._insert(rows[some], along.some(some), told)
         return end
 
     def _check_rows(self, rows: Rows) -> None:
@@ -189,10 +210,9 @@ class Router(Operations):
                 f"expected rows of {self.width} numbers ({self.dtype}), got {found[1]} ({found[0]})"
             )
 
-    def _insert(self, rows: Rows, along: Along, key: str | None, told: dict[str, Any]) -> None:
+    def _insert(self, rows: Rows, along: Along, told: dict[str, Any]) -> None:
         self._settle()
-        head = {"first": self.number, "ids": along.ids, "payloads": along.payloads}
-        head |= {"key": key, "told": told}
+        head = {"first": self.number, "ids": along.ids, "payloads": along.payloads, **told}
         arrays: dict[str, Any] = {"rows": rows}
         if along.weights is not None:
             arrays["weights"] = along.weights
@@ -311,6 +331,18 @@ class Router(Operations):
     def about(self) -> dict[str, Any]:
         """Where the stream stood after the last operation; nobody waits for this."""
         return self._told
+
+    @in_turn
+    def mark(self, marks: Mapping[str, str]) -> None:
+        """Write down how far sources were read, of which no row was new."""
+        self._settle()
+        self._head.mark(marks)
+
+    @in_turn
+    def marks(self) -> dict[str, str]:
+        """How far sources were read."""
+        self._settle()
+        return self._head.marks()
 
     @in_turn
     def digests(self) -> list[str | None]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,16 @@ from ramify.estimators.seam import Sharing
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id
 from ramify.journal import DurableTree, FolderInUseError
-from ramify.journal.seam import Beside, Insert, Operation, Policy, open_here, sync_folder
+from ramify.journal.seam import (
+    Beside,
+    Insert,
+    Operation,
+    Policy,
+    backup_into,
+    moment_of,
+    open_here,
+    sync_folder,
+)
 from ramify.points import Rows
 from ramify.ray._holding import Holding, Saved
 from ramify.ray._log import Log
@@ -214,6 +224,10 @@ class Shard(Holding):
         """Erase from the disk what has left; the bytes of the folder then."""
         return self._tree.compact()
 
+    def copy(self, room: str) -> None:
+        """Write the backup of its folder into another folder."""
+        copy_shard(self.folder, Path(room))
+
     def close(self) -> None:
         """Take a snapshot and let the folder go.
 
@@ -224,6 +238,11 @@ class Shard(Holding):
         >>> Shard(tempfile.mkdtemp(), {}).close()
         """
         self._tree.close()
+
+
+def copy_shard(folder: Path, room: Path) -> None:
+    """Write the backup of a shard's folder, whoever uses it, into another folder."""
+    backup_into(room / f"{folder.name}.tar", folder, partial(moment_of, folder))
 
 
 def _with_payloads(tree: DurableTree, numbers: list[int], payloads: list[Any]) -> Operation:

@@ -199,7 +199,7 @@ void release(LiveObject<Real>& self, std::int64_t node) {
 
 template <class Real>
 Out1<std::int64_t> held(LiveObject<Real>& self) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   return to_numpy(turn->held());
 }
 
@@ -217,7 +217,7 @@ Out1<std::int64_t> wholes(LiveObject<Real>& self, const Vector<std::int64_t>& nu
 
 template <class Real>
 std::vector<std::uint64_t> together(LiveObject<Real>& self, std::uint64_t number) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   return turn->together(number);
 }
 

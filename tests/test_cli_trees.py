@@ -574,10 +574,22 @@ def test_ids_and_labels_with_a_carriage_return_could_not_be_read_back(tmp_path):
         (["-k", "2,3", "--like", "x.csv"], "--like goes with one -k"),
         (["-k", "2", "--min-size", "3", "--like", "x.csv"], "--like goes with one -k"),
         (["-k", "2", "--stickiness", "1"], "--stickiness goes with --like"),
+        (["--height", "1", "--stable", "--stickiness", "1"], "--stickiness goes with --like"),
+        (["-k", "2", "--layers"], "--layers says itself"),
+        (["--layers", "--by", "modularity"], "--layers says itself"),
+        (["--layers", "--stable"], "--layers says itself"),
     ],
 )
 def test_cut_called_wrongly(words, sentence, plain):
     assert sentence in fails("cut", plain, *words, code=2)
+
+
+def test_cut_gives_a_column_for_each_layer(plain):
+    layers = ramify.load(plain).layers()
+    told = rows_of(done("cut", plain, "--layers").out)
+    assert list(told[0]) == ["row", *(f"label_{len(one)}" for one in layers)]
+    for one in layers:
+        assert [int(row[f"label_{len(one)}"]) for row in told] == one.labels.tolist()
 
 
 @pytest.mark.parametrize("named", [False, True])

@@ -102,6 +102,14 @@ def test_the_slider_changes_the_clusters(window):
     wait(lambda: labels[0] in window.text("#details h2"))  # the same beside the picture
 
 
+def test_numbers_of_clusters_that_last_are_marked(window, tree):
+    wanted = [len(layer) for layer in tree.layers()]
+    options = "[...document.querySelectorAll('#layers option')]"
+    script = f"return {options}.map((one) => Number(one.value))"
+    wait(lambda: window.driver.execute_script(script) == wanted)
+    assert len(wanted) > 1
+
+
 def test_the_map_shows_the_same_clusters_and_is_in_the_address(window):
     wait(lambda: "8 clusters" in window.text("#clusters"))
     blocks = set(map(tuple, window.colors()))

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
-from ramify.estimators.seam import Edits, InCluster, Levels
+from ramify.estimators.seam import Edits, InCluster, Levels, WayOfLive
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
-from ramify.hierarchy.seam import STICKINESS, Like
+from ramify.hierarchy.seam import LEAST, MOST, STICKINESS, Like
 from ramify.ids import Id
 
 
@@ -176,9 +176,13 @@ class TreeReads(Protocol):
         min_size: int | None = None,
         like: Like | None = None,
         stickiness: float = STICKINESS,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> IntArray:
         """Cluster of every point in a cut, in the order of ``point_numbers_``.
 
+        Here, and in ``clusters``, ``cluster_of`` and ``assign``, a cut goes ``by`` heights or
+        "variance", or it is that of the highest "modularity", which needs no other option.
         With ``like``, the labels of an earlier cut into clusters, this one holds on to it as far as
         ``stickiness`` says, and tells what that has cost.
         """
@@ -204,6 +208,8 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> Any:
         """The clusters of a cut, by label.
 
@@ -214,6 +220,9 @@ class TreeReads(Protocol):
     def levels(self, *n_clusters: int, min_size: int | None = None) -> Any:
         """The clusters of several cuts, the coarsest first; each knows its parent's label."""
 
+    def layers(self, *, most: int = MOST, min_size: int = LEAST) -> Any:
+        """The same of the few least sizes at which clusters last; has them as ``min_sizes``."""
+
     def cluster_of(
         self,
         points: npt.ArrayLike,
@@ -222,6 +231,8 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> InCluster:
         """Label and node id of the clusters of some points; the answer has stable_ids, too."""
 
@@ -239,6 +250,8 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         confidence: Levels = False,
         new: float | None = None,
     ) -> Any:
@@ -335,6 +348,8 @@ class Keeps(TreeReads, TreeWrites, Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:

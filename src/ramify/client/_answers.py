@@ -110,6 +110,21 @@ def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     return RemoteCluster(*plain)
 
 
+class RemoteLayers(list[list[RemoteCluster]]):
+    """The clusters of a few levels, with the least size and the persistence of each."""
+
+    min_sizes: IntArray
+    persistence: FloatArray
+
+
+def layers_of(told: Mapping[str, Any]) -> RemoteLayers:
+    """Levels at which clusters last, as a server tells them."""
+    found = RemoteLayers(list(map(cluster_of, level)) for level in told["levels"])
+    found.min_sizes = integers(told["min_sizes"])
+    found.persistence = np.array(told["persistence"], np.float64)
+    return found
+
+
 def dirty_of(told: Mapping[str, Any]) -> RemoteDirty:
     """Clusters that are not what they were, as a server tells them."""
     labels, nodes = integers(told["labels"]), integers(told["nodes"])

@@ -216,6 +216,10 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(values: Any) -> list[Any]:
     """A column of any kind, as JSON has it; its values, too."""
+    if isinstance(values, str | bytes | Mapping | set | frozenset):
+        raise TypeError(
+            f"expected a sequence in the order of the rows, got {type(values).__name__}"
+        )
     for name in ("tolist", "to_list", "to_pylist"):
         convert = getattr(values, name, None)
         if convert is not None:

@@ -21,10 +21,10 @@ from ramify.client._calls import (
     plain_points,
     rows_of,
 )
-from ramify.client._table import Along, Cut, address, entry, fact, verb
+from ramify.client._table import Along, AnyCut, address, entry, fact, verb
 from ramify.estimators.seam import Levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
-from ramify.hierarchy.seam import STICKINESS, Like
+from ramify.hierarchy.seam import LEAST, MOST, STICKINESS, Like
 from ramify.ids import Id
 from ramify.tree import Keeps, Receipt, TreeReads, lowest_common
 
@@ -69,7 +69,7 @@ class TreeVerbs:
 
     @verb
     def cut(
-        self, *, like: Like | None = None, stickiness: float = STICKINESS, **cut: Unpack[Cut]
+        self, *, like: Like | None = None, stickiness: float = STICKINESS, **cut: Unpack[AnyCut]
     ) -> Dialogue[IntArray]:
         if like is None:
             return _labels((yield address(self, "GET /labels", **cut)))
@@ -110,13 +110,18 @@ class TreeVerbs:
         return [list(map(answers.cluster_of, level)) for level in told["levels"]]
 
     @verb
+    def layers(self, *, most: int = MOST, min_size: int = LEAST) -> Dialogue[answers.RemoteLayers]:
+        told = yield address(self, "GET /layers", most=most, min_size=min_size)
+        return answers.layers_of(told)
+
+    @verb
     def keywords(
         self,
         k: int = 5,
         *,
         bigrams: bool = False,
         stop_words: StopWords = (),
-        **cut: Unpack[Cut],
+        **cut: Unpack[AnyCut],
     ) -> Dialogue[list[list[str]]]:
         left_out = [stop_words] if isinstance(stop_words, str) else list(stop_words)
         asked = {"words": k, "bigrams": bigrams, "stop_words": left_out}
@@ -136,7 +141,7 @@ class TreeVerbs:
         confidence: Levels = False,
         new: float | None = None,
         frame: bool = False,
-        **cut: Unpack[Cut],
+        **cut: Unpack[AnyCut],
     ) -> Dialogue[answers.RemoteAssignment]:
         """Where rows belong, without inserting them; ``frame`` makes it a frame of pandas."""
         sure = answers.plain_sure(confidence, new)
@@ -151,14 +156,14 @@ class TreeVerbs:
         representatives: int = 3,
         limit: int | None = None,
         frame: bool = False,
-        **cut: Unpack[Cut],
+        **cut: Unpack[AnyCut],
     ) -> Dialogue[Listed[answers.RemoteCluster]]:
         """The clusters of a cut, by their labels, with points that show what they are.
 
         Parameters
         ----------
-        n_clusters, height, max_size : optional
-            The cut: one of them, or none for the tree's own.
+        n_clusters, height, max_size, min_size, by, resolution : optional
+            The cut; none for the tree's own.
         representatives : int
             Points of each cluster, at most.
         limit : int, optional

@@ -206,6 +206,7 @@ class OfEdges(ChangingClusterer):
     cut = _edge_reads.cut
     clusters = _edge_reads.clusters
     levels = _edge_reads.levels
+    layers = _edge_reads.layers
     cluster_of = _edge_reads.cluster_of
     path = _edge_reads.path
     path_code = _edge_reads.path_code

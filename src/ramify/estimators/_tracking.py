@@ -86,7 +86,7 @@ class Tracker(Aspect):
         tree = self._fitted() if self._live is None else self._live  # all may have left since
         since = self._version(tree, since)
         if since == tree.begun:
-            return self._everything(self._fitted())
+            return self._everything(tree)
         steps, newest = self._steps_since(tree, since)
         return with_ids(tree, net_changes(before(steps), steps, since, newest))
 
@@ -235,7 +235,7 @@ class Tracker(Aspect):
 
     def _everything(self, tree: Live) -> Changes:
         """All that there is, as if it came at once."""
-        whole = families_of(tree.hierarchy())
+        whole = families_of(tree.hierarchy()) if len(tree) else no_tree()
         families = np.column_stack([whole.ids, whole.children])
         none = np.empty(0, np.int64)
         version = tree.settle(self._model._history())
@@ -258,8 +258,9 @@ def with_ids(tree: Live, changes: Changes) -> Changes:
     """The same with ids of the points, where these have any."""
     leaves, known = changes.leaves, tree.known_ids()
     if tree.settings.options.tracks_members:
-        still = tree.hierarchy()
-        leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
+        if len(leaves):
+            still = tree.hierarchy()
+            leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
         changes = replace(changes, leaf_points=leaves)
     if known is None:
         return changes

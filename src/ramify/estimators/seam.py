@@ -12,12 +12,12 @@ from ramify.estimators._changes import Shelf, net_changes, touched
 from ramify.estimators._changes import _step as step_of
 from ramify.estimators._changes import _weighed as weighed
 from ramify.estimators._changing import ChangingClusterer
-from ramify.estimators._cut import Cut, Joined, possible, read_cut
+from ramify.estimators._cut import Cut, Joined, WayOfLive, possible, read_cut
 from ramify.estimators._dirty import Labelled, labelled, unchanged_labels
 from ramify.estimators._edges import read_triple, unit_of
 from ramify.estimators._graph_stream import plain_list
 from ramify.estimators._groups import with_names
-from ramify.estimators._identity import Identity, InCluster
+from ramify.estimators._identity import MOST_CUTS, Identity, InCluster
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._notes import Edits, Notes, Violations, id_of
 from ramify.estimators._online import OnlineClusterer
@@ -51,6 +51,7 @@ __all__ = [
     "BY_NAME",
     "CUT",
     "FREE",
+    "MOST_CUTS",
     "Anchors",
     "Asked",
     "Assignment",
@@ -74,6 +75,7 @@ __all__ = [
     "Shelf",
     "Step",
     "Violations",
+    "WayOfLive",
     "ZeroRows",
     "changes_between",
     "check_cut",

@@ -16,13 +16,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import weakref
 from pathlib import Path
 
 from ramify.journal._errors import FolderInUseError, WrongEngineError
 
-_WINDOWS = os.name == "nt"
-if not _WINDOWS:
+with contextlib.suppress(ImportError):  # not on Windows
     import fcntl
 
 DATABASE = "journal.sqlite"
@@ -118,7 +118,7 @@ def make_folder(folder: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Make names of new files last, where the system can say so and lets us."""
-    if _WINDOWS:
+    if sys.platform == "win32":
         return
     try:
         handle = os.open(folder, os.O_RDONLY)
@@ -159,12 +159,14 @@ class FolderLock:
 
 
 def _take(handle: int) -> None:
-    if _WINDOWS:
+    if sys.platform == "win32":
         import msvcrt
 
         os.lseek(handle, 1 << 20, os.SEEK_SET)  # beyond the number that others may read
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        os.lseek(handle, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(handle, 0, os.SEEK_SET)
     else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -196,7 +198,7 @@ def owner_of(folder: Path) -> int | bool | None:
 
 
 def _is_taken(handle: int) -> bool:
-    if _WINDOWS:
+    if sys.platform == "win32":
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

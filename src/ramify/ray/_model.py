@@ -20,7 +20,7 @@ from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
 from ramify.journal.seam import check_payloads, plain_marks
 from ramify.metric import MetricName
-from ramify.points import read_row, read_rows
+from ramify.points import read_row
 from ramify.progress import Progress, check_progress, watch
 from ramify.ray._batches import Along, batches, batches_of, files_of, is_dataset
 from ramify.ray._reading import ShardReader
@@ -246,7 +246,7 @@ class ShardedOHAC(ShardReader):
         ...     model.add([[0.0], [1.0]], key="a"), model.add([[0.0], [1.0]], key="a")
         (array([0, 1]), array([0, 1]))
         """
-        rows = read_rows(X, self._expected())
+        rows = self._rows(X, coming=True)
         along = Along(
             None if ids is None else Ids().read(ids, len(rows)),
             None if sample_weight is None else read_weights(sample_weight, len(rows)),

@@ -32,7 +32,7 @@ from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import FolderInUseError
 from ramify.journal.seam import clear_drafts
-from ramify.points import Rows
+from ramify.points import Rows, check_columns
 from ramify.ray._batches import Along
 from ramify.ray._finder import Finder
 from ramify.ray._head import Head, copy_head
@@ -73,6 +73,7 @@ class Router(Operations):
         self.dtype: str | None = known.get("dtype")
         self.width: int | None = known.get("width")
         self.ids: str | None = known.get("ids")  #: their type, if there are any
+        self._columns: list[str] | None = known.get("columns")  # if the first rows had names
         self._balanced = known.get("balanced", 0)  # the number at which balance was looked at
         self._finder = Finder(self._crew, self._metric)
         self._outlines = None
@@ -202,6 +203,16 @@ class Router(Operations):
         told |= {"marks": marks} if end == len(rows) else {}
         self._insert(rows[some], along.some(some), told)
         return end
+
+    @in_turn
+    def check_columns(self, names: list[str], first: bool) -> None:
+        """Refuse rows whose columns are others; the ``first`` rows say what they are called."""
+        if self.number > 0:
+            if self._columns is not None:
+                check_columns(names, self._columns)
+        elif first:
+            self._head.set({"columns": names})
+            self._columns = names
 
     def _check_rows(self, rows: Rows) -> None:
         found = rows.dtype.name, rows.shape[1]

@@ -34,9 +34,9 @@ from ramify.serve._shapes import (
     BIGGEST,
     POINTS,
     VECTORS,
+    AnyCut,
     By,
     Cursor,
-    Cut,
     Key,
     Name,
     Node,
@@ -221,7 +221,7 @@ def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
     async def assign(
         request: Request,
         name: Name,
-        cut: Cut,
+        cut: AnyCut,
         sure: Sure,
     ) -> dict[str, Any]:
         served = _found(trees, name)
@@ -230,7 +230,7 @@ def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
         body = await _writing.whole_body(request, settings)
         rows = await _writing.run_if_large(request, run_in_threadpool, read_json, body)
         stream = served.tree.stream
-        simple = not sure and "min_size" not in cut
+        simple = not sure and not {"min_size", "by"} & cut.keys()
         if stream.quick and simple and len(rows) <= 16:  # microseconds
             return _answers.assigned(served.tree, rows.vectors, cut)
         found: dict[str, Any] = await run_in_threadpool(
@@ -241,7 +241,7 @@ def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
     @api.get("/trees/{name}/clusters", summary="The clusters of a cut, the largest first")
     def clusters(
         name: Name,
-        cut: Cut,
+        cut: AnyCut,
         representatives: Annotated[int, Query(ge=0, le=20)] = 3,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
         cursor: Cursor = None,

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_told.py: what answers are made of, for the description of the calls.
-
-Answers are not checked against these when they are given, which would take longer than many of
-them: the tests do so.
-"""
+"""_told.py: what answers are made of, for the description of the calls; tests check answers."""
 
 from __future__ import annotations
 
@@ -228,6 +224,8 @@ class Levels(Told):
 
     version: int
     levels: list[list[LevelCluster]]
+    min_sizes: list[int] | None = None
+    persistence: list[float] | None = None
 
 
 class Node(Told):
@@ -387,6 +385,7 @@ ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
             ("post", "/labels", Labels),
             ("post", "/stable_labels", StableLabels),
             ("get", "/levels", Levels),
+            ("get", "/layers", Levels),
             ("get", "/keywords", Keywords),
             ("post", "/cluster_of", ClustersOf),
             ("post", "/nearest", Nearest),

@@ -259,7 +259,7 @@ def _read_whole(mirror: Mirror, tree: Any) -> None:
     """Read a whole tree, and of which version that is, while others may be writing."""
     for _ in range(1000):
         version = tree.version
-        found = tree.hierarchy() if version and tree.n_points_ else None
+        found = tree.hierarchy() if version and len(tree) else None
         if tree.version == version:
             mirror.read(found, version)
             return

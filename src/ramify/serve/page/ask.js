@@ -99,6 +99,7 @@ async function load() {
     outline = seen;
     clusters = cut.clusters;
     words = await askWords();
+    if (marked !== name) markLayers().catch(() => undefined); // then there are no marks
     noteNews();
     giveColors();
     giveIds();

@@ -30,18 +30,16 @@ from ramify import _core
 from ramify.checks import is_whole
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
-from ramify.journal import FolderInUseError
 from ramify.journal.seam import clear_drafts
 from ramify.points import Rows, check_columns
 from ramify.ray._batches import Along
 from ramify.ray._finder import Finder
 from ramify.ray._head import Head, copy_head
 from ramify.ray._operations import Operations
-from ramify.ray._plan import Crew, Plan, agreed
+from ramify.ray._plan import Crew, Plan, agreed, patiently
 from ramify.ray._routing import routes
 from ramify.ray._turns import Turns, in_turn
 
-_PATIENCE = 30.0
 #: Seconds until what was forgotten is erased, as in a single folder.
 ERASE_WITHIN = 86_400.0
 
@@ -56,7 +54,7 @@ class Router(Operations):
         self._crew = crew
         self.turns = Turns()
         self._writing = threading.Lock()  # held by a writer for its whole batch
-        self._head = _patiently(Path(folder))
+        self._head = patiently(Head, Path(folder))
         try:
             self._open(plan)
         except BaseException:
@@ -389,15 +387,3 @@ class Router(Operations):
         span = self._lately[-1][0] - self._lately[0][0]
         rows = sum(count for _, count in list(self._lately)[1:])
         return rows / span if span > 0 else 0.0
-
-
-def _patiently(folder: Path) -> Head:
-    """Open a folder that a killed process may hold for another moment."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return Head(folder)
-        except FolderInUseError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)

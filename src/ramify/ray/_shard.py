@@ -28,7 +28,7 @@ from ramify.estimators import OHAC
 from ramify.estimators.seam import Sharing
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id
-from ramify.journal import DurableTree, FolderInUseError
+from ramify.journal import DurableTree
 from ramify.journal.seam import (
     Beside,
     Insert,
@@ -42,6 +42,7 @@ from ramify.journal.seam import (
 from ramify.points import Rows
 from ramify.ray._holding import Holding, Saved
 from ramify.ray._log import Log
+from ramify.ray._plan import patiently
 
 #: The mark in the journal that says how far the router has come.
 ROUTER = "router"
@@ -49,8 +50,6 @@ ROUTER = "router"
 _POLICY = Policy(hash_every=32, snapshot_every=2048, keep_left=0)
 _PAYLOADS_AT_ONCE = 10_000
 NO_PAYLOADS: Mapping[int, Any] = {}
-#: Seconds to wait for a process that has been killed, and has the folder still.
-_PATIENCE = 30.0
 
 
 class State(NamedTuple):
@@ -97,7 +96,7 @@ class Shard(Holding):
 
     def _open(self, model: Any) -> None:
         shutil.rmtree(_beside(self.folder), ignore_errors=True)  # of a move that did not end
-        self._tree = _patiently(self.folder, model)
+        self._tree = patiently(open_here, self.folder, model, _POLICY)
         self.done = int(self._tree.marks.get(ROUTER, 0))
 
     def state(self, digest: bool = False) -> State:
@@ -255,15 +254,3 @@ def _with_payloads(tree: DurableTree, numbers: list[int], payloads: list[Any]) -
 
 def _beside(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.new")
-
-
-def _patiently(folder: Path, model: Any) -> DurableTree:
-    """Open a folder that a killed process may hold for another moment."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return open_here(folder, model, _POLICY)
-        except FolderInUseError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)

@@ -51,7 +51,7 @@ class OfEdges(ChangingClusterer):
         graph = self._open_graph(anew=anew)
         graph.change([], *read_news(graph, edges, ids))
         if self._graph is not graph and self._graph is not None:
-            graph.version += self._graph.version
+            graph.begun = graph.version = graph.version + self._graph.version
         self._graph, self._live = graph, None
 
     @alone

@@ -32,7 +32,7 @@ import argparse
 import csv
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -127,8 +127,9 @@ class Sample:
         rows, self.labels = rows[some], np.asarray(labels)[some]
         self.advice = ramify.recommend(rows)
         self.rows = StandardScaler().fit_transform(rows) if self.advice.scale else rows
+        self.model = cache(self._model)
 
-    def model(self, linkage: Any) -> ramify.HAC:
+    def _model(self, linkage: Any) -> ramify.HAC:
         metric, zero_rows = self.advice.metric, self.advice.zero_rows
         model = ramify.HAC(metric=metric, linkage=linkage, zero_rows=zero_rows)
         return model.fit(self.rows)
@@ -171,6 +172,7 @@ def told(sample: Sample, linkage: str = "") -> Array:
     return sample.model(linkage or sample.advice.linkage).cut(n_clusters=sample.k)
 
 
+@lru_cache(maxsize=1)
 def graph_tree(sample: Sample) -> Hierarchy:
     """As `recommend` means it."""
     return ramify.GraphHAC().fit(sample.dense().astype(np.float64)).hierarchy()
@@ -249,6 +251,8 @@ def measure(options: argparse.Namespace) -> list[dict[str, str]]:
     known = list(csv.DictReader(RESULTS.open(encoding="utf-8"))) if RESULTS.is_file() else []
     done = {(one["set"], one["method"], one["sample"]) for one in known}
     for case in every_case(options.data):
+        if options.part not in (None, case.part):
+            continue
         for seed in range(options.samples):
             wanted = [
                 name
@@ -318,6 +322,7 @@ def main() -> None:
         "--data", metavar="FOLDER", help="has tables/, clinc150/, wcep/, mnist/, ..."
     )
     parser.add_argument("--samples", type=int, default=6)
+    parser.add_argument("--part", choices=[LOOKED_AT, KEPT_BACK])
     parser.add_argument("--methods", nargs="*", choices=list(METHODS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -299,6 +299,8 @@ def test_payloads_give_keywords_without_being_aligned(homes, home):
     assert not any("word1" in word for one in found for word in one)
     assert any(" " in word for one in found for word in one)
     assert tree.keywords(9, stop_words="english") == live.clusters(texts=texts).keywords(9)
+    near = {"by": "modularity", "resolution": 2.0}
+    assert tree.keywords(9, **near) == live.clusters(**near, texts=texts).keywords(9)
 
 
 @pytest.mark.parametrize("cut", CUTS, ids=lambda cut: "+".join(cut) or "own")

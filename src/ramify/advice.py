@@ -9,7 +9,7 @@ What is decided by looking, and by measuring a small tree:
               higher modularity on a graph of near neighbours
     cut       at a gap between heights, or by height as the cut by modularity that hardly depends
               on the resolution, and is much the same in both trees
-    graph     a tree of neighbours instead of ward's, where rows of a table use few of its columns
+    graph     a tree of neighbours instead, where rows of a table use few of its dimensions
 
 `python -m benchmarks.choosing` measures the rules; docs/choosing.md has its table.
 """
@@ -73,8 +73,8 @@ class Recommendation:
     reasons : mapping
         A sentence for each of the above.
     graph_clusters : int or None
-        Where a tree of neighbours is better than one of ward linkage: into how many clusters to cut
-        it. None where it is not. It costs more: :meth:`graph_estimator`.
+        Where a tree of neighbours mostly is better than either linkage: into how many clusters to
+        cut it. None where it is not. It costs more: :meth:`graph_estimator`.
     zero_rows : str
         Option of :class:`OHAC`: ``"apart"`` where rows are compared by their directions, and
         some are all zeros.
@@ -306,7 +306,7 @@ def _cut_for(
     start += "; look at several: tree.levels(...)"
     reasons, graph = {"linkage": why, "cut": start}, None
     used, columns = dimension(rows), int((np.ptp(rows, axis=0) > 0).sum())
-    if linkage == "ward" and may_be_graph and used <= _FEW * columns:
+    if may_be_graph and used <= _FEW * columns:
         tree = GraphHAC().fit(rows).hierarchy()
         graph = count_like(tree, steadiest([*trees, tree], edges).labels[2])
         reasons["graph"] = (

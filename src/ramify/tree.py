@@ -348,6 +348,8 @@ class Keeps(TreeReads, TreeWrites, Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ramify import lean
 from ramify.checks import whole_number
 from ramify.estimators import OHAC
-from ramify.estimators.seam import CUT, Cut, check_history, with_names
+from ramify.estimators.seam import CUT, Cut, WayOfLive, check_history, with_names
 from ramify.hierarchy import Hierarchy, Layers, Levels, StopWords
 from ramify.hierarchy.seam import LEAST, MOST, MetricName
 from ramify.ids import Id, IdArray, as_array
@@ -171,6 +171,8 @@ class ShardReader(ShardCuts):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:
@@ -187,14 +189,12 @@ class ShardReader(ShardCuts):
         [['sound'], ['refund']]
         """
         self._require_points()
-        numbers, labels = self._ask(
-            "labels",
-            self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size),
-        )
+        given = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut = self._cut(by, resolution, **given, min_size=min_size)
+        numbers, labels = self._ask("labels", cut)
         live: LiveKeywords = self.__dict__.setdefault("_live_keywords", LiveKeywords())
         how: Any = {"bigrams": bigrams, "stop_words": stop_words}
-        name = n_clusters, height, max_size, min_size
-        return live.of(name, numbers, labels, partial(self._ask, "payloads"), k, **how)
+        return live.of(cut, numbers, labels, partial(self._ask, "payloads"), k, **how)
 
     def levels(self, *n_clusters: int, min_size: int | None = None) -> Levels:
         """Several cuts of the tree as it is now, as :meth:`ramify.OHAC.levels`. O(n d).

@@ -95,7 +95,7 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
     @api.get("/trees/{name}/keywords", summary="Words that tell the clusters of a cut apart")
     def keywords(
         name: str,
-        cut: Cut,
+        cut: AnyCut,
         words: Annotated[int, Query(ge=1, le=100, description="Of each cluster")] = 5,
         bigrams: Annotated[bool, Query(description="Pairs of words, too")] = False,
         stop_words: Annotated[

@@ -60,8 +60,10 @@ def add_trees(
 
     @api.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
     async def compact(name: Name) -> dict[str, Any]:
-        erased = find(name).tree.submit_compact()
-        return {"bytes": await _writing.answered(erased, settings)}
+        served = find(name)
+        left = await _writing.answered(served.tree.submit_compact(), settings)
+        await run_for_writers(served.summaries.compact)
+        return {"bytes": left}
 
 
 def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings: Settings) -> None:

@@ -62,6 +62,7 @@ class Managed(Trees):
             if served.feed is not None:
                 served.feed.let_go()
             served.hooks = None
+            served.summaries.close()
             self.hooks.renamed(name, None)
             points = served.tree.stream.n_points
             if self._settings.ray is None:

@@ -127,3 +127,17 @@ def test_trees_of_edges_had_no_words_and_no_second_summaries(tmp_path, home):
             said |= {"a": "green", "b": "green", "c": "old", "d": "old"}
             tree.fit(edges=edges, ids=list("abcd"))
             assert words.keywords(1, n_clusters=2) == [["green"], ["old"]]
+
+
+def test_words_of_rows_were_told_of_the_edges_that_took_their_place():
+    said = dict(zip("abcd", ["red", "red", "blue", "blue"], strict=True))
+    model = ramify.LiveGraphHAC().fit([[0.0], [0.1], [9.0], [9.1]], ids=list("abcd"))
+    words = Words(model, texts=said)
+    assert words.keywords(1, n_clusters=1) == model.clusters(n_clusters=1, texts=said).keywords(1)
+    edges = (list("abc"), list("bcd"), [0.9, 0.1, 0.8])
+    for begin, said["a"] in [({"edges": edges}, "old"), ({"X": [[0.0], [9.0]]}, "new")]:
+        before = model.version
+        model.fit(**begin, ids=list("abcd") if "edges" in begin else ["a", "b"])
+        assert model.version > before
+        wanted = model.hierarchy().clusters(n_clusters=2, texts=said).keywords(1)
+        assert words.keywords(1, n_clusters=2) == wanted

@@ -197,7 +197,7 @@ class Router(Operations):
             end = min(end, begin + self.plan.block - self.number % self.plan.block)
         stretches.append((self.number, self.number + end - begin))
         some = slice(begin, end)
-        told = {"key": key, "told": {"stretches": stretches}}
+        told: dict[str, Any] = {"key": key, "told": {"stretches": stretches}}
         told |= {"marks": marks} if end == len(rows) else {}
         self._insert(rows[some], along.some(some), told)
         return end

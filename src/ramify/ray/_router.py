@@ -275,6 +275,8 @@ class Router(Operations):
                 raise TypeError(f"{one!r}: expected ids or numbers of points")
         if len(set(wanted)) < len(wanted):
             raise ValueError("a point is named twice")
+        if not wanted:
+            return 0
         where: dict[int, list[Any]] = {}
         numbers: list[int] = []
         found = self._ask_all("has", wanted)

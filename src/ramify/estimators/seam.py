@@ -29,6 +29,7 @@ from ramify.estimators._groups import with_names
 from ramify.estimators._identity import MOST_CUTS, Identity, InCluster
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._notes import Edits, Notes, Violations, id_of
+from ramify.estimators._of_edges import OfEdgesError
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import Linkage, check_cut, check_history, check_metric
 from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
@@ -83,6 +84,7 @@ __all__ = [
     "Linkage",
     "Moment",
     "Notes",
+    "OfEdgesError",
     "OnlineClusterer",
     "Sharing",
     "Shelf",

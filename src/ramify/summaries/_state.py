@@ -22,6 +22,7 @@ from sklearn.exceptions import NotFittedError
 from ramify.checks import is_whole
 from ramify.errors import HistoryError
 from ramify.estimators import Changes
+from ramify.estimators.seam import OfEdgesError
 from ramify.summaries._calls import Budget, Job, Part, SummaryNode
 from ramify.summaries._contents import Contents
 from ramify.summaries._lazy import Donors, change
@@ -80,10 +81,11 @@ class State:
             return None
         try:
             told = self.tree.past.changes(since=self.mirror.version)
-        except (HistoryError, NotFittedError):  # the latter of a folder without points
+        except (HistoryError, OfEdgesError, NotFittedError):  # the last of a folder without points
             return None
         except OSError as error:
-            if getattr(error, "status", None) != 410:  # of a server: it is not remembered
+            # Of a server: it is not remembered, or no versions are, as of trees of edges.
+            if getattr(error, "status", None) not in (410, 422):
                 raise
             return None
         return told if isinstance(told, Changes) else None  # shards tell of points only

@@ -36,7 +36,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks.streams import Rows, news, news_stories
-from ramify import HAC, OHAC, settle
+from ramify import HAC, OHAC, Last, settle
 from ramify.hierarchy import Hierarchy
 
 PAGE = Path(__file__).parent.parent / "docs" / "pictures" / "sticky.inc"
@@ -59,7 +59,7 @@ def windows(X: Rows, step: int) -> Iterator[Rows]:
 
 def online(X: Rows, step: int) -> Iterator[Hierarchy]:
     """The tree that lives: rows leave it and rows come."""
-    model = OHAC(metric="cosine", linkage="ward", window=WINDOW).fit(X[:WINDOW])
+    model = OHAC(metric="cosine", linkage="ward", keep=Last(WINDOW)).fit(X[:WINDOW])
     yield model.hierarchy()
     for start in range(WINDOW, WINDOW + PASSES * step, step):
         yield model.partial_fit(X[start : start + step]).hierarchy()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import OHAC, OTD, PERCH
+from ramify import OHAC, OTD, PERCH, Budget
 from ramify.estimators._between import changes_between
 from tests.commands import done, fails
 from tests.strategies import examples, seeds
@@ -87,7 +87,7 @@ MODELS = {
     "ohac": lambda: OHAC(history=5),
     "perch": lambda: PERCH(history=5),
     "repeats": lambda: OHAC(history=5, duplicates="count"),
-    "budget": lambda: OHAC(history=5, max_leaves=6),
+    "budget": lambda: OHAC(history=5, keep=Budget(6)),
 }
 
 

@@ -150,7 +150,7 @@ def test_a_name_changes_only_when_its_members_did_and_no_two_are_alike(
     """The function gives few names, so that most of them are taken."""
     rng = np.random.default_rng(seed)
     texts = texts_of(rng, 90)
-    model = ramify.OHAC(linkage="ward", window=window)
+    model = ramify.OHAC(linkage="ward", keep=window and ramify.Last(window))
     asked = Asked(lambda topic: f"kind {len(asked.topics) % kinds}")
     topics = Topics(
         *(model,), name=asked, texts=texts, levels=(3, 7), share=share, stickiness=stickiness

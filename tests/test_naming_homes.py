@@ -29,7 +29,7 @@ def named(levels=(4, 12)):
 
 def test_labels_are_of_the_latest_batch_and_keep_their_numbers():
     rows, _ = questions()
-    model = ramify.OHAC(metric="cosine", linkage="ward", window=400)
+    model = ramify.OHAC(metric="cosine", linkage="ward", keep=ramify.Last(400))
     topics, whole = ForBERTopic(model, 10), []
     for begin in range(0, 600, 100):
         labels = topics.partial_fit(rows[begin : begin + 100]).labels_
@@ -42,7 +42,7 @@ def test_labels_are_of_the_latest_batch_and_keep_their_numbers():
 
 def test_rows_that_were_not_kept_took_the_labels_of_others():
     """A row of zeros that is skipped, and rows of a batch that is longer than the window."""
-    model = ramify.OHAC(metric="cosine", zero_rows="skip", window=4)
+    model = ramify.OHAC(metric="cosine", zero_rows="skip", keep=ramify.Last(4))
     topics = ForBERTopic(model, 2)
     topics.partial_fit([[1.0, 0.0], [0.0, 1.0]])
     a, b = topics.labels_.tolist()

@@ -137,6 +137,9 @@ class Live {
   /// The points that are linked with this one are points like others again.
   void unlink(Arrival number);
   void move(PublicId node, PublicId under);
+  /// Throw what link and move would throw, and change nothing.
+  void check_link(Arrival one, Arrival other) const;
+  void check_move(PublicId node, PublicId under);
   void release(PublicId node);
   /// Ids of the held nodes. O(n).
   std::vector<PublicId> held() const;
@@ -244,6 +247,7 @@ class Live {
   NodeId leaf_of(Arrival number) const;
   NodeId node_of(PublicId id);
   bool find_node(PublicId id, NodeId& node);
+  void require_marks() const;
   void make_room_to_edit();
 
   Options options_;

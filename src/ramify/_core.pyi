@@ -229,6 +229,12 @@ class LiveF32:
     def move(self, node: int, under: int) -> None:
         """Put a node below another, which is held from now on."""
 
+    def check_link(self, one: int, other: int) -> None:
+        """Refuse what link would refuse; nothing changes."""
+
+    def check_move(self, node: int, under: int) -> None:
+        """Refuse what move would refuse; nothing changes."""
+
     def release(self, node: int) -> None:
         """A node is held no more."""
 
@@ -429,6 +435,12 @@ class LiveF64:
 
     def move(self, node: int, under: int) -> None:
         """Put a node below another, which is held from now on."""
+
+    def check_link(self, one: int, other: int) -> None:
+        """Refuse what link would refuse; nothing changes."""
+
+    def check_move(self, node: int, under: int) -> None:
+        """Refuse what move would refuse; nothing changes."""
 
     def release(self, node: int) -> None:
         """A node is held no more."""

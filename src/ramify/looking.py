@@ -104,9 +104,7 @@ def narrowed(sample: Sample, metric: Metric) -> tuple[FloatArray, float]:
     middle = np.asarray(rows.sum(axis=0)).ravel() / n
     spread = max(float((lengths**2).mean() - middle @ middle), 0.0)
     gamma = (n - 1) / (2 * n * spread) if spread > 0 and n > 1 else 1.0
-    directions = min(DIRECTIONS, n - 1)
-    if directions < 1:
-        return np.zeros((n, 1)), gamma
+    directions = min(DIRECTIONS, n)
     # By the products of rows with each other, of which there are few, however many columns.
     products = rows @ rows.T
     products = np.asarray(products.toarray() if is_matrix(products) else products)

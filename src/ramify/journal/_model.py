@@ -24,6 +24,7 @@ from ramify.estimators.seam import (
     Shelf,
     read_times,
     read_weights,
+    set_flat,
     skipped_rows,
     unit_of,
 )
@@ -200,10 +201,9 @@ def _forget_points(model: Any, points: list[Any]) -> tuple[int, ...]:
 
 
 def _settings(model: Any, operation: Operation) -> Answer:
-    options = archive_options(type(model), operation.head["options"])
-    before = {name: getattr(model, name) for name in options}
+    before = model.get_params(deep=False)
     try:
-        model.set_params(**options)
+        set_flat(model, archive_options(type(model), operation.head["options"]))
         model._check_parameters()
     except BaseException:
         model.set_params(**before)

@@ -212,6 +212,9 @@ class LiveF32:
     def erase_many(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Take leaves out again; returns how many of them there were."""
 
+    def check_erase(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Refuse leaves that cannot be taken out; nothing changes."""
+
     def weigh(self, number: int, weight: float) -> bool:
         """
         Have a leaf stand for so many equal points; False if there is no such leaf.
@@ -418,6 +421,9 @@ class LiveF64:
 
     def erase_many(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Take leaves out again; returns how many of them there were."""
+
+    def check_erase(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Refuse leaves that cannot be taken out; nothing changes."""
 
     def weigh(self, number: int, weight: float) -> bool:
         """

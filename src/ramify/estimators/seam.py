@@ -32,6 +32,7 @@ from ramify.estimators._notes import Edits, Notes, Violations, id_of
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import Linkage, check_cut, check_history, check_metric
 from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
+from ramify.estimators._rehearsing import rehearse, rehearse_forget, rehearse_options
 from ramify.estimators._replay import Families, Step, families_of, hierarchy_of, no_tree, replay
 from ramify.estimators._saved import _plain as plain_settings
 from ramify.estimators._saved import from_saved, parameters_of
@@ -117,6 +118,9 @@ __all__ = [
     "read_triple",
     "read_weights",
     "refuse_gone",
+    "rehearse",
+    "rehearse_forget",
+    "rehearse_options",
     "replay",
     "set_flat",
     "skipped_rows",

@@ -21,6 +21,7 @@ from ramify.journal._folder import (
 from ramify.journal._info import sizes_of
 from ramify.journal._open import open_here
 from ramify.journal._payloads import check_payloads
+from ramify.journal._reading import of_one_version
 from ramify.journal._records import Beside, Insert, Operation
 from ramify.journal._removing import clear_removed, remove, remove_files
 from ramify.journal._requests import Policy
@@ -43,6 +44,7 @@ __all__ = [
     "folder_path",
     "make_folder",
     "moment_of",
+    "of_one_version",
     "open_here",
     "owner_of",
     "plain_name",

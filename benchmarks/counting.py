@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many clusters, chosen: ``python -m benchmarks.counting --data FOLDER``: docs/quality.md.
 
-Nobody is told the number of groups but in the last two columns:
+Nobody is told the number of groups but in the last five columns:
 
     recommend       what `ramify.recommend` says, in one tree
     with graphs     the same, but where it says that a tree of neighbours is better, in that one

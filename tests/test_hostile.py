@@ -9,10 +9,11 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import ramify
-from ramify.naming import Topics
+from ramify.naming import Topics, Words
 from ramify.ray import ShardedOHAC
+from ramify.serve import running
 from ramify.summaries import SummaryTree
-from tests.test_homes import KEEPERS, open_home
+from tests.test_homes import HOMES, KEEPERS, open_home
 
 pytestmark = pytest.mark.no_asan  # other libraries at work
 
@@ -92,3 +93,72 @@ def test_topics_of_more_levels_than_cuts_keep_ids_were_all_named_anew_at_each_up
     assert topics.update().named == 0
     with pytest.raises(ValueError, match="levels: expected at most 16, got 17"):
         Topics(model, levels=range(2, 19), texts=texts)
+
+
+@pytest.mark.parametrize("home", ["live", "folder", "remote"])
+def test_trees_of_edges_had_no_words_and_no_second_summaries(tmp_path, home):
+    said = dict(zip("abcd", ["red", "red red", "blue", "blue x"], strict=True))
+    edges = (list("abc"), list("bcd"), [0.9, 0.1, 0.8])
+    with ExitStack() as stack:
+        if home == "live":
+            tree = ramify.LiveGraphHAC()
+        elif home == "folder":
+            tree = stack.enter_context(ramify.open(tmp_path, ramify.LiveGraphHAC()))
+        else:
+            address = stack.enter_context(running(tmp_path))
+            client = stack.enter_context(ramify.Client(address))
+            tree = client.create("a", algorithm="live-graph-hac")
+        add = tree.partial_fit if home == "live" else tree.add
+        add(edges=edges, ids=list("abcd"))
+        words = Words(tree, texts=said)
+        summaries = SummaryTree(
+            tree,
+            summarize=lambda parts, node: [part.text for part in parts],
+            levels=(2,),
+            texts=said,
+        )
+        assert words.keywords(1, n_clusters=2) == [["red"], ["blue"]]
+        assert summaries.update().made == 2
+        tree.forget("a")
+        assert words.keywords(1, n_clusters=2) == [["red"], ["blue"]]
+        assert summaries.update()[1:] == (0, 0, 0, 0)
+        assert [one.text for one in summaries.summaries(2)] == [["blue", "blue x"]]
+        if home == "live":
+            said |= {"a": "green", "b": "green", "c": "old", "d": "old"}
+            tree.fit(edges=edges, ids=list("abcd"))
+            assert words.keywords(1, n_clusters=2) == [["green"], ["old"]]
+
+
+def test_words_of_rows_were_told_of_the_edges_that_took_their_place():
+    said = dict(zip("abcd", ["red", "red", "blue", "blue"], strict=True))
+    model = ramify.LiveGraphHAC().fit([[0.0], [0.1], [9.0], [9.1]], ids=list("abcd"))
+    words = Words(model, texts=said)
+    assert words.keywords(1, n_clusters=1) == model.clusters(n_clusters=1, texts=said).keywords(1)
+    edges = (list("abc"), list("bcd"), [0.9, 0.1, 0.8])
+    for begin, said["a"] in [({"edges": edges}, "old"), ({"X": [[0.0], [9.0]]}, "new")]:
+        before = model.version
+        model.fit(**begin, ids=list("abcd") if "edges" in begin else ["a", "b"])
+        assert model.version > before
+        wanted = model.hierarchy().clusters(n_clusters=2, texts=said).keywords(1)
+        assert words.keywords(1, n_clusters=2) == wanted
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_to_forget_no_points_was_an_error_in_some_homes(tmp_path, home):
+    with ExitStack() as stack:
+        tree = open_home(home, tmp_path, stack)
+        tree.partial_fit([[0.0], [1.0]], ids=["a", "b"])
+        before = tree.version
+        for nobody in ([], (), np.array([], dtype=object)):
+            assert tree.forget(nobody) == 0
+        assert (tree.n_points_, tree.version) == (2, before)
+
+
+def test_a_number_with_a_point_in_it_was_the_id_of_another_point():
+    large = 2**53
+    model = ramify.OHAC().fit([[0.0], [1.0]], ids=[large, large + 1])
+    for wrong in (float(large + 1), True, 1.5):
+        with pytest.raises(KeyError, match="no point has the id"):
+            model.forget([wrong])
+    assert model.forget(np.array([large + 1])) == 1
+    assert model.ids_.tolist() == [large]

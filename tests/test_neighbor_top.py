@@ -12,6 +12,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import ramify
+from ramify import _core
 from ramify.hierarchy import Hierarchy
 from tests.oracles.graph_hac import graph_hac
 from tests.strategies import examples
@@ -126,3 +127,34 @@ def test_errors_at_the_door(options, said):
     tree = ramify.HAC().fit([[0.0], [1.0], [9.0]]).hierarchy()
     with pytest.raises(ValueError, match=said):
         tree.polish(**options)
+
+
+def test_it_goes_on_as_any_tree_does(tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 3)) + 8 * np.eye(3)[rng.integers(3, size=300)]
+    names = [f"T{i}" for i in range(300)]
+    with ramify.open(tmp_path / "folder", ramify.OHAC(linkage="ward")) as tree:
+        tree.add(X, ids=names)
+        tree.forget(names[:20])
+        polished = tree.hierarchy().polish(tree.points(), by="neighbors")
+    assert polished.names.tolist() == names[20:]
+    assert polished.cut_many([2, 3])[:, 1].tolist() == polished.cut(n_clusters=3).tolist()
+    held = polished.cut(n_clusters=3, like=polished.cut(n_clusters=3))
+    assert held.moved == 0
+    polished.save(tmp_path / "tree.ramify")
+    again = ramify.load(tmp_path / "tree.ramify")
+    assert again == polished
+    grown = ramify.OHAC.from_hierarchy(again, X[20:]).partial_fit(X[:20], ids=names[:20])
+    grown.check()
+    assert len(grown) == 300
+    by_edges = polished.polish(graph=sparse.coo_array((280, 280)), by="neighbors", m=280)
+    assert by_edges.heights.tolist() == [2.0] * 279
+
+
+@pytest.mark.parametrize("sizes", [[], [1, 0], [2**31, 2**31]])
+def test_the_core_refuses_clusters_that_are_none(sizes):
+    ends, weights = np.zeros(1, np.uint32), np.ones(1, np.uint64)
+    with pytest.raises(ValueError, match="clusters"):
+        _core.graph_hac_of_clusters(ends, ends, weights, np.array(sizes, np.uint32))
+    with pytest.raises(ValueError, match="no point"):
+        _core.graph_hac_of_clusters(ends, ends + 5, weights, np.ones(3, np.uint32))

@@ -169,8 +169,8 @@ def pages(
                 params = {**call.params, "limit": max(most, 1), "cursor": cursor}
                 told = yield replace(call, params=params)
                 found += map(read, told[name][:most])
-                found.about = {"total": told["total"], "version": told["version"]}
-                cursor = told["next"]
+                cursor = told.pop("next")
+                found.about = {one: value for one, value in told.items() if one != name}
                 if cursor is None or (limit is not None and len(found) >= limit):
                     return found
         except RemoteError as error:

@@ -21,6 +21,7 @@ from ramify.client._calls import (
     plain_points,
     rows_of,
 )
+from ramify.client._pushing import pushing
 from ramify.client._table import Along, AnyCut, address, entry, fact, verb
 from ramify.estimators.seam import Levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
@@ -192,6 +193,33 @@ class TreeVerbs:
         call = address(self, "GET /search", q=text)
         return (yield from pages(call, "hits", limit, lambda told: answers.RemoteHit(**told)))
 
+    # --- summaries that another program keeps beside it ----------------------------------------
+
+    @verb
+    def summaries(
+        self, level: float | None = None, *, stale: bool = False, limit: int | None = None
+    ) -> Dialogue[Listed[answers.RemoteSummary]]:
+        """The summaries of a level, or of all, in order of their first points.
+
+        With ``stale`` only those that are to be made anew. ``about["levels"]`` says how many each
+        level has, and how many of these are stale.
+        """
+        call = address(self, "GET /summaries", level=level, stale=stale)
+        return (yield from pages(call, "summaries", limit, answers.summary_of))
+
+    @verb
+    def summary(self, node: int) -> Dialogue[answers.RemoteSummary]:
+        """The summary of a node, with what it is made of."""
+        return answers.summary_of((yield address(self, "GET /summaries/{node}", node=node)))
+
+    @verb
+    def retrieve(
+        self, vector: npt.ArrayLike, k: int = 10, *, mode: str = "collapsed"
+    ) -> Dialogue[list[answers.RemoteRetrieved]]:
+        """The summaries and points nearest to a vector, as ``SummaryTree.retrieve`` has them."""
+        asked = {"vector": np.asarray(vector, np.float64).tolist(), "k": k, "mode": mode}
+        return answers.retrieved_of((yield address(self, "POST /retrieve", asked)))
+
     # --- which only a server has --------------------------------------------------------------
 
     @verb
@@ -238,6 +266,15 @@ class TreeVerbs:
         return answers.receipt_of((yield self._adding(X, **along)))
 
     @verb
+    def push(self, X: npt.ArrayLike, **along: Unpack[Along]) -> Dialogue[Receipt]:
+        """As :meth:`add`, of very many rows: in large bodies, of which each piece is a commit.
+
+        After an error what came before it is in the tree. With ids, or with the ``key`` of the
+        first try, all of it can be pushed again: what is there is left out.
+        """
+        return (yield from pushing(self, X, dict(along)))
+
+    @verb
     def partial_fit(self, X: npt.ArrayLike | None = None, **along: Unpack[Along]) -> Dialogue[Any]:
         yield self._adding(X, **along)
         return self
@@ -258,5 +295,7 @@ class TreeVerbs:
 
     @verb
     def forget(self, points: Id | Sequence[Id], *, key: str | None = None) -> Dialogue[int]:
-        told = yield address(self, "POST /forget", _points(points)).once(key)
+        if not (named := plain_points(points)):
+            return 0
+        told = yield address(self, "POST /forget", {"points": named}).once(key)
         return int(told["forgotten"])

@@ -3,6 +3,7 @@
 
 from ramify.estimators._changes import Changes
 from ramify.estimators._choice import Budget, Cells, Last, Younger
+from ramify.estimators._timeline import Era, Event, Group
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.certificate import Certificate
 from ramify.estimators.graph_hac import GraphHAC
@@ -26,7 +27,10 @@ __all__ = [
     "Cells",
     "Certificate",
     "Changes",
+    "Era",
+    "Event",
     "GraphHAC",
+    "Group",
     "Last",
     "LiveGraphHAC",
     "NaiveHAC",

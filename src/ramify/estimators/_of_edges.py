@@ -50,8 +50,10 @@ class OfEdges(ChangingClusterer):
         """Edges get new weights; points that are not there yet come with them."""
         graph = self._open_graph(anew=anew)
         graph.change([], *read_news(graph, edges, ids))
-        if self._graph is not graph and self._graph is not None:
-            graph.version += self._graph.version
+        earlier = self._live if self._graph is None else self._graph
+        if earlier not in (None, graph):
+            graph.version += earlier.version + 1
+            graph.begun = graph.version
         self._graph, self._live = graph, None
 
     @alone

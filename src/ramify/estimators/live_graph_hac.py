@@ -241,6 +241,8 @@ class LiveGraphHAC(OfEdges):
         """
         if _are_rows(X, edges, times, self, ids):
             self._start(X, ids, progress, None, times)
+            if self._graph is not None and self._live is not None:
+                self._live.begun = self._live.offset = self._graph.version + 1
             self._graph = None
         else:
             self._take_edges(edges, ids, anew=True)

@@ -28,6 +28,7 @@ from ramify.estimators._identity import MOST_CUTS, Identity, InCluster
 from ramify.estimators._leaving import read_times, read_weights
 from ramify.estimators._log import Shelf, step_of
 from ramify.estimators._notes import Edits, Notes, Violations, id_of
+from ramify.estimators._of_edges import OfEdgesError
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import Linkage, check_cut, check_history, check_metric
 from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
@@ -38,7 +39,7 @@ from ramify.estimators._saved import from_saved, parameters_of
 from ramify.estimators._settings import CUT, FREE, Duplicates
 from ramify.estimators._sharing import Sharing
 from ramify.estimators._skipping import ZeroRows, skipped_rows
-from ramify.estimators._steps import merged, packed, unpacked
+from ramify.estimators._steps import packed, unpacked
 from ramify.estimators._sticky import Moment, cut_of_moment, wanted_number
 from ramify.estimators._sureness import (
     Asked,
@@ -50,6 +51,7 @@ from ramify.estimators._sureness import (
     read_sure,
     spread,
 )
+from ramify.estimators._timeline import Era, Event, Group, moments
 from ramify.estimators._tracking import DirtyClusters
 
 __all__ = [
@@ -68,8 +70,11 @@ __all__ = [
     "DirtyClusters",
     "Duplicates",
     "Edits",
+    "Era",
+    "Event",
     "Families",
     "FoundNames",
+    "Group",
     "Identity",
     "InCluster",
     "Joined",
@@ -79,6 +84,7 @@ __all__ = [
     "Linkage",
     "Moment",
     "Notes",
+    "OfEdgesError",
     "OnlineClusterer",
     "Sharing",
     "Shelf",
@@ -101,7 +107,7 @@ __all__ = [
     "judge",
     "keep_of",
     "labelled",
-    "merged",
+    "moments",
     "net_changes",
     "no_tree",
     "packed",

@@ -5,6 +5,7 @@
     router.sqlite         there instead where the tree is in shards, each in a folder of its own
     snapshot-000123.ramify  the tree after operation 123, as ``model.save`` writes it
     about.json            the options that a server began the tree with, if one did
+    summaries.sqlite      summaries of the tree that a server tells, if a program keeps them there
     lock                  held by the process that has the folder open
 
 The lock is the kernel's (``flock``), so it goes with the process that holds it, however
@@ -28,6 +29,7 @@ with contextlib.suppress(ImportError):  # not on Windows
 DATABASE = "journal.sqlite"
 ROUTER = "router.sqlite"
 ABOUT = "about.json"
+SUMMARIES = "summaries.sqlite"
 _SNAPSHOT = re.compile(r"snapshot-(\d{6,})\.ramify")
 
 

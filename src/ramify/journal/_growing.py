@@ -39,6 +39,7 @@ class Growing:
     """A tree that grows."""
 
     model: Any
+    version: Any  # of the tree: _reading.py
     _policy: Policy
     _writer: Writer
 
@@ -299,7 +300,12 @@ class Growing:
         1
         """
         self._require_forget()
-        request = Request(Forgetting(plain_points(points)), plain_key(key), alone=True)
+        named, key = plain_points(points), plain_key(key)
+        if not named:  # as in other homes: nothing is to be done, nor written down
+            nothing: Future[Receipt] = Future()
+            nothing.set_result(Receipt([], self.version))
+            return nothing
+        request = Request(Forgetting(named), key, alone=True)
         return self._writer.submit(request, block=block)
 
     def set_params(self, **options: Any) -> Self:

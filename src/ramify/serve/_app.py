@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
 from ramify.hierarchy import Polished
-from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _writing
+from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _summaries, _writing
 from ramify.serve._assets import PAGE
 from ramify.serve._awake import Awake
 from ramify.serve._bodies import JSON, read_json
@@ -83,6 +83,7 @@ def make_app(settings: Settings) -> Any:
     _add_points(api, trees, settings)
     _add_questions(api, trees, settings)
     _labels.add(api, lambda name: _found(trees, name), settings)
+    _summaries.add(api, lambda name: _found(trees, name), trees.lists)
     _add_feed(api, trees, settings, tokens)
     _lifecycle.add(api, trees, lambda name: _found(trees, name), settings)
     app.include_router(api)
@@ -317,6 +318,17 @@ def _add_feed(api: APIRouter, trees: Managed, settings: Settings, tokens: Tokens
     @api.get("/trees/{name}/changes", summary="What became of a tree since a version or a time")
     def changes(name: Name, since: Since, brief: bool = False) -> dict[str, Any]:
         return _feed.changes(_found(trees, name), since, brief)
+
+    @api.get("/trees/{name}/timeline", summary="Births, splits and deaths of clusters")
+    def timeline(
+        name: Name,
+        n_clusters: Annotated[int, Query(ge=1, le=1000, description="Of the cut")] = 8,
+        eras: Annotated[int, Query(ge=1, le=100, description="Spans, evenly in time")] = 12,
+    ) -> dict[str, Any]:
+        """As far back as the tree remembers, which outlives restarts."""
+        served = _found(trees, name)
+        _require_points(served)
+        return _feed.timeline(served, n_clusters, eras)
 
     @api.get(
         "/trees/{name}/changes/stream",

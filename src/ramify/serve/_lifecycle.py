@@ -60,8 +60,10 @@ def add_trees(
 
     @api.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
     async def compact(name: Name) -> dict[str, Any]:
-        erased = find(name).tree.submit_compact()
-        return {"bytes": await _writing.answered(erased, settings)}
+        served = find(name)
+        left = await _writing.answered(served.tree.submit_compact(), settings)
+        await run_for_writers(served.summaries.compact)
+        return {"bytes": left}
 
 
 def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings: Settings) -> None:
@@ -93,9 +95,9 @@ def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings:
     )
     async def backup(name: Name) -> Response:
         """A tar of one moment, while others read and write. Needs the token of writers."""
-        tree = _whole(find(name), "has no such backup: stop the server, and copy its whole folder")
-        open_now = ExitStack()
-        copied = moment_of(tree.folder, settings.folder)
+        tree, open_now = find(name).tree, ExitStack()
+        whole = isinstance(tree, DurableTree)
+        copied = moment_of(tree.folder, settings.folder) if whole else tree.moment()
         moment = await run_for_writers(open_now.enter_context, copied)
 
         def pieces() -> Iterator[bytes]:

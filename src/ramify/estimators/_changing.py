@@ -9,12 +9,11 @@ import numpy.typing as npt
 
 from ramify.estimators._base import IdsLike
 from ramify.estimators._choice import KEEPS, Choice
-from ramify.estimators._forgetting import forget, forget_now
-from ramify.estimators._guard import alone, writes
+from ramify.estimators._forgetting import forget, forget_now, may_forget
+from ramify.estimators._guard import writes
 from ramify.estimators._live import Live
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._skipping import skipped_rows
-from ramify.hierarchy import IntArray
 from ramify.ids import Id
 from ramify.progress import Progress
 
@@ -25,6 +24,7 @@ class ChangingClusterer(OnlineClusterer):
     _choices: ClassVar[Mapping[str, tuple[type[Choice], ...]]] = KEEPS
 
     forget = forget
+    _may_forget = may_forget
 
     @writes
     def fit(
@@ -171,15 +171,6 @@ class ChangingClusterer(OnlineClusterer):
 
     def _limited(self) -> bool:
         return isinstance(getattr(self, "keep", None), KEEPS["keep"])
-
-    @alone
-    def _may_forget(self, points: Any) -> tuple[Live, IntArray]:
-        """The tree and the numbers of points that may leave it; nothing changes."""
-        tree = self._fitted()
-        tree.settings.options.require_changeable("forget")
-        numbers = tree.wanted(points)
-        tree.require_leaving(numbers)
-        return tree, numbers
 
     @writes
     def _insert_along(

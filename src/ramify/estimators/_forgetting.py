@@ -15,11 +15,11 @@ from ramify.hierarchy import IntArray
 from ramify.ids import Id
 
 if TYPE_CHECKING:
-    from ramify.estimators._changing import ChangingClusterer
+    from ramify.estimators._base import HierarchicalClusterer
 
 
 @writes
-def forget(model: "ChangingClusterer", points: Id | Sequence[Id] | npt.NDArray[Any]) -> int:
+def forget(model: "HierarchicalClusterer", points: Id | Sequence[Id] | npt.NDArray[Any]) -> int:
     """Take points out of the tree, as if they had been deleted.
 
     Their rows are overwritten, and nothing that is read or saved from now on knows of
@@ -51,12 +51,22 @@ def forget(model: "ChangingClusterer", points: Id | Sequence[Id] | npt.NDArray[A
     >>> model.labels_, model.point_numbers_
     (array([0, 1]), array([1, 3]))
     """
-    tree, numbers = model._may_forget(points)
+    tree, numbers = may_forget(model, points)
     forget_now(model, tree, numbers)
     return len(numbers)
 
 
 @alone
-def forget_now(model: "ChangingClusterer", tree: Live, numbers: IntArray) -> None:
+def forget_now(model: "HierarchicalClusterer", tree: Live, numbers: IntArray) -> None:
     """The same, of points that are there, by their numbers."""
     tree.forget(numbers)
+
+
+@alone
+def may_forget(model: "HierarchicalClusterer", points: Any) -> tuple[Live, IntArray]:
+    """The tree and the numbers of points that may leave it; nothing changes."""
+    tree = model._fitted()
+    tree.settings.options.require_changeable("forget")
+    numbers = tree.wanted(points)
+    tree.require_leaving(numbers)
+    return tree, numbers

@@ -23,19 +23,20 @@ namespace ramify {
 
 class Contraction {
  public:
-  /// Clusters of so many points each, which rank as the least of them does.
-  Contraction(Graph graph, std::span<const std::uint32_t> ranks,
-              std::span<const std::uint32_t> counts)
-      : graph_(std::move(graph)),
-        rank_(ranks.begin(), ranks.end()),
-        parent_(size()),
-        count_(counts.begin(), counts.end()),
-        length_(size()),
-        next_row_(size(), kNoVertex),
-        last_row_(size()),
-        place_(size(), kNoVertex) {
+  /// The graph, which is to be filled before the start, and is used up.
+  Graph& graph() { return graph_; }
+
+  /// Clusters of so many points each, which rank as the least of them does. Memory is kept from
+  /// one start to the next.
+  void start(std::span<const std::uint32_t> ranks, std::span<const std::uint32_t> counts) {
+    rank_.assign(ranks.begin(), ranks.end());
+    count_.assign(counts.begin(), counts.end());
+    parent_.resize(size());
     std::iota(parent_.begin(), parent_.end(), Vertex{0});
     last_row_ = parent_;
+    next_row_.assign(size(), kNoVertex);
+    place_.assign(size(), kNoVertex);
+    length_.resize(size());
     for (std::size_t v = 0; v < size(); ++v) length_[v] = graph_.begin[v + 1] - graph_.begin[v];
   }
 

@@ -15,7 +15,9 @@ namespace {
 
 GraphTree average(Graph graph, std::span<const std::uint32_t> ranks, const Pulse& pulse) {
   const std::vector<std::uint32_t> ones(graph.size(), 1);
-  Contraction clusters(std::move(graph), ranks, ones);
+  Contraction clusters;
+  clusters.graph() = std::move(graph);
+  clusters.start(ranks, ones);
   TreeWriter out(clusters.size());
   std::vector<std::int64_t> node(clusters.size());
   std::iota(node.begin(), node.end(), std::int64_t{0});

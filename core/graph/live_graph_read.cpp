@@ -89,6 +89,7 @@ void LiveGraph::check() const {
               "2, a member that is elsewhere");
     }
     require(count == links_[v].count, "2, a wrong number of points");
+    require(links_[v].floor > 0 && links_[v].floor <= count, "4, less than its floor");
     require(vertex.merges.size() + 1 == std::max<std::size_t>(1, vertex.members.size()),
             "2, a wrong number of merges");
   }

@@ -175,7 +175,7 @@ def test_a_change_far_away_leaves_a_cluster_alone():
 
 
 def test_a_cluster_keeps_its_lists_while_its_points_come_and_go():
-    """Below its floor it is another one, and grows again; neighbours always know what is between."""
+    """Below its floor it is another one, and grows again; all lists say what is between."""
     rng = np.random.default_rng(3)
     groups, size = 4, 24
     twin = Twin(15)

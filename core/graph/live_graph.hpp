@@ -118,6 +118,8 @@ class LiveGraph {
   /// How many vertices have been merged anew so far, and how many entries of lists there are.
   std::size_t merged_anew() const { return merged_anew_; }
   std::size_t entries() const;
+  /// What vertices and their lists take between updates, without what is kept for the next one.
+  std::size_t bytes() const;
 
  private:
   using Level = std::uint16_t;

@@ -68,6 +68,17 @@ std::size_t LiveGraph::entries() const {
   return found;
 }
 
+std::size_t LiveGraph::bytes() const {
+  const std::size_t numbers = sizeof past_of_[0] + sizeof component_of_[0] + sizeof dirty_at_[0] +
+                              sizeof place_[0] + sizeof marks_[0] + sizeof ways_[0];
+  std::size_t found =
+      vertices_.size() * (sizeof(VertexData) + sizeof(Link) + sizeof(Was) + numbers);
+  for (const VertexData& vertex : vertices_)
+    found += vertex.list.capacity() * sizeof(Entry) + vertex.members.capacity() * sizeof(Vertex) +
+             vertex.merges.capacity() * sizeof(Merge);
+  return found;
+}
+
 void LiveGraph::check() const {
   const auto require = [](bool holds, const char* what) {
     if (!holds) throw std::logic_error(std::string("live graph: ") + what);

@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::size_t kAhead = 4;  // lists that are on their way from memory
 
-void prefetch(const void* at) {
-#if defined(__GNUC__) || defined(__clang__)
-  __builtin_prefetch(at);
-#else
-  static_cast<void>(at);
-#endif
-}
-
 }  // namespace
 
 /// Lists that were made at this level learn what has changed. Seeds are from where to look for

@@ -12,7 +12,7 @@ CPP_FILES := $(shell find core bindings browser tests/core -name '*.hpp' -o -nam
 PARTS := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TEST_PARTS=ON \
 	-DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
 
-.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full asan tsan chaos simulate fuzz engines docs map wheel portable browser release-check clean
+.PHONY: demo demo-serve test check check-python check-core format stub bench bench-full history asan tsan chaos simulate fuzz engines docs map wheel portable windows browser release-check clean
 
 demo: $(VENV)/.installed ## stream the world's cities through OHAC and OTD, and draw them
 	$(PIP) install "ramify[cli]" # what the command needs; ramify itself is there
@@ -31,6 +31,7 @@ check-python: $(VENV)/.installed $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --no-warn-unreachable src/ramify # names that Windows has not
 	$(BIN)/lint-imports
 
 check-core: $(VENV)/.installed $(VENV)/.check
@@ -56,6 +57,11 @@ bench: $(VENV)/.installed $(VENV)/.bench ## speed, memory and quality beside pee
 
 bench-full: $(VENV)/.installed $(VENV)/.bench ## the same with the large cases, about an hour
 	$(BIN)/python -m benchmarks --full
+
+OLD ?= HEAD~1
+NEW ?= HEAD
+history: $(VENV)/.history ## the speed of the commits OLD and NEW side by side, each built for itself
+	$(BIN)/asv continuous --interleave-rounds --factor 1.05 --split $(OLD) $(NEW)
 
 asan: $(VENV)/.installed $(VENV)/.test ## the core suite under AddressSanitizer and UBSan
 	rm -rf build/asan
@@ -91,6 +97,7 @@ chaos: $(VENV)/.installed $(VENV)/.test ## kill -9, full disks and failing syncs
 	CHAOS=long $(BIN)/python -m pytest tests/test_journal_crash.py
 	$(BIN)/python -m tests.chaos.cluster $(ACTOR_KILLS)
 	$(BIN)/python -m tests.chaos.drill --rows 20000
+	$(BIN)/python -m tests.chaos.soak --rows 25000
 
 SEEDS ?= 10000
 simulate: $(VENV)/.installed $(VENV)/.test ## histories over a simulated disk, clock and network, one a seed
@@ -125,7 +132,12 @@ wheel: $(VENV)/.build ## a wheel in dist/, installed and tested in a fresh envir
 # compiler and qemu are Debian's g++-aarch64-linux-gnu and qemu-user-static.
 PORTABLE := $(BIN)/cmake -S . -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_PORTABLE_ONLY=ON \
 	-DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja"
+WINE ?= $(firstword $(wildcard /usr/lib/wine/wine64) $(shell command -v wine))
+comma := ,
+NEEDS = @for tool in $(1); do command -v $$tool > /dev/null \
+	|| { echo "make $@ needs $$tool, of $(2)" >&2; exit 1; }; done
 portable: $(VENV)/.build ## trees of the core on ARM, under an emulator, beside those written down
+	$(call NEEDS,aarch64-linux-gnu-g++ qemu-aarch64-static,Debian's g++-aarch64-linux-gnu and qemu-user-static)
 	$(PORTABLE) -B build/portable-arm64 -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
 		-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_EXE_LINKER_FLAGS=-static
 	$(BIN)/cmake --build build/portable-arm64
@@ -135,8 +147,18 @@ portable: $(VENV)/.build ## trees of the core on ARM, under an emulator, beside 
 	qemu-aarch64-static -cpu cortex-a53 build/portable-arm64/portable_trees neon \
 		| diff tests/golden/portable.txt -
 
+# Of the core alone: Python's own headers for Windows are not to be had beside this compiler.
+windows: $(VENV)/.build ## the core compiled for Windows, and its trees where wine is there
+	$(call NEEDS,x86_64-w64-mingw32-g++-posix,Debian's g++-mingw-w64-x86-64-posix)
+	$(PORTABLE) -B build/portable-windows -DCMAKE_SYSTEM_NAME=Windows \
+		-DCMAKE_CXX_COMPILER=x86_64-w64-mingw32-g++-posix -DCMAKE_EXE_LINKER_FLAGS=-static
+	$(BIN)/cmake --build build/portable-windows
+	if [ -n "$(WINE)" ]; then WINEDEBUG=-all $(WINE) build/portable-windows/portable_trees.exe baseline \
+		| tr -d '\r' | diff tests/golden/portable.txt -; fi
+
 # The compiler is Debian's `emscripten` (6.0 or later) or emsdk; node runs what it makes.
 browser: $(VENV)/.build ## a tree in a page, compiled to WebAssembly, and its trees beside those written down
+	$(call NEEDS,emcmake node,Debian's emscripten (6.0 or later) and nodejs$(comma) or of emsdk)
 	emcmake $(PORTABLE) -B build/browser-objects
 	$(BIN)/cmake --build build/browser-objects
 	node build/browser-objects/portable_trees.js | diff tests/golden/portable.txt -
@@ -178,6 +200,10 @@ $(VENV)/.test: $(VENV)/bin/python pyproject.toml
 # A peer that cannot be had here is a row that is left out.
 $(VENV)/.bench: $(VENV)/.installed
 	-$(PIP) install "ramify[bench]"
+	touch $@
+
+$(VENV)/.history: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --group history
 	touch $@
 
 $(VENV)/.check: $(VENV)/bin/python pyproject.toml

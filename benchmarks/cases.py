@@ -317,7 +317,7 @@ _EVERYONE: list[tuple[str, str, dict[str, dict[int, Any]], str]] = [
 
 
 def _near(plan: Plan) -> list[Case]:
-    """``neighbors="cells"`` beside exact neighbours on the same rows."""
+    """``neighbors=Cells()`` beside exact neighbours on the same rows."""
     sets = [
         ("40K x 64 mixture", plan.rows("mixture", 40_000, width=64), {}, False),
         ("100K x 64 mixture", plan.rows("mixture", 100_000, width=64), {}, True),

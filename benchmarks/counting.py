@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many clusters, chosen: ``python -m benchmarks.counting --data FOLDER``: docs/quality.md.
 
-Nobody is told the number of groups but in the last two columns:
+Nobody is told the number of groups but in the last five columns:
 
     recommend       what `ramify.recommend` says, in one tree
+    with graphs     the same, but where it says that a tree of neighbours is better, in that one
+    layers          the layer that lasts longest, in the tree of the recommended linkage
     average         ``cut(by="modularity")`` of the tree of offline HAC, at the steadiest resolution
     GraphHAC        the same of a tree of ranked neighbours, 30 of each row
     HDBSCAN         scikit-learn's, as it comes
@@ -11,6 +13,9 @@ Nobody is told the number of groups but in the last two columns:
     EVoC            the layer that it takes itself, as it comes
     told k          the tree of the recommended linkage, cut into as many clusters as groups
     ward, told k    the same of ward's
+    graphs, told k  the same of a tree of neighbours
+    polished        ward's tree polished by neighbours, told k
+    if better       *graphs, told k* where `recommend` says so, else *told k*
 
 Each is given samples of the rows, scaled and compared as `recommend` says. Points that a method
 leaves out go to the cluster of the nearest point that is in one. The sets of
@@ -27,7 +32,7 @@ import argparse
 import csv
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -42,6 +47,7 @@ from sklearn.preprocessing import StandardScaler
 import ramify
 from benchmarks import choosing
 from benchmarks.choosing import Case, Labelled, blobs, cases, topics
+from ramify.hierarchy import Hierarchy
 
 RESULTS = Path(__file__).with_suffix(".csv")
 PAGE = Path(__file__).parent.parent / "docs" / "pictures" / "counting.inc"
@@ -121,8 +127,9 @@ class Sample:
         rows, self.labels = rows[some], np.asarray(labels)[some]
         self.advice = ramify.recommend(rows)
         self.rows = StandardScaler().fit_transform(rows) if self.advice.scale else rows
+        self.model = cache(self._model)
 
-    def model(self, linkage: Any) -> ramify.HAC:
+    def _model(self, linkage: Any) -> ramify.HAC:
         metric, zero_rows = self.advice.metric, self.advice.zero_rows
         model = ramify.HAC(metric=metric, linkage=linkage, zero_rows=zero_rows)
         return model.fit(self.rows)
@@ -140,6 +147,17 @@ def by_recommend(sample: Sample) -> Array:
     return sample.model(sample.advice.linkage).cut(**sample.advice.cut)
 
 
+def with_graphs(sample: Sample) -> Array:
+    if sample.advice.graph_clusters is None:
+        return by_recommend(sample)
+    return graph_tree(sample).cut(n_clusters=sample.advice.graph_clusters)
+
+
+def layers(sample: Sample) -> Array:
+    found = sample.model(sample.advice.linkage).layers()
+    return np.asarray(found[int(np.argmax(found.persistence))].labels)
+
+
 def average(sample: Sample) -> Array:
     return sample.model("average").cut(by="modularity")
 
@@ -152,6 +170,26 @@ def graph(sample: Sample) -> Array:
 
 def told(sample: Sample, linkage: str = "") -> Array:
     return sample.model(linkage or sample.advice.linkage).cut(n_clusters=sample.k)
+
+
+@lru_cache(maxsize=1)
+def graph_tree(sample: Sample) -> Hierarchy:
+    """As `recommend` means it."""
+    return ramify.GraphHAC().fit(sample.dense().astype(np.float64)).hierarchy()
+
+
+def graph_told(sample: Sample) -> Array:
+    return graph_tree(sample).cut(n_clusters=sample.k)
+
+
+def if_better(sample: Sample) -> Array:
+    return told(sample) if sample.advice.graph_clusters is None else graph_told(sample)
+
+
+def polished(sample: Sample) -> Array:
+    model = sample.model("ward")
+    tree = model.hierarchy().polish(model.points(), by="neighbors")
+    return tree.cut(n_clusters=sample.k)
 
 
 def given(rows: Array, labels: Array) -> Array:
@@ -192,6 +230,8 @@ def evoc(sample: Sample) -> Array:
 
 METHODS: dict[str, Callable[[Sample], Array]] = {
     "recommend": by_recommend,
+    "with graphs": with_graphs,
+    "layers": layers,
     "average": average,
     "GraphHAC": graph,
     "HDBSCAN": hdbscan,
@@ -199,6 +239,9 @@ METHODS: dict[str, Callable[[Sample], Array]] = {
     "EVoC": evoc,
     "told k": told,
     "ward, told k": partial(told, linkage="ward"),
+    "graphs, told k": graph_told,
+    "polished": polished,
+    "if better": if_better,
 }
 NEEDS = {"UMAP, HDBSCAN": "umap", "EVoC": "evoc"}
 
@@ -208,6 +251,8 @@ def measure(options: argparse.Namespace) -> list[dict[str, str]]:
     known = list(csv.DictReader(RESULTS.open(encoding="utf-8"))) if RESULTS.is_file() else []
     done = {(one["set"], one["method"], one["sample"]) for one in known}
     for case in every_case(options.data):
+        if options.part not in (None, case.part):
+            continue
         for seed in range(options.samples):
             wanted = [
                 name
@@ -277,6 +322,7 @@ def main() -> None:
         "--data", metavar="FOLDER", help="has tables/, clinc150/, wcep/, mnist/, ..."
     )
     parser.add_argument("--samples", type=int, default=6)
+    parser.add_argument("--part", choices=[LOOKED_AT, KEPT_BACK])
     parser.add_argument("--methods", nargs="*", choices=list(METHODS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")

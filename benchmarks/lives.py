@@ -170,11 +170,11 @@ def _is_polished(model: Model, rows: Rows) -> Model:
 LIVES: dict[str, tuple[Callable[[Model, Rows], Model], dict[str, Any]]] = {
     "grows": (_grows, {}),
     "leaves": (_leaves, {}),
-    "has a window": (_grows, {"window": 70}),
+    "has a window": (_grows, {"keep": ramify.Last(70)}),
     "is weighed": (_is_weighed, {}),
     "is edited": (_is_edited, {}),
     "is polished": (_is_polished, {}),
-    "has a budget": (_grows, {"max_leaves": 60}),
+    "has a budget": (_grows, {"keep": ramify.Budget(60)}),
     "counts repeats": (_leaves, {"duplicates": "count"}),
     "asks three": (_grows, {"n_neighbors": 3}),
     "asks three and leaves": (_leaves, {"n_neighbors": 3}),

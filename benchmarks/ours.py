@@ -229,7 +229,7 @@ def window(X: Rows, share: int = 10) -> Timed:
 
     def work() -> Figures:
         held: list[float] = []
-        windowed = _model("OHAC", {"window": size})
+        windowed = _model("OHAC", {"keep": ramify.Last(size)})
         in_window, plain = pass_through(windowed, held), pass_through(_model("OHAC", {}), [])
         kept, fresh = windowed.points(), _model("OHAC", {}).fit(X[-size:])
         draw: dict[str, Any] = {"sample": 200_000, "random_state": 0}
@@ -263,7 +263,8 @@ def live_use(X: Rows) -> Timed:
         return {
             "points": half,
             "marked": each(marked) / took,
-            "single_window": each(_model("OHAC", {"window": half}).partial_fit(X[:half])) / took,
+            "single_window": each(_model("OHAC", {"keep": ramify.Last(half)}).partial_fit(X[:half]))
+            / took,
         }
 
     return work
@@ -278,7 +279,7 @@ def budget(X: Rows, leaves: int = 50_000, share: int = 10, held_out: int = 20_00
     held_out, leaves = min(held_out, len(X) // 10), min(leaves, len(X) // 4)
     rows, unseen = X[:-held_out], X[-held_out:]
     size = len(rows) // share
-    model = _model("OHAC", {"max_leaves": leaves, "track_members": False})
+    model = _model("OHAC", {"keep": ramify.Budget(leaves, members=False)})
 
     def work() -> Figures:
         held, took = [], 0.0
@@ -389,7 +390,7 @@ def steps(X: Rows) -> Timed:
 
 def near(X: Rows, metric: str = "sqeuclidean") -> Timed:
     """OHAC with near neighbours; and how many of them, it says, were the nearest."""
-    model = _model("OHAC", {"neighbors": "cells", "metric": metric})
+    model = _model("OHAC", {"neighbors": ramify.Cells(), "metric": metric})
 
     def work() -> Figures:
         model.fit(X)

@@ -2,10 +2,10 @@
 """Threads that read at once: ``python -m benchmarks.readers``.
 
 Questions a second of one thread, and of several together as a multiple of it, with a GIL or
-without, as this Python has it. *live* asks one growing model where single rows belong: readers of
-a live tree take turns. *snapshot* cuts one frozen tree, which all share. *own* asks a model of its
-own in each thread: what the machine and Python allow at most. Rounds of one thread and of several
-alternate, and the best of each counts.
+without, as this Python has it. *live* asks one live model where single rows belong, *live, 500*
+where 500 rows belong: readers of a live tree share it. *snapshot* cuts one frozen tree, which all
+share. *own* and *own, 500* ask a model of its own in each thread: what the machine and Python
+allow at most. Rounds of one thread and of several alternate, and the best of each counts.
 """
 
 import argparse
@@ -49,10 +49,12 @@ def _asking(kind: str, threads: int, n: int) -> list[Callable[[], object]]:
     if kind == "snapshot":
         tree = ramify.OHAC().fit(rows).hierarchy()
         return [lambda: tree.cut(n_clusters=50)] * threads
-    models = [ramify.OHAC(n_clusters=50).fit(rows) for _ in range(threads if kind == "own" else 1)]
+    name, _, count = kind.partition(", ")
+    asked = rows[: int(count or 1)]
+    models = [ramify.OHAC(n_clusters=50).fit(rows) for _ in range(threads if name == "own" else 1)]
 
     def of(model: ramify.OHAC) -> Callable[[], object]:
-        return lambda: model.predict(rows[:1])
+        return lambda: model.predict(asked)
 
     return [of(models[which % len(models)]) for which in range(threads)]
 
@@ -67,7 +69,7 @@ def main() -> None:
     print(
         f"Python {sys.version.split()[0]}, GIL {'on' if gil else 'off'}, {options.points:,} points"
     )
-    for kind in ("live", "snapshot", "own"):
+    for kind in ("live", "live, 500", "snapshot", "own", "own, 500"):
         asking = _asking(kind, options.threads, options.points)
         best = [0.0, 0.0]
         for _ in range(options.rounds):

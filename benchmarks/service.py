@@ -7,6 +7,7 @@
     start    opening a folder with a tree of 1M x 3
     bodies   the same rows as Arrow, which a process of its own reads, and as .npy
     followed what followers of the changes cost who inserts: some that read, and some that never do
+    crowded  the same of readers, each of whom asks without a pause
 
 Latencies are those that a client sees, with HTTP and a kept connection. What else the machine does
 at the same time is in them; processor time of the server for each request is told beside.
@@ -32,6 +33,7 @@ import numpy.typing as npt
 import ramify
 
 Rows = npt.NDArray[np.float32]
+_CASES = ("load", "single", "bodies", "followed", "crowded")
 
 
 class Server:
@@ -309,6 +311,49 @@ def followed(count: int, rounds: int, folder: Path) -> None:
         server.stop()
 
 
+#: A process of its own that asks without a pause on each of its connections.
+ASKER = """
+import http.client, itertools, sys, threading
+asked = ["clusters?k=200", "outline", "search?q=word", "clusters?k=2000&representatives=20"]
+done = []
+def ask(first):
+    line = http.client.HTTPConnection(sys.argv[1], timeout=600)
+    for at in itertools.count(first):
+        line.request("GET", "/v1/trees/a/" + asked[at % len(asked)])
+        line.getresponse().read()
+        done.append(at)
+for first in range(int(sys.argv[2])):
+    threading.Thread(target=ask, args=(first,), daemon=True).start()
+print("ready", flush=True)
+sys.stdin.read()
+print(len(done), flush=True)
+"""
+
+
+def crowded(counts: list[int], folder: Path) -> None:
+    """Requests of 20 rows into a tree of 50,000, while readers ask."""
+    server = Server(folder / "crowded")
+    server.ask("PUT", "/v1/trees/a", b'{"dimension": 3}', "application/json")
+    rows = np.random.default_rng(0).normal(size=(50_000, 3)).astype(np.float32)
+    server.ask("POST", "/v1/trees/a/points", npy(rows), "application/x-npy")
+    inserts(server, 100, 0)
+    for count in counts:
+        words = [sys.executable, "-c", ASKER, urlsplit(server.address).netloc, str(count)]
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+        with subprocess.Popen(words, text=True, **pipes) as readers:
+            assert readers.stdin is not None
+            assert readers.stdout is not None
+            readers.stdout.readline()
+            time.sleep(1)
+            begin, times = time.perf_counter(), inserts(server, 100, count + 1)
+            seconds = time.perf_counter() - begin
+            readers.stdin.close()
+            asked = int(readers.stdout.readline())
+        said = f"{asked} questions in {seconds + 1:.1f} s"
+        print(f"20 rows a request, {count} readers: {percentiles(times)}; {said}", flush=True)
+    server.stop()
+
+
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description="Speed of trees in folders and on a server.")
@@ -317,7 +362,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--readers", type=int, default=8)
     parser.add_argument("--rate", type=float, default=10.0, help="questions of a reader a second")
-    parser.add_argument("--only", choices=["load", "single", "bodies", "followed"], default=None)
+    parser.add_argument("--only", choices=_CASES, default=None)
     parser.add_argument("--followers", type=int, default=100)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -327,6 +372,8 @@ def main() -> None:
             bodies(Path(name))
         if asked.only in (None, "followed"):
             followed(asked.followers, 3, Path(name))
+        if asked.only in (None, "crowded"):
+            crowded([0, 8, 32, 64], Path(name))
         if asked.only in (None, "single"):
             single(asked.points, asked.seconds, asked.readers, asked.rate, Path(name))
 

@@ -12,8 +12,10 @@ again, 12 times; and so from four places of the stream.
 
 Both are means over all passes. Online and offline trees are ward's, and a sticky cut is like
 the one before. The default stickiness is the largest of those tried at which Rand stays within
-.005 of the plain cut's everywhere. k-means is scikit-learn's, begun anew or at the centres of
-before. EVoC, if it is installed, is told the number of clusters, and to leave no noise; it takes
+.005 of the plain cut's everywhere.
+What is carried on is no cut: rows keep the clusters of the first tree, new rows join their nearest
+row's, and `ramify.settle` moves rows once. k-means is scikit-learn's, begun anew or at the centres
+of before. EVoC, if it is installed, is told the number of clusters, and to leave no noise; it takes
 long, and is measured from the first place alone.
 
 Writes docs/pictures/sticky.inc.
@@ -34,7 +36,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks.streams import Rows, news, news_stories
-from ramify import HAC, OHAC
+from ramify import HAC, OHAC, Last, settle
 from ramify.hierarchy import Hierarchy
 
 PAGE = Path(__file__).parent.parent / "docs" / "pictures" / "sticky.inc"
@@ -57,7 +59,7 @@ def windows(X: Rows, step: int) -> Iterator[Rows]:
 
 def online(X: Rows, step: int) -> Iterator[Hierarchy]:
     """The tree that lives: rows leave it and rows come."""
-    model = OHAC(metric="cosine", linkage="ward", window=WINDOW).fit(X[:WINDOW])
+    model = OHAC(metric="cosine", linkage="ward", keep=Last(WINDOW)).fit(X[:WINDOW])
     yield model.hierarchy()
     for start in range(WINDOW, WINDOW + PASSES * step, step):
         yield model.partial_fit(X[start : start + step]).hierarchy()
@@ -97,6 +99,22 @@ def kmeans(warm: bool, X: Rows, step: int) -> Passes:
         yield [one.labels_.astype(np.int64) for one in found]
         if warm:
             begins = [one.cluster_centers_ for one in found]
+
+
+def carried(X: Rows, step: int) -> Passes:
+    """No cut of a tree but the first: rows keep their clusters, and new ones join their nearest
+    row's; then each row may move once to the nearest mean."""
+    last: list[Labels] = []
+    for rows in windows(X, step):
+        if not last:
+            tree = HAC(metric="cosine", linkage="ward").fit(rows).hierarchy()
+            last = list(tree.cut_many(COUNTS).T)
+        else:
+            nearest = step + (rows[-step:] @ rows[:-step].T).argmax(axis=1)
+            kept = [np.append(one[step:], one[nearest]) for one in last]
+            kept = [np.unique(one, return_inverse=True)[1] for one in kept]  # some may be empty
+            last = [settle(one, rows, by="means", rounds=1).labels for one in kept]
+        yield last
 
 
 def evoc(X: Rows, step: int) -> Passes:
@@ -153,6 +171,7 @@ def ways(X: Rows, step: int, first: bool) -> Iterator[tuple[str, Callable[[], Pa
     yield "HAC anew, plain cut", partial(plain, anew, step)
     for stickiness in (0.01, 0.1):
         yield f"HAC anew, stickiness {stickiness:g}", partial(sticky, stickiness, anew, step)
+    yield "carried on, settled", partial(carried, X, step)
     yield "k-means anew", partial(kmeans, False, X, step)
     yield "k-means, warm", partial(kmeans, True, X, step)
     if first and find_spec("evoc") is not None:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -65,6 +66,26 @@ std::tuple<Out2<std::int64_t>, Out1<double>> tree_of_graph(
   GraphTree tree = with_pulse(std::move(report), [&](const Pulse& pulse) {
     return graph_hac(graph_of(n, span_of(a), span_of(b), span_of(weight)), linkage, span_of(ranks),
                      pulse);
+  });
+  return {to_numpy(std::move(tree.children), 2), to_numpy(std::move(tree.weights))};
+}
+
+std::tuple<Out2<std::int64_t>, Out1<double>> tree_of_clusters(const Vector<Vertex>& a,
+                                                              const Vector<Vertex>& b,
+                                                              const Vector<Weight>& weight,
+                                                              const Vector<std::uint32_t>& sizes) {
+  const std::size_t n = sizes.size();
+  if (n < 1 || n > kMaxPoints) throw std::invalid_argument("expected 1 to 2^31 - 1 clusters");
+  const auto all = span_of(sizes);
+  if (std::find(all.begin(), all.end(), 0U) != all.end() ||
+      std::accumulate(all.begin(), all.end(), std::uint64_t{0}) > kMaxPoints)
+    throw std::invalid_argument("clusters have 1 to 2^31 - 1 points in all, and at least one each");
+  check_edges(n, a, b, weight);
+  std::vector<std::uint32_t> ranks(n);
+  std::iota(ranks.begin(), ranks.end(), 0U);
+  GraphTree tree = with_pulse(nb::none(), [&](const Pulse& pulse) {
+    return average_of_clusters(graph_of(n, span_of(a), span_of(b), span_of(weight)), ranks, all,
+                               pulse);
   });
   return {to_numpy(std::move(tree.children), 2), to_numpy(std::move(tree.weights))};
 }
@@ -170,6 +191,10 @@ void bind_graph(nb::module_& m) {
         nb::arg("ranks").noconvert(), nb::arg("report") = nb::none(),
         "HAC of a graph: children, and what was between them in the weights' unit. A pair's "
         "largest weight counts; `ranks` break ties.");
+  m.def("graph_hac_of_clusters", &tree_of_clusters, nb::arg("a").noconvert(),
+        nb::arg("b").noconvert(), nb::arg("weight").noconvert(), nb::arg("sizes").noconvert(),
+        "HAC by average linkage of clusters of these sizes, with the sums of weights between them; "
+        "ties go by their numbers.");
   m.def("shared_neighbours", &shared, nb::arg("lists").noconvert(),
         "For each entry of lists of nearest points: how many points both lists have, and how "
         "many one of them has. 2^32 - 1 is no point.");

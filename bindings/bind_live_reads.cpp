@@ -35,12 +35,12 @@ using OutlineArrays =
     std::tuple<std::size_t, Out1<std::int64_t>, Out1<std::int64_t>, Out1<double>,
                Out1<std::int64_t>, Out1<double>, Out2<double>, Out1<std::int64_t>, Out2<Real>>;
 
-/// Call use(i, found) with the k nearest points of every row, in blocks of a few
+/// Call use(live, i, found) with the k nearest points of every row, in blocks of a few
 /// milliseconds, each of one version of the tree, so that a batch under way is never held
 /// up for long.
-template <class Real, class Begin, class Use>
-void for_each_row(LiveObject<Real>& self, std::size_t rows, std::size_t threads, const Begin& begin,
-                  const Real* values, std::size_t k, const Use& use) {
+template <class Real, class NeedsOf, class Use>
+void for_each_row(LiveObject<Real>& self, std::size_t rows, std::size_t threads,
+                  const NeedsOf& needs, const Real* values, std::size_t k, const Use& use) {
   PythonPulse python{nb::none()};
   {
     const nb::gil_scoped_release release;
@@ -48,10 +48,8 @@ void for_each_row(LiveObject<Real>& self, std::size_t rows, std::size_t threads,
     std::size_t block = kFirstBlock;
     for (std::size_t from = 0, to = 0; from == 0 || from < rows; from = to) {
       {
-        const TurnWithoutGil turn(self);
+        const ReadingTurn<Real, HasNoGil> turn(self, needs);
         const auto since = std::chrono::steady_clock::now();
-        begin(*turn);
-        turn->have_ready();
         to = std::min(from + block, rows);
         const std::size_t size =
             std::clamp(block / std::max(threads, std::size_t{1}), kLeastPiece, kPiece);
@@ -75,6 +73,24 @@ void for_each_row(LiveObject<Real>& self, std::size_t rows, std::size_t threads,
   python.rethrow();
 }
 
+/// The clusters of a cut, and what else the reader needs.
+template <class Real>
+auto needs_cut(const std::string& by, double value, const Needs& others = {}) {
+  return [&by, value, others](const Live<Real>& live) {
+    require_points(live, 1);
+    Needs needs = others;
+    needs.cut = rule_of(by, value, live.size());
+    return needs;
+  };
+}
+
+/// Of questions to a tree with points in it.
+template <class Real>
+Needs needs_points(const Live<Real>& live) {
+  require_points(live, 1);
+  return {};
+}
+
 /// What is known of every leaf, by slot, as known of every point.
 template <class Real>
 std::vector<std::int64_t> of_points(const Live<Real>& live,
@@ -96,8 +112,12 @@ std::tuple<Out2<std::int64_t>, Out2<double>> nearest(LiveObject<Real>& self, con
   std::vector<std::int64_t> ids(rows.shape(0) * k);
   std::vector<double> distances(rows.shape(0) * k);
   for_each_row(
-      self, rows.shape(0), threads, [&](Live<Real>& live) { require_points(live, k); }, rows.data(),
-      k,
+      self, rows.shape(0), threads,
+      [&](const Live<Real>& live) {
+        require_points(live, k);
+        return Needs{.index = true};
+      },
+      rows.data(), k,
       [&](const Live<Real>& live, std::size_t i, std::span<const Neighbour> found) {
         for (std::size_t j = 0; j < k; ++j) {
           ids[i * k + j] = arrival_of(live, found[j].row);
@@ -117,22 +137,15 @@ Assigned assign(LiveObject<Real>& self, const Rows<Real>& rows, const std::strin
   std::vector<std::int64_t> labels(n), nodes(n), points(n);
   std::vector<double> distances(n);
   std::vector<std::string> codes(with_codes ? n : 0);
-  const Frontier<Real>* frontier = nullptr;
-  for_each_row(
-      self, n, threads,
-      [&](Live<Real>& live) {
-        require_points(live, 1);
-        frontier = &live.frontier(rule_of(by, value, live.size()));
-      },
-      rows.data(), 1,
-      [&](const Live<Real>& live, std::size_t i, std::span<const Neighbour> found) {
-        const NodeId cluster = frontier->cluster_of(NodeId::leaf(found.front().row));
-        labels[i] = static_cast<std::int64_t>(frontier->label_of(cluster));
-        nodes[i] = public_id(live, cluster);
-        points[i] = arrival_of(live, found.front().row);
-        distances[i] = found.front().distance;
-        if (with_codes) codes[i] = code_of(live, cluster);
-      });
+  for_each_row(self, n, threads, needs_cut<Real>(by, value, {.index = true}), rows.data(), 1,
+               [&](const Live<Real>& live, std::size_t i, std::span<const Neighbour> found) {
+                 const NodeId cluster = live.frontier().cluster_of(NodeId::leaf(found.front().row));
+                 labels[i] = static_cast<std::int64_t>(live.frontier().label_of(cluster));
+                 nodes[i] = public_id(live, cluster);
+                 points[i] = arrival_of(live, found.front().row);
+                 distances[i] = found.front().distance;
+                 if (with_codes) codes[i] = code_of(live, cluster);
+               });
   return {to_numpy(std::move(labels)), to_numpy(std::move(nodes)), to_numpy(std::move(points)),
           to_numpy(std::move(distances)), std::move(codes)};
 }
@@ -142,16 +155,14 @@ template <class Real>
 std::tuple<Out1<std::int64_t>, Out1<std::int64_t>, std::vector<std::string>> cluster_of(
     LiveObject<Real>& self, const Vector<std::int64_t>& numbers, const std::string& by,
     double value, bool with_codes) {
-  const Turn turn(self);
-  require_points(*turn, 1);
   std::vector<std::int64_t> labels, nodes;
   std::vector<std::string> codes;
   {
     const nb::gil_scoped_release release;
-    const Frontier<Real>& frontier = turn->frontier(rule_of(by, value, turn->size()));
+    const ReadingTurn<Real, HasNoGil> turn(self, needs_cut<Real>(by, value));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const NodeId cluster = frontier.cluster_of(leaf_of(*turn, numbers.data()[i]));
-      labels.push_back(static_cast<std::int64_t>(frontier.label_of(cluster)));
+      const NodeId cluster = turn->frontier().cluster_of(leaf_of(*turn, numbers.data()[i]));
+      labels.push_back(static_cast<std::int64_t>(turn->frontier().label_of(cluster)));
       nodes.push_back(public_id(*turn, cluster));
       if (with_codes) codes.push_back(code_of(*turn, cluster));
     }
@@ -162,13 +173,12 @@ std::tuple<Out1<std::int64_t>, Out1<std::int64_t>, std::vector<std::string>> clu
 /// Labels of all points, in order of arrival.
 template <class Real>
 Out1<std::int64_t> labels(LiveObject<Real>& self, const std::string& by, double value) {
-  const Turn turn(self);
-  require_points(*turn, 1);
-  std::vector<std::int64_t> out(turn->size());
+  std::vector<std::int64_t> out;
   {
     const nb::gil_scoped_release release;
-    turn->tree();
-    turn->frontier(rule_of(by, value, turn->size())).label_all(out.data());
+    const ReadingTurn<Real, HasNoGil> turn(self, needs_cut<Real>(by, value, {.no_holes = true}));
+    out.resize(turn->size());
+    turn->frontier().label_all(out.data());
     if (turn->members() != nullptr) out = of_points(*turn, out);
   }
   return to_numpy(std::move(out));
@@ -178,14 +188,13 @@ Out1<std::int64_t> labels(LiveObject<Real>& self, const std::string& by, double 
 template <class Real>
 std::tuple<Out1<std::int64_t>, Out1<double>, Out2<Real>, Out1<double>, Out1<std::int64_t>> clusters(
     LiveObject<Real>& self, const std::string& by, double value) {
-  const Turn turn(self);
-  require_points(*turn, 1);
   std::vector<std::int64_t> nodes, firsts;
   std::vector<Real> means;
   std::vector<double> heights, sizes;
   {
     const nb::gil_scoped_release release;
-    for (const NodeId v : turn->frontier(rule_of(by, value, turn->size())).clusters()) {
+    const ReadingTurn<Real, HasNoGil> turn(self, needs_cut<Real>(by, value));
+    for (const NodeId v : turn->frontier().clusters()) {
       const Tree<Real>& tree = turn->frozen();
       nodes.push_back(public_id(*turn, v));
       sizes.push_back(tree.weight(v));
@@ -202,14 +211,13 @@ std::tuple<Out1<std::int64_t>, Out1<double>, Out2<Real>, Out1<double>, Out1<std:
 template <class Real>
 OutlineArrays<Real> outline(LiveObject<Real>& self, std::size_t m, const std::string& by,
                             double value) {
-  const Turn turn(self);
-  require_points(*turn, 1);
   std::vector<std::int64_t> ids, children, counts, firsts;
   std::vector<double> weights, ssds, heights;
   std::vector<Real> means;
   std::size_t frontier = 0;
   {
     const nb::gil_scoped_release release;
+    const ReadingTurn<Real, HasNoGil> turn(self, needs_points<Real>);
     const Outline<Real> found = turn->outline(m, rule_of(by, value, kMaxPoints));
     const Tree<Real>& tree = turn->frozen();
     frontier = found.frontier_size();
@@ -241,12 +249,13 @@ OutlineArrays<Real> outline(LiveObject<Real>& self, std::size_t m, const std::st
 template <class Real>
 Out1<std::int64_t> units(LiveObject<Real>& self, const std::optional<Vector<std::int64_t>>& numbers,
                          std::size_t m, const std::string& by, double value) {
-  const Turn turn(self);
-  require_points(*turn, 1);
   std::vector<std::int64_t> out;
   {
     const nb::gil_scoped_release release;
-    if (!numbers) turn->tree();  // closes holes: rows are in order of arrival then
+    const ReadingTurn<Real, HasNoGil> turn(self, [&](const Live<Real>& live) {
+      require_points(live, 1);
+      return Needs{.no_holes = !numbers};
+    });
     const Outline<Real> found = turn->outline(m, rule_of(by, value, kMaxPoints));
     if (numbers) {
       for (std::size_t i = 0; i < numbers->size(); ++i)
@@ -263,9 +272,7 @@ Out1<std::int64_t> units(LiveObject<Real>& self, const std::optional<Vector<std:
 /// earlier first point.
 template <class Real>
 std::tuple<Out1<std::int64_t>, std::string> path(LiveObject<Real>& self, std::int64_t number) {
-  const Turn turn(self);
-  require_points(*turn, 1);
-  turn->have_ready();
+  const ReadingTurn turn(self, needs_points<Real>);
   std::vector<std::int64_t> nodes;
   const NodeId leaf = leaf_of(*turn, number);
   for (NodeId v = leaf; v != kNone; v = turn->frozen().parent(v))
@@ -276,9 +283,7 @@ std::tuple<Out1<std::int64_t>, std::string> path(LiveObject<Real>& self, std::in
 
 template <class Real>
 std::int64_t lca(LiveObject<Real>& self, std::int64_t one, std::int64_t other) {
-  const Turn turn(self);
-  require_points(*turn, 1);
-  turn->have_ready();
+  const ReadingTurn turn(self, needs_points<Real>);
   const Tree<Real>& tree = turn->frozen();
   NodeId a = leaf_of(*turn, one), b = leaf_of(*turn, other);
   std::size_t depth_a = depth_of(*turn, a), depth_b = depth_of(*turn, b);
@@ -291,7 +296,7 @@ std::int64_t lca(LiveObject<Real>& self, std::int64_t one, std::int64_t other) {
 
 template <class Real>
 std::size_t depth(LiveObject<Real>& self, std::int64_t number) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   require_points(*turn, 1);
   return depth_of(*turn, leaf_of(*turn, number));
 }

@@ -48,16 +48,22 @@ struct Copies {
   Memory memory;
 };
 
+/// Rows are in order of arrival.
+template <class Real>
+Needs needs_rows(const Live<Real>&) {
+  return {.no_holes = true};
+}
+
 /// The arrays are copied in our turn, and put in order when it has passed.
 template <class Real>
 Taken<Real> take_snapshot(LiveObject<Real>& self, bool with_points) {
   FlatTree flat;
   Taken<Real> taken;
   {
-    const Turn turn(self);
-    if (turn->size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
     const nb::gil_scoped_release release;
-    flat = turn->flat();
+    const ReadingTurn<Real, HasNoGil> turn(self, needs_rows<Real>);
+    if (turn->size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
+    flat = flatten(turn->frozen());
     taken.version = turn->version();
     taken.numbers = turn->points().numbers();
     taken.numbers.resize(std::min(taken.numbers.size(), turn->end()));
@@ -82,8 +88,7 @@ template <class Real>
 Copies<Real> copies(LiveObject<Real>& self, const QuietTime<Real>& quiet) {
   Copies<Real> out;
   {  // what was put off, and might be done by a reader; what searches may change
-    const TurnWithoutGil turn(self);
-    turn->tree();
+    const ReadingTurn<Real, HasNoGil> turn(self, needs_rows<Real>);
     out.memory = turn->memory();
   }
   const Tree<Real>& tree = quiet->frozen();
@@ -106,7 +111,7 @@ Copies<Real> copies(LiveObject<Real>& self, const QuietTime<Real>& quiet) {
 
 template <class Real>
 bool has(LiveObject<Real>& self, std::uint64_t number) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   RowSlot row = 0;
   return turn->find(number, row);
 }
@@ -115,7 +120,7 @@ bool has(LiveObject<Real>& self, std::uint64_t number) {
 template <class Real>
 Out1<std::int64_t> leaf_numbers(LiveObject<Real>& self, const Vector<std::int64_t>& numbers,
                                 bool by_first) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   std::vector<std::int64_t> out(numbers.size());
   for (std::size_t i = 0; i < numbers.size(); ++i)
     out[i] = by_first ? arrival_of(*turn, leaf_of(*turn, numbers.data()[i]).row())
@@ -126,7 +131,7 @@ Out1<std::int64_t> leaf_numbers(LiveObject<Real>& self, const Vector<std::int64_
 /// Arrival numbers of the points, in order.
 template <class Real>
 Out1<std::int64_t> numbers(LiveObject<Real>& self) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   std::vector<std::int64_t> out;
   if (turn->members() != nullptr)
     turn->members()->for_each(
@@ -139,7 +144,7 @@ Out1<std::int64_t> numbers(LiveObject<Real>& self) {
 
 template <class Real>
 Out1<double> weights(LiveObject<Real>& self) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   return to_numpy(turn->weights());
 }
 
@@ -169,9 +174,8 @@ Arrays snapshot(LiveObject<Real>& self) {
 
 template <class Real>
 Out2<Real> points(LiveObject<Real>& self, std::size_t first) {
-  const Turn turn(self);
+  const ReadingTurn turn(self, needs_rows<Real>);
   if (first > turn->size()) throw std::invalid_argument("there are not that many points");
-  if (turn->size() > 0) turn->tree();
   const auto values =
       turn->points().values().first(turn->end() * self.dim()).subspan(first * self.dim());
   return to_numpy(std::vector<Real>(values.begin(), values.end()), self.dim());
@@ -179,10 +183,11 @@ Out2<Real> points(LiveObject<Real>& self, std::size_t first) {
 
 template <class Real>
 std::tuple<Out1<double>, Out2<Real>, Out1<double>> summaries(LiveObject<Real>& self) {
-  const Turn turn(self);  // one for both, so that nodes of the snapshot are still there
+  // One for both, so that nodes of the snapshot are still there.
+  const ReadingTurn turn(self, needs_rows<Real>);
   if (turn->size() == 0) throw std::invalid_argument("an empty tree has no snapshot");
-  const Snapshot snapshot = number(turn->flat());
-  const Tree<Real>& tree = turn->tree();
+  const Tree<Real>& tree = turn->frozen();
+  const Snapshot snapshot = number(flatten(tree));
   std::vector<double> sizes;
   std::vector<Real> means;
   std::vector<double> ssds;
@@ -197,7 +202,7 @@ std::tuple<Out1<double>, Out2<Real>, Out1<double>> summaries(LiveObject<Real>& s
 
 template <class Real>
 std::tuple<double, double, double, double> certificate(LiveObject<Real>& self) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   if (turn->certificate() == nullptr) throw std::invalid_argument("this tree keeps no certificate");
   const Certificate& kept = *turn->certificate();
   return {kept.beta, kept.guaranteed.get(), kept.achieved.get(), kept.maximum.get()};
@@ -205,13 +210,13 @@ std::tuple<double, double, double, double> certificate(LiveObject<Real>& self) {
 
 template <class Real>
 double recall(LiveObject<Real>& self) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   return turn->recall();
 }
 
 template <class Real>
 void check(LiveObject<Real>& self) {
-  const Turn turn(self);
+  const WritingTurn turn(self);
   const nb::gil_scoped_release release;
   turn->check();
 }

@@ -192,6 +192,18 @@ void move(LiveObject<Real>& self, std::int64_t node, std::int64_t under) {
 }
 
 template <class Real>
+void check_link(LiveObject<Real>& self, std::uint64_t one, std::uint64_t other) {
+  const ReadingTurn turn(self);
+  turn->check_link(one, other);
+}
+
+template <class Real>
+void check_move(LiveObject<Real>& self, std::int64_t node, std::int64_t under) {
+  const WritingTurn turn(self);
+  turn->check_move(node, under);
+}
+
+template <class Real>
 void release(LiveObject<Real>& self, std::int64_t node) {
   const WritingTurn turn(self);
   turn->release(node);
@@ -199,7 +211,7 @@ void release(LiveObject<Real>& self, std::int64_t node) {
 
 template <class Real>
 Out1<std::int64_t> held(LiveObject<Real>& self) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   return to_numpy(turn->held());
 }
 
@@ -217,7 +229,7 @@ Out1<std::int64_t> wholes(LiveObject<Real>& self, const Vector<std::int64_t>& nu
 
 template <class Real>
 std::vector<std::uint64_t> together(LiveObject<Real>& self, std::uint64_t number) {
-  const Turn turn(self);
+  const ReadingTurn turn(self);
   return turn->together(number);
 }
 
@@ -355,6 +367,10 @@ void bind_live_writes(nb::class_<LiveObject<Real>>& object) {
            "A point and all that it is linked with are points like others again.")
       .def("move", &move<Real>, nb::arg("node"), nb::arg("under"),
            "Put a node below another, which is held from now on.")
+      .def("check_link", &check_link<Real>, nb::arg("one"), nb::arg("other"),
+           "Refuse what link would refuse; nothing changes.")
+      .def("check_move", &check_move<Real>, nb::arg("node"), nb::arg("under"),
+           "Refuse what move would refuse; nothing changes.")
       .def("release", &release<Real>, nb::arg("node"), "A node is held no more.")
       .def("held", &held<Real>, "Ids of the held nodes.")
       .def("wholes", &wholes<Real>, nb::arg("numbers"),

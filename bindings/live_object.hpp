@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // live_object.hpp: a live tree that several Python threads may use: one changes it, or some read
-// it.
+// it at once.
 //
 // A thread that wants the tree takes a turn, which is the only way to it: a WritingTurn to change
-// it, a Turn to read it. What is read without a turn is as it was at the end of the last turn.
+// it, a ReadingTurn, which readers share, to read it. What is read without a turn is as it was at
+// the end of the last turn. A reader who has a turn runs no Python, which might ask for another.
 #pragma once
 
 #include <atomic>
@@ -22,11 +23,9 @@
 namespace ramify::bindings {
 
 template <class Real>
-class Turn;
-template <class Real>
-class TurnWithoutGil;
-template <class Real>
 class WritingTurn;
+template <class Real, class Gil>
+class ReadingTurn;
 template <class Real>
 class QuietTime;
 
@@ -65,8 +64,8 @@ class LiveObject {
   }
 
  private:
-  friend class Turn<Real>;
-  friend class TurnWithoutGil<Real>;
+  template <class, class>
+  friend class ReadingTurn;
   friend class WritingTurn<Real>;
   friend class QuietTime<Real>;
 
@@ -103,47 +102,61 @@ class Held {
   TurnLock& lock_;
 };
 
-/// The turn, and at its end the figures that are read without one.
-template <class Real>
-class Turn {
- public:
-  explicit Turn(LiveObject<Real>& object) : object_(object), held_(object.turn_) {}
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  ~Turn() { object_.publish(); }
-
-  Live<Real>& operator*() const { return object_.live_; }
-  Live<Real>* operator->() const { return &object_.live_; }
-
- private:
-  LiveObject<Real>& object_;
-  const Held held_;
+// What a reader does with the GIL while it waits.
+struct HasGil {
+  nb::gil_scoped_release without;
 };
+struct HasNoGil {};
 
-/// The turn of a reader who has let the GIL go already.
-template <class Real>
-class TurnWithoutGil {
+/// The turn of readers. If something that they need is not ready, the first to see so has the
+/// turn alone until it is.
+template <class Real, class Gil = HasGil>
+class ReadingTurn {
  public:
-  explicit TurnWithoutGil(LiveObject<Real>& object) : live_(object.live_), guard_(object.turn_) {}
+  explicit ReadingTurn(LiveObject<Real>& object) : object_(object) {
+    if (object_.turn_.try_lock_shared()) return;
+    [[maybe_unused]] const Gil gil{};
+    object_.turn_.lock_shared();
+  }
+  /// needs(live): what the reader needs, or an error.
+  template <class NeedsOf>
+  ReadingTurn(LiveObject<Real>& object, const NeedsOf& needs) : ReadingTurn(object) {
+    if (object.live_.is_ready(needs(**this))) return;
+    [[maybe_unused]] const Gil gil{};
+    object.turn_.unlock_shared();
+    object.turn_.lock();
+    const Alone alone{object.turn_};
+    object.live_.have_ready(needs(**this));
+  }
+  ReadingTurn(const ReadingTurn&) = delete;
+  ReadingTurn& operator=(const ReadingTurn&) = delete;
+  ~ReadingTurn() { object_.turn_.unlock_shared(); }
 
-  Live<Real>& operator*() const { return live_; }
-  Live<Real>* operator->() const { return &live_; }
+  const Live<Real>& operator*() const { return object_.live_; }
+  const Live<Real>* operator->() const { return &object_.live_; }
 
  private:
-  Live<Real>& live_;
-  const std::lock_guard<TurnLock> guard_;
+  struct Alone {
+    TurnLock& turn;
+    ~Alone() { turn.share(); }
+  };
+
+  LiveObject<Real>& object_;
 };
 
 /// The turn of one who changes the tree, and no other does before it is over: a long batch
-/// passes its turn on to readers.
+/// passes its turn on to readers. At its end the figures are told that are read without a turn.
 template <class Real>
 class WritingTurn {
  public:
   explicit WritingTurn(LiveObject<Real>& object)
-      : object_(object), writing_(object.writing_), turn_(object) {}
+      : object_(object), writing_(object.writing_), turn_(object.turn_) {}
+  WritingTurn(const WritingTurn&) = delete;
+  WritingTurn& operator=(const WritingTurn&) = delete;
+  ~WritingTurn() { object_.publish(); }
 
-  Live<Real>& operator*() const { return *turn_; }
-  Live<Real>* operator->() const { return &*turn_; }
+  Live<Real>& operator*() const { return object_.live_; }
+  Live<Real>* operator->() const { return &object_.live_; }
   void let_readers_in() const {
     object_.publish();
     object_.turn_.pass_on();
@@ -151,8 +164,7 @@ class WritingTurn {
 
  private:
   LiveObject<Real>& object_;
-  const Held writing_;
-  const Turn<Real> turn_;
+  const Held writing_, turn_;
 };
 
 /// No thread may change the tree meanwhile, and readers go on.
@@ -161,10 +173,10 @@ class QuietTime {
  public:
   explicit QuietTime(LiveObject<Real>& object) : live_(object.live_), writing_(object.writing_) {}
 
-  Live<Real>* operator->() const { return &live_; }
+  const Live<Real>* operator->() const { return &live_; }
 
  private:
-  Live<Real>& live_;
+  const Live<Real>& live_;
   const Held writing_;
 };
 

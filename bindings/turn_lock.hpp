@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// turn_lock.hpp: one at a time, in the order in which they came.
+// turn_lock.hpp: one at a time, or several who share a turn, in the order in which they came.
 //
 // A long batch lets readers in between two inserts: it passes its turn on, and as turns
 // come in order, it has the next one after those who were waiting. A plain mutex would
-// mostly come back to the batch, which has just let go of it.
+// mostly come back to the batch, which has just let go of it. std::shared_mutex promises no
+// order: readers who come one after another may keep a writer waiting for ever. Here a reader
+// who comes after a writer waits behind the writer. So who has a turn must not ask for another.
 #pragma once
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -39,6 +41,7 @@ inline Forks& forks() {
   return all;
 }
 
+/// As in std::shared_mutex: lock() is for one alone, lock_shared() for those who share.
 class TurnLock {
  public:
   TurnLock() : forks_(forks().count.load()) {}
@@ -52,24 +55,44 @@ class TurnLock {
     ++in_line_;
     return true;
   }
+  bool try_lock_shared() {
+    look_for_a_fork();
+    const std::lock_guard guard(mutex_);
+    if (!is_open_to_sharers()) return false;
+    ++in_line_;
+    ++sharing_;
+    return true;
+  }
   void lock() {
     look_for_a_fork();
     std::unique_lock guard(mutex_);
-    if (in_line_++ == 0) return;
-    Waiting me;
-    (last_ == nullptr ? first_ : last_->behind) = &me;
-    last_ = &me;
-    me.called.wait(guard, [&] { return me.has_turn; });
+    if (in_line_++ > 0) wait(guard, false);
+  }
+  void lock_shared() {
+    look_for_a_fork();
+    std::unique_lock guard(mutex_);
+    const bool open = is_open_to_sharers();
+    ++in_line_;
+    if (open)
+      ++sharing_;
+    else
+      wait(guard, true);
   }
   void unlock() {
     const std::lock_guard guard(mutex_);
     --in_line_;
-    if (first_ == nullptr) return;
-    Waiting& next = *first_;
-    first_ = next.behind;
-    if (first_ == nullptr) last_ = nullptr;
-    next.has_turn = true;
-    next.called.notify_one();  // with the mutex held: afterwards it may be gone
+    call_next();
+  }
+  void unlock_shared() {
+    const std::lock_guard guard(mutex_);
+    --in_line_;
+    if (--sharing_ == 0) call_next();
+  }
+  /// Who has the turn alone shares it from now on; nobody has it in between.
+  void share() {
+    const std::lock_guard guard(mutex_);
+    sharing_ = 1;
+    call_next();
   }
   /// Let in those who wait, and then go on.
   void pass_on() {
@@ -83,10 +106,33 @@ class TurnLock {
  private:
   // Each is called by itself: waking everybody for every turn would cost more than most turns.
   struct Waiting {
-    std::condition_variable called;
+    bool shares;
+    std::condition_variable called{};
     bool has_turn = false;
     Waiting* behind = nullptr;
   };
+
+  bool is_open_to_sharers() const { return first_ == nullptr && (in_line_ == 0 || sharing_ > 0); }
+
+  void wait(std::unique_lock<std::mutex>& guard, bool shares) {
+    Waiting me{shares};
+    (last_ == nullptr ? first_ : last_->behind) = &me;
+    last_ = &me;
+    me.called.wait(guard, [&] { return me.has_turn; });
+  }
+  /// The first in line, if nobody has the turn; and those who share it, up to one who does not.
+  void call_next() {
+    while (first_ != nullptr && (first_->shares || sharing_ == 0)) {
+      Waiting& next = *first_;
+      first_ = next.behind;
+      if (first_ == nullptr) last_ = nullptr;
+      const bool shares = next.shares;
+      if (shares) ++sharing_;
+      next.has_turn = true;
+      next.called.notify_one();  // with the mutex held: afterwards it may be gone
+      if (!shares) return;
+    }
+  }
 
   /// Threads are not copied by a fork: a turn that one of them had would never end.
   void look_for_a_fork() {
@@ -105,6 +151,7 @@ class TurnLock {
 
   std::mutex mutex_;  // guards what follows
   std::atomic<std::uint64_t> in_line_ = 0;
+  std::uint64_t sharing_ = 0;  // 0: if somebody has the turn, then alone
   Waiting *first_ = nullptr, *last_ = nullptr;
   std::atomic<std::uint64_t> forks_;  // when the lock was made
 };

@@ -45,9 +45,10 @@ class Tree {
   /// The cluster of each point, in order of arrival, when the tree is cut into so many.
   val labels(std::size_t clusters) {
     if (clusters < 1 || clusters > size()) throw std::invalid_argument("not that many points");
-    live_.tree();
+    live_.have_ready(
+        {.no_holes = true, .cut = ramify::CutRule{ramify::CutBy::kCount, clusters, 0}});
     std::vector<std::int64_t> found(size());
-    live_.frontier({ramify::CutBy::kCount, clusters, 0}).label_all(found.data());
+    live_.frontier().label_all(found.data());
     return copy(std::vector<std::int32_t>(found.begin(), found.end()), "Int32Array");
   }
 

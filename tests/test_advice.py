@@ -7,13 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from scipy.spatial.distance import pdist
 from sklearn import datasets as theirs
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 import ramify
-from ramify import datasets, metrics, recommend
+from ramify import datasets, looking, metrics, recommend
+from ramify.looking import dimension
+from ramify.metric import SQEUCLIDEAN
+from ramify.points import Expected, read_batch
 from tests.commands import done, fails
 
 
@@ -160,7 +164,68 @@ def test_sparse_rows_are_looked_at_as_they_are():
     assert recommend(csr_matrix(X)) == recommend(X)
 
 
+def test_images_are_for_a_tree_of_neighbours():
+    """They use few of the dimensions that they have; rows that fill theirs are not."""
+    digits = theirs.load_digits()
+    advice = recommend(digits.data)
+    found = advice.graph_estimator().fit(digits.data).labels_
+    usual = advice.estimator().fit(digits.data).labels_
+    right = [adjusted_rand_score(digits.target, one) for one in (usual, found)]
+    assert right[0] + 0.05 < right[1]
+    assert right[1] > 0.8
+    assert "of 61 dimensions" in advice.reasons["graph"]
+    assert "LiveGraphHAC" in str(advice)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        theirs.make_blobs(800, 8, centers=9, cluster_std=4.0, random_state=0)[0],  # fill theirs
+        datasets.intents().points,  # embeddings, for which it is no better
+        datasets.gmm_8().points,  # separated
+        [[float(i)] for i in range(12)],
+    ],
+    ids=["full", "embeddings", "separated", "few"],
+)
+def test_others_are_not(rows):
+    advice = recommend(rows)
+    assert advice.graph_clusters is None
+    assert "graph" not in advice.reasons
+    with pytest.raises(ValueError, match="graph_clusters is None"):
+        advice.graph_estimator()
+
+
+@pytest.mark.parametrize(("used", "columns"), [(1, 1), (2, 9), (5, 5), (4, 40)])
+def test_dimensions_are_counted_whatever_the_unit(used, columns):
+    rng = np.random.default_rng(used)
+    rows = rng.random((3000, used)) @ np.linalg.qr(rng.normal(size=(columns, columns)))[0][:used]
+    assert dimension(rows) == pytest.approx(used, rel=0.2)
+    assert dimension(rows * 1e6 - 3.0) == pytest.approx(dimension(rows), rel=1e-3)
+    twice = np.concatenate([rows, rows])
+    assert dimension(twice) == dimension(rows)
+    assert dimension(rows[:20]) == np.inf
+
+
+def test_clusters_of_few_points_of_wide_rows_were_lost():
+    """All directions are looked at, so that distances are those of the rows."""
+    rows = csr_matrix(np.random.default_rng(0).random((60, 1500)) * (np.arange(1500) % 7 == 0))
+    sample = looking.sampled(read_batch(rows, Expected("recommend")), 60)
+    narrow, _ = looking.narrowed(sample, SQEUCLIDEAN)
+    assert narrow.shape == (60, 60)
+    assert pdist(narrow) == pytest.approx(pdist(rows.toarray()), rel=1e-6)
+
+
 # --- the command ------------------------------------------------------------------------
+
+
+def test_the_command_names_both_trees(tmp_path):
+    digits = theirs.load_digits().data
+    np.save(tmp_path / "x.npy", digits)
+    k = recommend(digits).graph_clusters
+    *_, fit, cut = done("recommend", tmp_path / "x.npy").err.splitlines()
+    assert "--algorithm live-graph-hac --metric sqeuclidean" in fit
+    assert cut == f"ramify cut tree.ramify -k {k}"
+    assert done("recommend", tmp_path / "x.npy", "--json").json()["graph_clusters"] == k
 
 
 def test_the_command_says_the_same(tmp_path):

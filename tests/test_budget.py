@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import OHAC
+from ramify import OHAC, Budget
+from ramify.estimators.seam import from_flat
 from tests.core_trees import core_options
 from tests.every import leaf_of
 from tests.strategies import examples, seeds
@@ -52,7 +53,7 @@ def closest_siblings(tree, weights, ssds, rows, linkage):
 def test_each_point_too_many_draws_the_closest_siblings_together(linkage, d):
     rng = np.random.default_rng(d)
     X = rng.normal(size=(120, d))
-    budget = OHAC(linkage=linkage, max_leaves=30)
+    budget = OHAC(linkage=linkage, keep=Budget(30))
     free = OHAC(linkage=linkage)  # of the same leaves, without a limit
     for i, row in enumerate(X):
         before = budget._live._core.state() if i >= 30 else None
@@ -92,7 +93,7 @@ def test_whatever_the_batches(seed, most, sizes, metric, repeats):
     X = rng.normal(size=(sum(sizes), 3))
     if repeats:
         X = X[rng.integers(max(len(X) // 2, 1), size=len(X))]
-    options = {"metric": metric, "max_leaves": most, "n_clusters": 1}
+    options = {"metric": metric, "keep": Budget(most), "n_clusters": 1}
     options["duplicates"] = "count" if repeats else "keep"
     one, many = OHAC(**options), OHAC(**options)
     for i, row in enumerate(X):
@@ -112,7 +113,7 @@ def test_whatever_the_batches(seed, most, sizes, metric, repeats):
 def test_a_model_with_a_budget_goes_on_from_its_file(tmp_path):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 3))
-    model = OHAC(max_leaves=40, n_clusters=4, metric="cosine").fit(X[:200], ids=range(200))
+    model = OHAC(keep=Budget(40), n_clusters=4, metric="cosine").fit(X[:200], ids=range(200))
     model.save(tmp_path / "tree.ramify")
     again = ramify.load(tmp_path / "tree.ramify")
     for one in (model, again):
@@ -124,7 +125,7 @@ def test_a_model_with_a_budget_goes_on_from_its_file(tmp_path):
 
 def test_without_members_only_leaves_are_known():
     X = np.random.default_rng(4).normal(size=(300, 3))
-    model = OHAC(max_leaves=40, n_clusters=4, track_members=False).fit(X)
+    model = OHAC(keep=Budget(40, members=False), n_clusters=4).fit(X)
     assert len(model) == len(model.labels_) == model.n_points_ == 40
     assert model.hierarchy().weights[-1] == 300
     assert "members" not in model._live.state()["arrays"]
@@ -132,7 +133,7 @@ def test_without_members_only_leaves_are_known():
 
 def test_who_is_with_others_cannot_leave_alone():
     X = np.random.default_rng(5).normal(size=(100, 2))
-    model = OHAC(max_leaves=10).fit(X)
+    model = OHAC(keep=Budget(10)).fit(X)
     weights = model.hierarchy().weights[:10]
     assert weights.max() > 1
     crowded = next(i for i in range(100) if (X[i] != model.points()).any(1).all())
@@ -151,13 +152,13 @@ def test_who_is_with_others_cannot_leave_alone():
 )
 def test_limits_that_do_not_go_together(options, message):
     with pytest.raises(ValueError, match=message):
-        OHAC(**options).fit([[0.0], [1.0]], times=[1.0, 2.0] if "max_age" in options else None)
+        from_flat(OHAC, options)  # as the command line and a server have them
 
 
 def test_some_points_had_left_when_another_could_not():
     """A call that was refused had forgotten those before the one that is in a leaf with others."""
     rows = np.random.default_rng(0).normal(size=(30, 2))
-    model = OHAC(max_leaves=7).partial_fit(rows)
+    model = OHAC(keep=Budget(7)).partial_fit(rows)
     leaves = np.array([leaf_of(model, i) for i in range(30)])
     alone = [i for i in range(30) if (leaves == leaves[i]).sum() == 1]
     together = [i for i in range(30) if (leaves == leaves[i]).sum() > 1]

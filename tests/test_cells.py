@@ -1,4 +1,4 @@
-"""OHAC(neighbors="cells"): near neighbours, a valid tree, and always the same one."""
+"""OHAC(neighbors=Cells()): near neighbours, a valid tree, and always the same one."""
 
 import copy
 import pickle
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import OHAC, _core
+from ramify import OHAC, Budget, Cells, Last, _core
 from ramify.metrics import revenue_fraction
 from tests.oracles.neighbours import brute_force
 from tests.oracles.recount import core_of, examine
@@ -37,8 +37,8 @@ def mixture(n, width=24, seed=0, dtype=np.float64):
     return (centres[rng.integers(20, size=n)] + 0.5 * rng.normal(size=(n, width))).astype(dtype)
 
 
-def cells(**options):
-    return OHAC(neighbors="cells", **options)
+def cells(recall=0.97, **options):
+    return OHAC(neighbors=Cells(recall), **options)
 
 
 def everything_in(model):
@@ -110,7 +110,7 @@ def test_one_two_and_three_points(X):
 
 def test_revenue_is_that_of_exact_neighbours():
     X = mixture(2_000) / 3
-    exact, near = (OHAC(neighbors=way).fit(X).hierarchy() for way in ("exact", "cells"))
+    exact, near = (OHAC(neighbors=way).fit(X).hierarchy() for way in ("exact", Cells()))
     assert exact != near
     assert revenue_fraction(near, X) > 0.98 * revenue_fraction(exact, X)
 
@@ -256,7 +256,7 @@ def test_points_leave():
 @pytest.mark.parametrize("window", [30, 120])
 def test_a_window(window):
     X = mixture(700)
-    whole, single = cells(window=window).fit(X), cells(window=window)
+    whole, single = cells(keep=Last(window)).fit(X), cells(keep=Last(window))
     for row in X:
         single.insert(row)
     assert len(whole) == window
@@ -266,10 +266,10 @@ def test_a_window(window):
 
 def test_a_budget_of_leaves():
     X = mixture(500)
-    model = cells(max_leaves=100).fit(X)
+    model = cells(keep=Budget(100)).fit(X)
     assert model.n_leaves_ == 100
     model.check()
-    again = cells(max_leaves=100)
+    again = cells(keep=Budget(100))
     for row in X:
         again.insert(row)
     assert again.hierarchy() == model.hierarchy()
@@ -295,7 +295,7 @@ def test_other_updates_and_beginnings(update):
     begun = cells(update=update, start="hac").fit(X[:200]).partial_fit(X[200:])
     begun.check()
     tree = OHAC().fit(X[:200]).hierarchy()
-    adopted = OHAC.from_hierarchy(tree, X[:200], options={"neighbors": "cells", "update": update})
+    adopted = OHAC.from_hierarchy(tree, X[:200], options={"neighbors": Cells(), "update": update})
     twin = stored_and_loaded(adopted)
     core_of(twin).nearest(X[:3], 1)
     for model in (adopted, twin):
@@ -312,7 +312,7 @@ def test_other_updates_and_beginnings(update):
 )
 def test_other_choices_are_refused(neighbors, error):
     model = OHAC(neighbors=neighbors)
-    with pytest.raises(error, match="one of 'exact', 'cells'"):
+    with pytest.raises(error, match=r"expected 'exact' or ramify.Cells\(\.\.\.\)"):
         model.fit(mixture(5))
     assert len(model) == 0
 
@@ -328,7 +328,7 @@ def test_other_choices_are_refused(neighbors, error):
 )
 def test_impossible_shares_are_refused(recall, error, message):
     with pytest.raises(error, match=message):
-        cells(recall=recall).fit(mixture(5))
+        cells(recall=recall)
 
 
 def test_inner_products_have_no_cells():
@@ -339,7 +339,9 @@ def test_inner_products_have_no_cells():
 def test_a_tree_keeps_the_way_it_began():
     model = cells().fit(mixture(20))
     model.set_params(neighbors="exact")
-    with pytest.raises(ValueError, match="neighbors was 'cells' when the first point arrived"):
+    with pytest.raises(
+        ValueError, match=r"neighbors was Cells\(recall=0.97\) when the first point arrived"
+    ):
         model.partial_fit(mixture(20))
 
 
@@ -347,7 +349,7 @@ def test_a_tree_keeps_the_way_it_began():
 
 
 def test_hnsw_says_what_took_its_place():
-    with pytest.raises(ValueError, match="'cells' took the place of 'hnsw'"):
+    with pytest.raises(ValueError, match=r"neighbors='hnsw': expected 'exact' or ramify.Cells"):
         OHAC(neighbors="hnsw").fit(mixture(5))
 
 
@@ -356,12 +358,13 @@ def test_a_pickled_hnsw_tree_goes_on_with_cells():
     model = OHAC().fit(X)
     state = model.__getstate__()
     state["neighbors"] = "hnsw"
+    del state["keep"]  # as there was none
     *most, more = state["_live"]["settings"]
     more = {name: value for name, value in more.items() if name != "recall"}
     state["_live"]["settings"] = (*most, {**more, "neighbors": "hnsw"})
     old = OHAC.__new__(OHAC)
     old.__setstate__(state)
-    assert old.neighbors == "cells"
+    assert old.neighbors == Cells()
     old.partial_fit(mixture(50, seed=1)).check()
     assert len(old) == 150
 
@@ -374,6 +377,6 @@ def test_a_saved_hnsw_tree_goes_on_with_cells():
         options["neighbors"] = "hnsw"
         del options["recall"]
     old = from_saved(OHAC, content, arrays)
-    assert (old.neighbors, old.recall) == ("cells", 0.97)
+    assert old.neighbors == Cells(0.97)
     old.partial_fit(mixture(50, seed=1)).check()
     assert len(old) == 150

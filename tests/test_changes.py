@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import GRINCH, HAC, OHAC, OTD, PERCH, HistoryError, NaiveHAC, NaiveNN
+from ramify import GRINCH, HAC, OHAC, OTD, PERCH, Budget, HistoryError, NaiveHAC, NaiveNN
 from tests.oracles import changes as oracle
 from tests.strategies import examples, scaled, seeds
 
@@ -102,7 +102,7 @@ def same_snapshot(one, other):
 #: Models whose leaves may be of several points, and of other weights than these say.
 STANDING = {
     "ohac, repeats": (lambda: OHAC(history=50, duplicates="count"), False),
-    "ohac, budget": (lambda: OHAC(history=50, max_leaves=5), False),
+    "ohac, budget": (lambda: OHAC(history=50, keep=Budget(5)), False),
 }
 
 
@@ -429,9 +429,9 @@ SEVERAL = {
     "repeats": lambda: OHAC(history=50, duplicates="count"),
     "repeats, otd": lambda: OTD(history=50, duplicates="count"),
     "repeats, naive_nn": lambda: NaiveNN(history=50, duplicates="count"),
-    "budget": lambda: OHAC(history=50, max_leaves=7),
-    "budget, ward": lambda: OHAC(history=50, max_leaves=3, linkage="ward", n_neighbors=2),
-    "budget, repeats": lambda: OHAC(history=50, max_leaves=7, duplicates="count"),
+    "budget": lambda: OHAC(history=50, keep=Budget(7)),
+    "budget, ward": lambda: OHAC(history=50, keep=Budget(3), linkage="ward", n_neighbors=2),
+    "budget, repeats": lambda: OHAC(history=50, keep=Budget(7), duplicates="count"),
     "weights": lambda: OHAC(history=50),
 }
 with_several = pytest.mark.parametrize("name", SEVERAL)
@@ -511,7 +511,7 @@ def test_clusters_of_leaves_that_gained_or_lost_points_are_dirty(name):
 @given(stories())
 def test_a_budget_that_does_not_track_members_is_replayed(story):
     X, steps = story
-    model, seen, came = OHAC(history=50, max_leaves=5, track_members=False), {}, 0
+    model, seen, came = OHAC(history=50, keep=Budget(5, members=False)), {}, 0
     for step in [2, *steps, LOOK]:
         if step == LOOK:
             seen[model.version] = model.hierarchy(), came

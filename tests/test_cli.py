@@ -303,6 +303,18 @@ def test_a_pipe_from_end_to_end(tmp_path):
     assert cut.wait(timeout=60) == 141
 
 
+@pytest.mark.no_asan
+def test_a_help_text_whose_reader_leaves_early_ends_without_a_traceback():
+    """``ramify --help | head`` showed one."""
+    gone, mine = os.pipe()
+    os.close(gone)
+    shown = start("--help", stdout=mine, stderr=subprocess.PIPE)
+    os.close(mine)
+    assert shown.stderr.read() == b""
+    shown.stderr.close()
+    assert shown.wait(timeout=60) == 141
+
+
 HELD = """
     import pathlib, sys
     # What is loaded before counts as ours, not as the file's.

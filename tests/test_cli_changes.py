@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import OHAC, OTD, PERCH
+from ramify import OHAC, OTD, PERCH, Budget
 from ramify.estimators._between import changes_between
 from tests.commands import done, fails
 from tests.strategies import examples, seeds
@@ -87,7 +87,7 @@ MODELS = {
     "ohac": lambda: OHAC(history=5),
     "perch": lambda: PERCH(history=5),
     "repeats": lambda: OHAC(history=5, duplicates="count"),
-    "budget": lambda: OHAC(history=5, max_leaves=6),
+    "budget": lambda: OHAC(history=5, keep=Budget(6)),
 }
 
 
@@ -168,6 +168,13 @@ def test_clusters_keep_their_ids_from_day_to_day(tmp_path):
             known = model.assign(X[50:], n_clusters=5).stable_ids.tolist()
             assert [int(row["stable_id"] or -1) for row in now] == known
     assert set(ids[0]) & set(ids[1])
+    sticky = ramify.load(tree).stable_labels(n_clusters=5, stickiness=3.0)
+    told = list(csv.DictReader(done("cut", tree, *cut, "--stickiness", 3).out.splitlines()))
+    assert [int(row["stable_id"]) for row in told] == sticky.tolist()
+    labels = [int(row["label"]) for row in told]
+    assert len(set(zip(labels, sticky, strict=True))) == len(set(labels)) == 5
+    assert list(dict.fromkeys(labels)) == [0, 1, 2, 3, 4]
+    assert (ramify.load(tree).stable_labels(n_clusters=5, stickiness=3.0) == sticky).all()
     assert "--stable goes with one cut" in fails("cut", tree, *cut, "-k", 3, code=2)
     assert "--stable is about a cut" in fails("assign", tree, rows, "--stable", code=2)
     model.edit.cannot_link(0, 1)

@@ -44,7 +44,7 @@ def write(path: Path, part: slice = slice(None)) -> Path:
 
 def expected(part: slice = slice(None), **options) -> ramify.OHAC:
     """The same from Python."""
-    model = ramify.OHAC(max_age=timedelta(days=9), **options)
+    model = ramify.OHAC(keep=ramify.Younger(timedelta(days=9)), **options)
     return model.fit(X[part], None, WEIGHTS[part], ids=IDS[part], times=DAYS[part])
 
 
@@ -63,7 +63,7 @@ def test_fit_gives_the_tree_that_python_gives(kind, batch, tmp_path):
     model, python = ramify.load(out), expected()
     assert model.hierarchy() == python.hierarchy()
     assert model.ids_.tolist() == python.ids_.tolist()
-    assert model.max_age == timedelta(days=9)
+    assert model.keep == ramify.Younger(timedelta(days=9))
     assert facts["points"] == len(python) < N
     assert facts["late"] == python.past.n_late > 0
     assert facts["inserted"] == N - facts["late"]
@@ -78,11 +78,11 @@ def test_update_goes_on_with_a_window_that_the_tree_remembers(algorithm, tmp_pat
     done("update", out, tmp_path / "2.npy", "--save-every", 7)
     model = ramify.load(out)
     kind = type(model)
-    assert model.hierarchy() == kind(window=20).fit(X).hierarchy()
+    assert model.hierarchy() == kind(keep=ramify.Last(20)).fit(X).hierarchy()
     assert model.point_numbers_.tolist() == list(range(N - 20, N))
     done("update", out, "-", "--window", 5, "-q", stdin="1,2,3\n")
     assert ramify.load(out).point_numbers_.tolist() == list(range(N - 4, N + 1))
-    assert ramify.load(out).window == 5
+    assert ramify.load(out).keep == ramify.Last(5)
 
 
 def test_update_goes_on_with_an_age(tmp_path):
@@ -102,7 +102,7 @@ def test_ages_that_are_numbers(tmp_path):
     done("fit", "-", "-o", tmp_path / "t", "--max-age", 6.5, "--time-column", "when", stdin=rows)
     model = ramify.load(tmp_path / "t")
     assert model.points().ravel().tolist() == [1, 5, 6]
-    assert model.max_age == 6.5
+    assert model.keep == ramify.Younger(6.5)
     sentence = fails(
         "update", tmp_path / "t", "-", "--time-column", "when", stdin="x,when\n1,May\n"
     )
@@ -217,7 +217,7 @@ def test_update_refuses_limits_that_its_tree_cannot_have(tmp_path):
     file = write(tmp_path / "x.csv")
     done("fit", file, "-o", tmp_path / "t", "--columns", "x,y,z", "-q")
     words = ("--time-column", "day", "--max-age", "3d")
-    assert "max_age is new to this stream" in fails("update", tmp_path / "t", file, *words)
+    assert "leaving by age is new to this stream" in fails("update", tmp_path / "t", file, *words)
     done("fit", file, "-o", tmp_path / "b", "--columns", "x,y,z", "--algorithm", "birch", "-q")
     assert "birch has no window" in fails("update", tmp_path / "b", file, "--window", 3, code=2)
 
@@ -429,27 +429,27 @@ def test_a_tree_that_was_saved_meanwhile_stays(tree, tmp_path, monkeypatch):
 )
 def test_a_span_of_time_could_not_be_saved(age, tmp_path):
     times = [0.0, 1.0] if isinstance(age, float) else np.array(["2026-01-01"] * 2, "M8[ns]")
-    ramify.OHAC(max_age=age).fit([[0.0], [1.0]], times=times).save(tmp_path / "t")
-    assert ramify.load(tmp_path / "t").max_age == age
+    ramify.OHAC(keep=ramify.Younger(age)).fit([[0.0], [1.0]], times=times).save(tmp_path / "t")
+    assert ramify.load(tmp_path / "t").keep == ramify.Younger(age)
 
 
 def test_a_window_that_cannot_be_was_saved(tmp_path):
-    with pytest.raises(ValueError, match="window"):
-        ramify.OHAC(window=-3).save(tmp_path / "t")
+    with pytest.raises(ValueError, match="keep='all'"):
+        ramify.OHAC(keep="all").save(tmp_path / "t")
 
 
 @pytest.mark.parametrize("one_by_one", [True, False])
 def test_points_without_times_among_others_could_not_be_saved(one_by_one, tmp_path):
-    model = ramify.OHAC(max_age=2.0).fit([[0.0], [1.0]], times=[0, 1])
-    model.max_age = None
+    model = ramify.OHAC(keep=ramify.Younger(2.0)).fit([[0.0], [1.0]], times=[0, 1])
+    model.keep = None
     if one_by_one:
         model.insert([3.0])
     else:
         model.partial_fit([[3.0]])
     model.save(tmp_path / "t")
     for one in (model, ramify.load(tmp_path / "t")):
-        one.max_age = 2.0
-        with pytest.raises(ValueError, match="max_age is new"):
+        one.keep = ramify.Younger(2.0)
+        with pytest.raises(ValueError, match="leaving by age is new"):
             one.partial_fit([[4.0]], times=[9])
 
 
@@ -460,10 +460,10 @@ def test_update_lifts_and_changes_limits(tmp_path):
     done("fit", tmp_path / "1.npy", "-o", out, "--window", 20)
     done("update", out, tmp_path / "2.npy", "--no-window")
     model = ramify.load(out)
-    assert (len(model), model.window) == (20 + N - 25, None)
+    assert (len(model), model.keep) == (20 + N - 25, None)
     words = ("update", out, tmp_path / "2.npy")
     assert "set and lifted at once" in fails(*words, "--no-window", "--window", 5, code=2)
     done("fit", tmp_path / "1.npy", "-o", out, "--max-leaves", 10)
     done("update", out, tmp_path / "2.npy", "--max-leaves", 30)
     model = ramify.load(out)
-    assert (len(model), model.max_leaves, model.n_points_) == (30, 30, N)
+    assert (len(model), model.keep.leaves, model.n_points_) == (30, 30, N)

@@ -99,17 +99,14 @@ def test_no_cut_of_an_otd_tree_into_three_matches_shuffled_blobs():
     assert max(scores) < 0.01  # check_clustering asks for 0.4
 
 
-LIMITS = {"window": None, "max_age": None, "duplicates": "keep"}
+LIMITS = {"keep": None, "duplicates": "keep"}
 
 OWN_OPTIONS = {
     OTD: {"certify": False, "rule": "paper", "rotate": False, **LIMITS},
     OHAC: {
         "n_neighbors": 1,
         "neighbors": "exact",
-        "recall": 0.97,
         "n_jobs": None,
-        "max_leaves": None,
-        "track_members": True,
         "update": "hac",
         "start": "online",
         "polishing": None,
@@ -135,8 +132,7 @@ OWN_OPTIONS = {
     },
     BIRCH: {"threshold": 0.5, "branching_factor": 50},
     LiveGraphHAC: {
-        "window": None,
-        "max_age": None,
+        "keep": None,
         "n_neighbors": 15,
         "weight": "snn",
         "max_weight": 1.0,

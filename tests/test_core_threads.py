@@ -27,79 +27,103 @@ def wait_until(condition, what):
 
 
 class TurnMachine(RuleBasedStateMachine):
-    """Threads ask for a turn, end it or pass it on, and get it in the order of asking."""
+    """Threads ask for a turn, alone or shared, and get it in the order of asking.
+
+    Those who share come in together; who comes after one who wants to be alone waits behind it.
+    """
 
     def __init__(self):
         super().__init__()
         self.lock = parts.TurnLock()
-        self.line = deque()  # who has the turn, and who waits for it
-        self.had = []  # who had a turn, in order
-        self.log = []  # the same, as it happened
+        self.inside = []  # (name, whether it shares) of those who have the turn
+        self.line = deque()  # the same of those who wait for it
+        self.had = []  # names of those who came in, in order; at once: one set
+        self.log = []  # names, as it happened
         self.threads = []
         self.names = iter(range(10_000))
 
-    def ask(self, name, how):
+    def sharing(self):
+        return all(shares for _, shares in self.inside)
+
+    def is_open(self, shares):
+        return not self.line and (not self.inside or (shares and self.sharing()))
+
+    def ask(self, shares, how):
         """In a thread of its own: `how` returns when that thread has its turn."""
+        name = next(self.names)
 
         def work():
             how()
             self.log.append(name)
 
-        before = self.lock.in_line
         thread = threading.Thread(target=work, daemon=True)
         self.threads.append(thread)
+        self.line.append((name, shares))
         thread.start()
-        return before
 
-    def turn_begins(self):
-        self.had.append(self.line[0])
-        wait_until(lambda: len(self.log) == len(self.had), "a turn was lost")
+    def those_come_in_whose_turn_it_is(self):
+        came = set()
+        while self.line and (not self.inside or (self.sharing() and self.line[0][1])):
+            self.inside.append(self.line.popleft())
+            came.add(self.inside[-1][0])
+        if came:
+            self.had.append(came)
+        expected = sum(map(len, self.had))
+        wait_until(lambda: len(self.log) == expected, "a turn was lost")
+        everybody = len(self.inside) + len(self.line)
+        wait_until(lambda: self.lock.in_line == everybody, "nobody came")
 
-    @precondition(lambda self: len(self.line) < 5)
+    @precondition(lambda self: len(self.inside) + len(self.line) < 6)
+    @rule(shares=st.booleans())
+    def somebody_asks(self, shares):
+        self.ask(shares, self.lock.lock_shared if shares else self.lock.lock)
+        self.those_come_in_whose_turn_it_is()
+
+    @rule(shares=st.booleans())
+    def somebody_tries(self, shares):
+        got = self.lock.try_lock_shared() if shares else self.lock.try_lock()
+        assert got == self.is_open(shares)
+        if got:
+            (self.lock.unlock_shared if shares else self.lock.unlock)()
+
+    @precondition(lambda self: self.inside)
+    @rule(data=st.data())
+    def a_turn_ends(self, data):
+        _, shares = self.inside.pop(data.draw(st.integers(0, len(self.inside) - 1)))
+        (self.lock.unlock_shared if shares else self.lock.unlock)()
+        self.those_come_in_whose_turn_it_is()
+
+    @precondition(lambda self: self.inside and not self.sharing())
     @rule()
-    def somebody_asks(self):
-        name = next(self.names)
-        before = self.ask(name, self.lock.lock)
-        wait_until(lambda: self.lock.in_line == before + 1, "nobody came")
-        self.line.append(name)
-        if len(self.line) == 1:
-            self.turn_begins()
+    def a_turn_is_shared_from_now_on(self):
+        name, _ = self.inside.pop()
+        self.inside.append((name, True))
+        self.lock.share()
+        self.those_come_in_whose_turn_it_is()
 
-    @rule()
-    def somebody_tries(self):
-        assert self.lock.try_lock() == (not self.line)
-        if not self.line:
-            self.lock.unlock()
-
-    @precondition(lambda self: self.line)
-    @rule()
-    def a_turn_ends(self):
-        self.line.popleft()
-        self.lock.unlock()
-        if self.line:
-            self.turn_begins()
-
-    @precondition(lambda self: self.line)
+    @precondition(lambda self: self.inside and not self.sharing())
     @rule()
     def a_turn_is_passed_on(self):
         """Behind all who wait; with nobody there, nothing happens."""
-        name = self.line.popleft()
-        self.line.append(name)
-        if len(self.line) == 1:
+        if not self.line:
             self.lock.pass_on()
             return
-        self.ask(name, self.lock.pass_on)
-        self.turn_begins()
-        wait_until(lambda: self.lock.in_line == len(self.line), "who passed it on does not wait")
+        self.inside.pop()
+        self.ask(False, self.lock.pass_on)
+        self.those_come_in_whose_turn_it_is()
 
     @invariant()
     def turns_came_in_order(self):
-        assert self.lock.in_line == len(self.line)
-        assert self.log == self.had
+        assert self.lock.in_line == len(self.inside) + len(self.line)
+        happened = iter(self.log)
+        assert [{next(happened) for _ in came} for came in self.had] == self.had
+        assert next(happened, None) is None
 
     def teardown(self):
-        while self.line:
-            self.a_turn_ends()
+        while self.inside:
+            _, shares = self.inside.pop()
+            (self.lock.unlock_shared if shares else self.lock.unlock)()
+            self.those_come_in_whose_turn_it_is()
         for thread in self.threads:
             thread.join(PATIENCE)
             assert not thread.is_alive()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import ramify
-from ramify import HAC, OHAC, OTD, PERCH, NaiveNN
+from ramify import HAC, OHAC, OTD, PERCH, Budget, Last, NaiveNN
 from tests.every import leaf_of
 from tests.oracles.edits import EditedOhac
 from tests.oracles.recount import core_of, recount_moments
@@ -37,7 +37,9 @@ class Edited(RuleBasedStateMachine):
     )
     def begin(self, seed, linkage, k, history, window, columns):
         self.X = np.random.default_rng(seed).normal(size=(400, columns))
-        self.model = OHAC(linkage=linkage, n_neighbors=k, history=history, window=window)
+        self.model = OHAC(
+            linkage=linkage, n_neighbors=k, history=history, keep=window and Last(window)
+        )
         self.oracle = EditedOhac(self.X, linkage, k)
         self.window = len(self.X) if window is None else window
         self.living = []
@@ -293,7 +295,7 @@ def test_what_is_remembered_of_paths_says_nothing_wrong_about_held_nodes():
     core_of(model).check()
 
 
-@pytest.mark.parametrize("options", [{"duplicates": "count"}, {"max_leaves": 20}])
+@pytest.mark.parametrize("options", [{"duplicates": "count"}, {"keep": Budget(20)}])
 def test_leaves_of_several_points(options):
     model = OHAC(**options, n_clusters=4).fit(X[:15])
     model.edit.must_link(2, 9)
@@ -343,7 +345,7 @@ def test_polish_splits_a_held_root():
     model.check()
 
 
-@pytest.mark.parametrize("options", [{}, {"duplicates": "count"}, {"max_leaves": 30}])
+@pytest.mark.parametrize("options", [{}, {"duplicates": "count"}, {"keep": Budget(30)}])
 def test_what_is_said_of_two_points_looks_at_their_groups_only(options, monkeypatch):
     """A look at all linked groups, or a snapshot, for each link made k of them quadratic."""
     model = OHAC(**options).fit(np.random.default_rng(5).normal(size=(200, 2)))
@@ -381,7 +383,7 @@ def test_two_of_one_leaf_are_apart_from_whom_one_of_them_is():
 
 
 def test_two_that_must_be_apart_may_become_one_leaf():
-    model = OHAC(max_leaves=2).fit([[0.0], [9.0]])
+    model = OHAC(keep=Budget(2)).fit([[0.0], [9.0]])
     model.edit.cannot_link(0, 1)
     model.insert([1e6])
     assert leaf_of(model, 0) == leaf_of(model, 1)

@@ -52,7 +52,7 @@ def test_a_number_that_is_not_known_is_not_told(tmp_path):
         assert look(tmp_path / "a")["points"] is None
         assert look(tmp_path / "a")["owed"].endswith("Z")
     assert look(tmp_path / "a")["points"] == 28
-    with ramify.open(tmp_path / "w", ramify.OHAC(window=10)) as tree:
+    with ramify.open(tmp_path / "w", ramify.OHAC(keep=ramify.Last(10))) as tree:
         tree.add(rows(30))
         assert look(tmp_path / "w")["points"] is None
     assert look(tmp_path / "w")["points"] == 10

@@ -5,7 +5,7 @@ import io
 import pickle
 import re
 import tempfile
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import ramify
-from ramify import HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify import HAC, OHAC, OTD, PERCH, Budget, Last, NaiveHAC, NaiveNN, Younger
 from tests.strategies import examples, seeds
 
 CHANGING = [OHAC, OTD, NaiveNN, PERCH]
@@ -117,7 +117,7 @@ def test_a_window_is_forgetting_the_oldest(Estimator):
     @given(seeds(), st.integers(1, 40), st.lists(st.integers(1, 60), min_size=1, max_size=5))
     def check(seed, window, sizes):
         rows = np.random.default_rng(seed).normal(size=(sum(sizes), 2))
-        windowed, by_hand = Estimator(window=window), Estimator()
+        windowed, by_hand = Estimator(keep=Last(window)), Estimator()
         at = 0
         for size in sizes:
             windowed.partial_fit(rows[at : at + size], ids=range(at, at + size))
@@ -135,14 +135,14 @@ def test_a_window_is_forgetting_the_oldest(Estimator):
 
 @every_changing
 def test_single_inserts_keep_to_the_window(Estimator):
-    one, batch = Estimator(window=20), Estimator(window=20)
+    one, batch = Estimator(keep=Last(20)), Estimator(keep=Last(20))
     assert [one.insert(row, id=i) for i, row in enumerate(X)] == list(range(60))
     batch.fit(X, ids=range(60))
     assert same_tree(one, batch)
-    one.window = 5
+    one.keep = Last(5)
     one.insert(X[0], id=100)
     assert one.ids_.tolist() == [56, 57, 58, 59, 100]
-    one.window = None
+    one.keep = None
     one.insert(X[0], id=101)
     assert len(one) == 6
 
@@ -162,7 +162,7 @@ def test_what_is_remembered_of_paths_says_nothing_wrong_about_who_is_forgotten(m
 
 
 def test_points_forgotten_by_hand_do_not_count_in_the_window():
-    model = OHAC(window=10).fit(X[:10])
+    model = OHAC(keep=Last(10)).fit(X[:10])
     model.forget([2, 3, 9])
     model.partial_fit(X[10:13])
     assert model.point_numbers_.tolist() == [0, 1, 4, 5, 6, 7, 8, 10, 11, 12]
@@ -202,7 +202,7 @@ def test_who_is_too_old_leaves_and_who_is_late_does_not_come(Estimator, window):
         times = np.array(steps, dtype=float) + np.arange(len(steps)) / 2
         there, late = by_hand(times, max_age, window)
         rows = np.random.default_rng(len(steps)).normal(size=(len(steps), 2))
-        whole, parts = (Estimator(max_age=max_age, window=window) for _ in range(2))
+        whole, parts = (Estimator(keep=Younger(max_age, most=window)) for _ in range(2))
         whole.fit(rows, times=times)
         for part in np.split(np.arange(len(steps)), sorted(edges)):
             if len(part):
@@ -218,7 +218,7 @@ def test_who_is_too_old_leaves_and_who_is_late_does_not_come(Estimator, window):
 
 def test_dates_and_spans_of_time():
     start = np.datetime64("2026-03-01T12:00")
-    model = OHAC(max_age=timedelta(days=2))
+    model = OHAC(keep=Younger(timedelta(days=2)))
     model.partial_fit(X[:5], times=start + np.arange(5) * np.timedelta64(12, "h"))
     assert len(model) == 5
     model.insert(X[5], time=start + np.timedelta64(3, "D"))
@@ -228,23 +228,21 @@ def test_dates_and_spans_of_time():
     with pytest.raises(TypeError, match="numbers and dates; use one"):
         model.insert(X[6], time=3.0)
     with pytest.raises(TypeError, match="times must be dates"):
-        OHAC(max_age=timedelta(1)).fit(X[:1], times=[1.0])
+        OHAC(keep=Younger(timedelta(1))).fit(X[:1], times=[1.0])
     with pytest.raises(TypeError, match="give a timedelta"):
-        OHAC(max_age=3.0).fit(X[:1], times=[start])
+        OHAC(keep=Younger(3.0)).fit(X[:1], times=[start])
 
 
 @pytest.mark.parametrize(
     ("options", "times", "error", "message"),
     [
-        ({"max_age": 1.0}, None, ValueError, "every row needs its time"),
-        ({}, [1.0, 2.0], ValueError, "set max_age"),
-        ({"max_age": 1.0}, [1.0], ValueError, "times: expected 2, one for each row"),
-        ({"max_age": 1.0}, [1.0, np.nan], ValueError, "times: row 1 is not finite"),
-        ({"max_age": 1.0}, ["a", "b"], TypeError, "times: expected numbers, or dates"),
-        ({"max_age": 0.0}, [1.0, 2.0], ValueError, "max_age"),
-        ({"max_age": timedelta(0)}, [1.0, 2.0], ValueError, "above 0"),
-        ({"window": 0}, None, ValueError, "window=0: expected at least 1"),
-        ({"window": 1.5}, None, TypeError, "window=1.5: expected an int"),
+        ({"keep": Younger(1.0)}, None, ValueError, "every row needs its time"),
+        ({}, [1.0, 2.0], ValueError, "set keep=ramify.Younger"),
+        ({"keep": Younger(1.0)}, [1.0], ValueError, "times: expected 2, one for each row"),
+        ({"keep": Younger(1.0)}, [1.0, np.nan], ValueError, "times: row 1 is not finite"),
+        ({"keep": Younger(1.0)}, ["a", "b"], TypeError, "times: expected numbers, or dates"),
+        ({"keep": 3}, None, TypeError, "keep=3: expected None or ramify.Last"),
+        ({"keep": "last"}, None, ValueError, "keep='last': expected None or ramify.Last"),
         ({"duplicates": "drop"}, None, ValueError, "duplicates='drop' is not offered"),
     ],
 )
@@ -255,9 +253,45 @@ def test_limits_that_make_no_sense(options, times, error, message):
     assert len(model) == 0
 
 
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Younger(0.0), ValueError, "age=0.0: expected a finite number above 0"),
+        (lambda: Younger(timedelta(0)), ValueError, "above 0"),
+        (lambda: Younger(timedelta(days=999999)), ValueError, "less than 292 years"),
+        (lambda: Younger(np.timedelta64(1, "M")), TypeError, "days or smaller units"),
+        (lambda: Younger(None), TypeError, "age=None: expected a number or a timedelta"),
+        (lambda: Younger(1.0, most=0), ValueError, "most=0: expected at least 1"),
+        (lambda: Last(0), ValueError, "n=0: expected at least 1"),
+        (lambda: Last(1.5), TypeError, "n=1.5: expected an int"),
+        (lambda: Budget(1), ValueError, "leaves=1: expected at least 2"),
+        (lambda: Budget(5, members=1), TypeError, "members=1: expected True or False"),
+    ],
+)
+def test_a_choice_that_makes_no_sense_cannot_be_made(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        np.array(["2026-01-01", "3000-01-01"], "datetime64[D]"),
+        np.array(["2026-01-01", "9999-12-31"], "datetime64[us]"),
+        np.array(["2026-01-01", "1500-01-01"], "datetime64[s]"),
+        [datetime(2026, 1, 1), datetime(9999, 12, 31)],
+    ],
+)
+def test_dates_beyond_what_nanoseconds_count_were_of_another_century(far):
+    model = OHAC(keep=Younger(timedelta(days=9)))
+    with pytest.raises(ValueError, match=r"times: row 1 is .* the years 1678 to 2261"):
+        model.fit(X[:2], times=far)
+    assert len(model) == 0
+
+
 def test_points_without_times_cannot_grow_old():
     model = OHAC().fit(X)
-    model.max_age = 3.0
+    model.keep = Younger(3.0)
     with pytest.raises(ValueError, match="points so far have no times"):
         model.partial_fit(X, times=np.arange(60))
     assert len(model) == 60
@@ -305,8 +339,8 @@ class Changes(RuleBasedStateMachine):
         named=st.booleans(),
     )
     def begin(self, Estimator, duplicates, aging, named):
-        self.model = Estimator(duplicates=duplicates, max_age=20.0 if aging else None)
-        self.aging, self.named = aging, named
+        self.model = Estimator(duplicates=duplicates, keep=Younger(20.0) if aging else None)
+        self.aging, self.named, self.window = aging, named, None
         self.rows, self.there, self.times = [], [], {}
         self.now, self.count = 0.0, 0
         self.pool = np.random.default_rng(7).normal(size=(9, 2))
@@ -325,8 +359,8 @@ class Changes(RuleBasedStateMachine):
             if self.aging:
                 self.times[self.count] = self.now = float(times[i])
                 self._expire()
-            if self.model.window is not None:
-                del self.there[: max(len(self.there) - self.model.window + 1, 0)]
+            if self.window is not None:
+                del self.there[: max(len(self.there) - self.window + 1, 0)]
             self.rows.append(row)
             self.there.append(self.count)
             self.count += 1
@@ -339,7 +373,11 @@ class Changes(RuleBasedStateMachine):
 
     @rule(window=st.sampled_from([None, 1, 3, 8]))
     def limit(self, window):
-        self.model.window = window
+        self.window = window
+        if self.aging:
+            self.model.keep = Younger(20.0, most=window)
+        else:
+            self.model.keep = window and Last(window)
 
     @rule()
     def save_and_load(self):
@@ -389,7 +427,7 @@ TestChanges.settings = settings(max_examples=examples(25), stateful_step_count=2
 
 
 def test_files_and_pickles_remember_how_many_came_late(tmp_path):
-    model = OHAC(max_age=5.0).fit(X[:4], times=[0.0, 9.0, 1.0, 2.0])
+    model = OHAC(keep=Younger(5.0)).fit(X[:4], times=[0.0, 9.0, 1.0, 2.0])
     assert model.past.n_late == 2
     model.save(tmp_path / "t")
     for again in (ramify.load(tmp_path / "t"), pickle.loads(pickle.dumps(model))):
@@ -398,24 +436,26 @@ def test_files_and_pickles_remember_how_many_came_late(tmp_path):
 
 
 def test_limits_can_be_lifted_and_changed(tmp_path):
-    OHAC(window=10).fit(X[:20]).save(tmp_path / "t")
+    OHAC(keep=Last(10)).fit(X[:20]).save(tmp_path / "t")
     model = ramify.load(tmp_path / "t")
-    model.window = None
+    model.keep = None
     assert len(model.partial_fit(X[20:30])) == 20
-    budget = OHAC(max_leaves=10).fit(X[:20])
+    budget = OHAC(keep=Budget(10)).fit(X[:20])
     budget.save(tmp_path / "b")
     budget = ramify.load(tmp_path / "b")
-    budget.max_leaves = 25
+    budget.keep = Budget(25)
     assert len(budget.partial_fit(X[20:30])) == 20
     budget.save(tmp_path / "b")
     budget = ramify.load(tmp_path / "b")
     assert len(budget.partial_fit(X[30:])) == 25
-    budget.max_leaves = 4
+    budget.keep = Budget(4)
     budget.insert(X[0])
     assert (len(budget), budget.n_points_) == (4, 61)
     budget.check()
-    budget.max_leaves = None
-    with pytest.raises(ValueError, match="max_leaves was 4 when the first point"):
+    budget.keep = None
+    with pytest.raises(
+        ValueError, match=r"keep was Budget\(leaves=4, members=True\) when the first point"
+    ):
         budget.insert(X[0])
 
 

@@ -39,7 +39,7 @@ def change(tree, verb, i):
     elif verb == "polish":
         tree.polish()
     elif verb == "window":
-        tree.set_params(window=10 + i)
+        tree.set_params(keep=ramify.Last(10 + i))
     return tree.version
 
 

@@ -27,6 +27,11 @@ CUTS = (
     *({"n_clusters": 4}, {"height": 3.0}, {"max_size": 9}, {}),
     *({"n_clusters": 4, "min_size": 5}, {"height": 3.0, "min_size": 4}, {"min_size": 6}),
 )
+#: Cuts by rows, which have the tree looked at as a whole.
+BY_ROWS = (
+    *({"by": "modularity"}, {"by": "modularity", "resolution": 3.0}),
+    *({"by": "variance", "n_clusters": 5}, {"by": "variance", "n_clusters": 4, "min_size": 3}),
+)
 
 HOMES = ("live", "folder", "shards", "served", "remote", "remote shards")
 KEEPERS = ("folder", "served", "remote", "remote shards")
@@ -131,7 +136,7 @@ def test_the_points_are_the_same(pair):
     assert other.hierarchy() == live.hierarchy()
 
 
-@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: "+".join(cut) or "own")
+@pytest.mark.parametrize("cut", CUTS + BY_ROWS, ids=lambda cut: "+".join(map(str, cut)) or "own")
 def test_the_clusters_are_the_same(pair, cut):
     live, other = pair
     assert other.cut(**cut).tolist() == live.cut(**cut).tolist()
@@ -153,6 +158,26 @@ def test_the_levels_are_the_same(pair, min_size):
         for one, two in zip(mine, theirs, strict=True):
             for field in ("label", "node_id", "size", "height", "first_point", "parent"):
                 assert getattr(one, field) == getattr(two, field), field
+
+
+@pytest.mark.parametrize("asked", [{}, {"min_size": 2, "most": 2}], ids=["most", "few"])
+def test_the_layers_are_the_same(pair, asked):
+    live, other = (home.layers(**asked) for home in pair)
+    assert len(live) > 1
+    assert live.min_sizes.tolist() == other.min_sizes.tolist()
+    assert live.persistence.tolist() == other.persistence.tolist()
+    for mine, theirs in zip(live, other, strict=True):
+        for one, two in zip(mine, theirs, strict=True):
+            for field in ("label", "node_id", "size", "height", "first_point", "parent"):
+                assert getattr(one, field) == getattr(two, field), field
+
+
+@pytest.mark.parametrize("cut", BY_ROWS, ids=lambda cut: "+".join(map(str, cut.values())))
+def test_rows_are_assigned_alike_by_cuts_that_look_at_rows(pair, cut):
+    X = stream()[0][:9] + 0.1
+    live, other = (home.assign(X, **cut, confidence=True, new=0.1) for home in pair)
+    for field in ("labels", "node_ids", "points", "confidence", "new"):
+        assert getattr(live, field).tolist() == getattr(other, field).tolist(), field
 
 
 JOINED = CUTS[4:]
@@ -249,6 +274,14 @@ def test_a_cut_that_cannot_be_is_refused_in_every_home(homes, home):
         for verb in ("cut", "clusters", "stable_labels"):
             with pytest.raises((ValueError, ramify.client.RemoteError), match=said):
                 getattr(homes[home], verb)(**cut)
+    for cut, said in (
+        ({"by": "modularity", "n_clusters": 3}, "leave out n_clusters"),
+        ({"by": "variance"}, "goes with n_clusters"),
+        ({"n_clusters": 3, "resolution": 2.0}, "resolution goes with by='modularity'"),
+        ({"by": "modularity", "like": [0, 1]}, "like goes with n_clusters"),
+    ):
+        with pytest.raises((ValueError, ramify.client.RemoteError), match=said):
+            homes[home].cut(**cut)
 
 
 @pytest.mark.parametrize("home", KEEPERS)
@@ -266,6 +299,8 @@ def test_payloads_give_keywords_without_being_aligned(homes, home):
     assert not any("word1" in word for one in found for word in one)
     assert any(" " in word for one in found for word in one)
     assert tree.keywords(9, stop_words="english") == live.clusters(texts=texts).keywords(9)
+    near = {"by": "modularity", "resolution": 2.0}
+    assert tree.keywords(9, **near) == live.clusters(**near, texts=texts).keywords(9)
 
 
 @pytest.mark.parametrize("cut", CUTS, ids=lambda cut: "+".join(cut) or "own")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import BIRCH, HAC, OHAC
+from ramify import BIRCH, HAC, OHAC, Last
 from ramify.archive import read, write
 from ramify.estimators import _identity
 from tests.every import every_estimator
@@ -206,7 +206,7 @@ def test_birch_has_versions_and_remembers_none():
 
 
 def test_a_single_insert_with_a_window_forgot_versions_and_ids_of_clusters():
-    model = OHAC(window=5, history=5).partial_fit([[9.0], [0.0], [8.0]])
+    model = OHAC(keep=Last(5), history=5).partial_fit([[9.0], [0.0], [8.0]])
     night, ids = model.version, model.stable_labels(n_clusters=2)
     model.insert([1.0])
     assert model.version == night + 1

@@ -28,11 +28,11 @@ from tests.commands import done, fails
 from tests.every import ONLINE, leaf_of
 
 OPTIONS = {
-    "window": lambda: ramify.OHAC(window=40),
-    "max_age": lambda: ramify.OHAC(max_age=6.0),
-    "dates": lambda: ramify.OTD(max_age=timedelta(hours=6)),
+    "window": lambda: ramify.OHAC(keep=ramify.Last(40)),
+    "max_age": lambda: ramify.OHAC(keep=ramify.Younger(6.0)),
+    "dates": lambda: ramify.OTD(keep=ramify.Younger(timedelta(hours=6))),
     "repeats": lambda: ramify.OHAC(duplicates="count", metric="cosine"),
-    "budget": lambda: ramify.OHAC(max_leaves=30),
+    "budget": lambda: ramify.OHAC(keep=ramify.Budget(30)),
     "history": lambda: ramify.OHAC(history=5, linkage="ward"),
     "perch": lambda: ramify.PERCH(max_leaves=30),
 }
@@ -42,7 +42,7 @@ MAKERS = {kind.__name__: kind for kind in ONLINE} | OPTIONS
 def steps(model, seed, count=40):
     """A stream of operations that such a model can take, the same for one seed."""
     rng = np.random.default_rng(seed)
-    aged, number = getattr(model, "max_age", None) is not None, 0
+    aged, number = isinstance(getattr(model, "keep", None), ramify.Younger), 0
     weighs = isinstance(model, (ramify.OHAC, ramify.OTD)) and not aged
     forgets = hasattr(model, "forget") and type(model) is not ramify.PERCH
     for step in range(count):
@@ -53,7 +53,7 @@ def steps(model, seed, count=40):
         more = {}
         if aged:
             times = step - rng.integers(0, 9, size=n)
-            dates = isinstance(model.max_age, timedelta)
+            dates = isinstance(model.keep.age, timedelta)
             more["times"] = (times * 3_600_000_000_000).astype("M8[ns]") if dates else times * 1.0
         if weighs and step % 3 == 0:
             more["sample_weight"] = rng.integers(1, 4, size=n)
@@ -162,7 +162,7 @@ def test_another_tree_than_the_one_that_was_there_is_refused(tmp_path):
 
 
 def test_a_point_or_a_request_that_was_acknowledged_gets_its_first_answer(tmp_path):
-    tree = ramify.open(tmp_path / "a", ramify.OHAC(window=3))
+    tree = ramify.open(tmp_path / "a", ramify.OHAC(keep=ramify.Last(3)))
     first = tree.add([[0.0], [1.0]], ids=["a", "b"], key="r1")
     tree.add([[5.0], [6.0]], ids=["c", "d"])  # "a" leaves by itself
     assert tree.add([[0.0]], ids=["a"]).numbers == [0]
@@ -227,7 +227,7 @@ def test_marks_say_how_far_a_source_was_read(tmp_path):
 
 
 def test_what_a_tree_refuses_changes_nothing_then_and_later(tmp_path):
-    tree = ramify.open(tmp_path / "a", ramify.OHAC(max_leaves=5))
+    tree = ramify.open(tmp_path / "a", ramify.OHAC(keep=ramify.Budget(5)))
     tree.partial_fit(np.random.default_rng(0).normal(size=(20, 2)), ids=range(20))
     merged = next(one for one in range(20) if leaf_of(tree.model, one) != one)
     with pytest.raises(ValueError, match="cannot leave alone"):
@@ -438,7 +438,7 @@ def test_payloads_are_found_by_their_words_whatever_is_typed(tmp_path):
 
 
 def test_payloads_of_points_that_left_are_gone(tmp_path):
-    with ramify.open(tmp_path, ramify.OHAC(window=2)) as tree:
+    with ramify.open(tmp_path, ramify.OHAC(keep=ramify.Last(2))) as tree:
         tree.add([[0.0], [1.0], [2.0]], payloads=["first", "second", "third"])
         assert tree.search("first") == []
         tree.snapshot()

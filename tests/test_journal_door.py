@@ -132,7 +132,7 @@ def test_a_verb_that_an_estimator_has_not_is_refused_and_breaks_nothing(kind, tm
         lambda: tree.edit.must_link("a", "c"),
         lambda: tree.edit.rename(-1, "x"),
         lambda: tree.add([[8.0, 8.0]], ids=["d"], sample_weight=[2]),
-        lambda: tree.set_params(window=3),
+        lambda: tree.set_params(keep=ramify.Last(3)),
     )
     for call in calls:
         found = in_time(call)

@@ -166,7 +166,7 @@ def test_what_was_forgotten_is_erased_in_time_while_the_tree_is_served(tmp_path)
 
 
 def test_points_that_leave_by_themselves_are_erased_in_time(tmp_path):
-    with ramify.open(tmp_path, ramify.OHAC(window=30), erase_within=0.05) as tree:
+    with ramify.open(tmp_path, ramify.OHAC(keep=ramify.Last(30)), erase_within=0.05) as tree:
         fill(tree)
         until = time.monotonic() + 60
         gone = [text(i)[:12].encode() for i in range(N - 30)]

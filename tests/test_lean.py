@@ -23,9 +23,11 @@ def trees():
         forgetful.forget(list(range(0, 60, 3)))
         yield forgetful
         yield ramify.OTD().fit(rows, sample_weight=RNG.random(60) + 0.1)
-        yield ramify.OHAC(window=20, metric="cosine").fit(rows, sample_weight=RNG.random(60) + 0.1)
+        yield ramify.OHAC(keep=ramify.Last(20), metric="cosine").fit(
+            rows, sample_weight=RNG.random(60) + 0.1
+        )
         yield ramify.OHAC(duplicates="count").fit(np.round(rows))
-        yield ramify.OHAC(max_leaves=20).fit(rows)
+        yield ramify.OHAC(keep=ramify.Budget(20)).fit(rows)
 
 
 def places(arrays):

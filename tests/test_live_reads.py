@@ -2,6 +2,7 @@
 """Questions to a tree while it lives: the answers are a snapshot's, at any moment."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -192,6 +193,38 @@ def test_assignments_during_a_batch_are_those_of_some_moment():
         assert found.distances[0] == pytest.approx(distances[point])
         assert best[min(before, len(rows) - 1)] >= found.distances[0] or point < before
     model.check()
+
+
+@pytest.mark.threads
+@pytest.mark.parametrize("Estimator", [OHAC, OTD])
+def test_readers_who_come_at_once_share_the_tree(Estimator):
+    """Each wants something that is not ready: another cut, rows without holes, an index."""
+    rows = np.random.default_rng(0).normal(size=(3_000, 3))
+
+    def questions(model):
+        return [
+            lambda: model.assign(rows[:200], n_clusters=3),
+            lambda: model.assign(rows[:200], n_clusters=30).node_ids,
+            lambda: model.cut(height=0.5),
+            lambda: model.clusters(max_size=50).sizes,
+            lambda: model.nearest(rows[:200], k=3),
+            lambda: model.hierarchy().children,
+            lambda: (model.path(900), model.lca(900, 901)),
+        ]
+
+    def grown(model):  # step by step: the first questions come to a tree that is stale
+        for start in range(0, 3_000, 1_000):
+            yield model.partial_fit(rows[start : start + 1_000])
+            yield model.forget(range(start + 5, start + 205, 7)) and model
+
+    alone, shared = Estimator(n_clusters=4), Estimator(n_clusters=4)
+    for one, other in zip(grown(alone), grown(shared), strict=True):
+        wanted = [ask() for ask in questions(one)]
+        with ThreadPoolExecutor(len(wanted)) as pool:
+            found = [pool.submit(ask) for ask in 3 * questions(other)]
+        for number, answer in enumerate(found):
+            np.testing.assert_equal(answer.result(), wanted[number % len(wanted)])
+    shared.check()
 
 
 def test_a_progress_callable_may_not_read_in_the_middle():

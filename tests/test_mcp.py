@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import ramify
+from ramify.journal.seam import SUMMARIES
 from ramify.mcp import Taxonomy, require
 from ramify.serve import running
+from ramify.summaries import SummaryTree
 
 pytestmark = pytest.mark.no_asan  # other libraries at work
 
@@ -127,6 +129,32 @@ def tree_row(number):
     return X[number].tolist()
 
 
+def test_summaries_that_a_program_keeps_are_told(tree, tmp_path):
+    fill(tree)
+    bare = Taxonomy(tree)
+    assert "summary" not in bare.open(bare.topics(4)["topics"][0]["node"])
+    with pytest.raises(LookupError, match="nobody keeps summaries"):
+        bare.summaries()
+    say = lambda parts, node: f"about {node.size} customers"  # noqa: E731
+    with SummaryTree(
+        tree, summarize=say, levels=(5, 20), store=tmp_path / "a" / SUMMARIES
+    ) as summaries:
+        summaries.update()
+        known = {one.node_id: one.text for one in summaries.summaries(20)}
+    agent = Taxonomy(tree)
+    told = agent.summaries()
+    assert told["level"] == 20
+    assert [one["level"] for one in told["levels"]] == [5, 20]
+    assert {one["node"]: one["text"] for one in told["summaries"]} == known
+    assert len(agent.summaries(5, limit=3)["summaries"]) == 3
+    topics = agent.topics(4)["topics"]
+    assert [agent.open(one["node"])["summary"] for one in topics] == ["about 20 customers"] * 4
+    assert agent.open(agent.open(topics[0]["node"])["path"][0]["node"])["summary"] is None
+    with pytest.raises((ValueError, OSError), match="expected one of"):
+        agent.summaries(7)
+    json.dumps(told)
+
+
 def test_mistakes_name_the_way_out(tree):
     agent = Taxonomy(tree)
     with pytest.raises(ValueError, match="empty"):
@@ -205,8 +233,12 @@ def test_an_agent_follows_a_server_and_may_name_topics_when_told_so(tmp_path):
     with running(tmp_path) as url, ramify.Client(url) as client:
         tree = client.create("a", history=50)
         X = fill(tree)
+        kept = tmp_path / "a" / SUMMARIES
+        with SummaryTree(tree, summarize=lambda parts, node: "all", store=kept) as summaries:
+            summaries.update()
 
         async def talk(agent):
+            assert {one["text"] for one in (await ask(agent, "summaries"))["summaries"]} == {"all"}
             told = await ask(agent, "topics", level=4)
             node = told["topics"][0]["node"]
             assert (await ask(agent, "rename", node=node, text="Calls"))["name"] == "Calls"

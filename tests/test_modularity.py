@@ -174,7 +174,7 @@ def test_a_graph_may_be_given():
 def test_leaves_that_stand_for_several_points_count_so_often():
     rng = np.random.default_rng(2)
     rows = np.concatenate([rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + 30])
-    model = ramify.OHAC(max_leaves=40).fit(rows)
+    model = ramify.OHAC(keep=ramify.Budget(40)).fit(rows)
     labels = model.cut(by="modularity", resolution=0.2)
     assert len(labels) == 300
     assert labels.max() == 1

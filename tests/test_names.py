@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import ramify
-from ramify import HAC, OHAC, OTD, PERCH, datasets
+from ramify import HAC, OHAC, OTD, PERCH, Last, datasets
 from ramify.estimators.stream import Stream
 from ramify.journal import _model
 from tests.oracles.names import NamedSets
@@ -47,7 +47,7 @@ class Named(RuleBasedStateMachine):
         self.X = centers[rng.integers(4, size=300)] + rng.normal(size=(300, 2))
         more = {"duplicates": "count"} if repeats and Estimator is OHAC else {}
         self.X = self.X.round() if more else self.X
-        self.model = Estimator(window=window, **more)
+        self.model = Estimator(keep=window and Last(window), **more)
         self.window = 10**9 if window is None else window
         self.oracle = NamedSets()
         self.next = 0
@@ -152,7 +152,7 @@ def two_topics(n, seed=0):
 def test_names_outlive_all_the_points_that_they_were_given_to(step):
     """A name passes to the points that are with it, at the same row however rows come."""
     X = two_topics(400)
-    model = OHAC(window=40).fit(X[:40])
+    model = OHAC(keep=Last(40)).fit(X[:40])
     for cluster in model.clusters(n_clusters=2):
         model.edit.rename(cluster, f"topic {cluster.first_point}")
     for start in range(40, 400, step):
@@ -161,7 +161,7 @@ def test_names_outlive_all_the_points_that_they_were_given_to(step):
     assert model.clusters(n_clusters=2).names == ["topic 0", "topic 1"]
     assert model.edit.list().lost_names == {}
     state = model._to_saved()
-    whole = OHAC(window=40).fit(X[:40])
+    whole = OHAC(keep=Last(40)).fit(X[:40])
     for cluster in whole.clusters(n_clusters=2):
         whole.edit.rename(cluster, f"topic {cluster.first_point}")
     other = whole.partial_fit(X[40:])._to_saved()
@@ -180,7 +180,7 @@ def test_names_outlive_trees_that_are_made_anew():
 
 def test_names_in_a_folder_are_there_again(tmp_path):
     X = two_topics(300)
-    with ramify.open(tmp_path, OHAC(window=60)) as tree:
+    with ramify.open(tmp_path, OHAC(keep=Last(60))) as tree:
         tree.partial_fit(X[:60])
         tree.edit.rename(tree.clusters(n_clusters=2)[0], "even")
         for start in range(60, 300, 16):

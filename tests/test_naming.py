@@ -4,6 +4,7 @@ import asyncio
 from contextlib import ExitStack
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import ramify
 from ramify.naming import Topics, Words
 from ramify.naming._books import change
+from ramify.summaries import SummaryTree
 from tests.strategies import examples, seeds
 from tests.test_homes import HOMES, KEEPERS, open_home, stream
 
@@ -51,6 +53,31 @@ def test_words_and_names_are_made_of_payloads_where_there_are_any(tmp_path, home
         assert topics.update().named == 6
         assert topics.update()[1:] == (0, 6, 0)
         assert len(set(topics.names(4))) == 4
+
+
+LISTED = ["red apple", "red pear", "train", "old train"]
+
+
+@pytest.mark.parametrize("ids", [None, [2, 3, 0, 1], [-1, -2, -3, -4], list("abcd")], ids=str)
+@pytest.mark.parametrize(
+    "kind", [list, tuple, np.array, lambda some: pd.Series(some, [3, 1, 0, 2])]
+)
+def test_a_list_of_texts_was_looked_up_by_ids_that_are_whole_numbers(ids, kind):
+    model = ramify.OHAC(history=9).fit([[0.0], [0.1], [9.0], [9.1]], ids=ids)
+    texts = kind(LISTED)
+    wanted = model.clusters(n_clusters=2, texts=texts).keywords(1)
+    assert Words(model, texts=texts).keywords(1, n_clusters=2) == wanted == [["red"], ["train"]]
+    told = SummaryTree(
+        model,
+        summarize=lambda parts, node: sorted(part.text for part in parts),
+        levels=(2,),
+        texts=texts,
+    )
+    told.update()
+    assert [one.text for one in told.summaries(2)] == [sorted(LISTED[:2]), sorted(LISTED[2:])]
+    model.partial_fit([[5.0]], ids=None if ids is None else [77 if ids[0] != "a" else "e"])
+    with pytest.raises(LookupError, match="texts: there is none for the point"):
+        Words(model, texts=texts).keywords(1, n_clusters=2)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +150,7 @@ def test_a_name_changes_only_when_its_members_did_and_no_two_are_alike(
     """The function gives few names, so that most of them are taken."""
     rng = np.random.default_rng(seed)
     texts = texts_of(rng, 90)
-    model = ramify.OHAC(linkage="ward", window=window)
+    model = ramify.OHAC(linkage="ward", keep=window and ramify.Last(window))
     asked = Asked(lambda topic: f"kind {len(asked.topics) % kinds}")
     topics = Topics(
         *(model,), name=asked, texts=texts, levels=(3, 7), share=share, stickiness=stickiness

@@ -29,7 +29,7 @@ def named(levels=(4, 12)):
 
 def test_labels_are_of_the_latest_batch_and_keep_their_numbers():
     rows, _ = questions()
-    model = ramify.OHAC(metric="cosine", linkage="ward", window=400)
+    model = ramify.OHAC(metric="cosine", linkage="ward", keep=ramify.Last(400))
     topics, whole = ForBERTopic(model, 10), []
     for begin in range(0, 600, 100):
         labels = topics.partial_fit(rows[begin : begin + 100]).labels_
@@ -38,6 +38,21 @@ def test_labels_are_of_the_latest_batch_and_keep_their_numbers():
         assert topics.predict(rows[begin : begin + 100]).tolist() == labels.tolist()
         whole.append(set(ids.tolist()))
     assert all(len(a & b) >= 5 for a, b in pairwise(whole))
+
+
+def test_rows_that_were_not_kept_took_the_labels_of_others():
+    """A row of zeros that is skipped, and rows of a batch that is longer than the window."""
+    model = ramify.OHAC(metric="cosine", zero_rows="skip", keep=ramify.Last(4))
+    topics = ForBERTopic(model, 2)
+    topics.partial_fit([[1.0, 0.0], [0.0, 1.0]])
+    a, b = topics.labels_.tolist()
+    assert topics.partial_fit([[0.0, 2.0], [0.0, 0.0], [3.0, 0.0]]).labels_.tolist() == [b, -1, a]
+    rows = [[1.0, 0.1], *[[4.0, 0.0]] * 2, *[[0.0, 4.0]] * 3]
+    left = topics.partial_fit(rows).labels_.tolist()  # all of before have gone, and their ids
+    assert left == [-1, -1, left[2], left[3], left[3], left[3]]
+    assert left[2] != left[3]
+    assert {a, b}.isdisjoint(left)
+    assert topics.fit([[0.0, 0.0], [1.0, 0.0]]).labels_[0] == -1
 
 
 def test_bertopic_grows_with_the_tree():

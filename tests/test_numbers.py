@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ramify
-from ramify import OHAC, OTD, NaiveNN
+from ramify import OHAC, OTD, Budget, Last, NaiveNN, Younger
 from ramify.plot import explore
 from tests.commands import done
 from tests.every import leaf_of
@@ -63,13 +63,13 @@ def moved(X):
 
 STREAMS = {
     "forget": forgotten,
-    "window": lambda X: OHAC(window=40).partial_fit(X[:70]).partial_fit(X[70:]),
-    "max_age": lambda X: OHAC(max_age=30).partial_fit(X, times=np.arange(N)),
+    "window": lambda X: OHAC(keep=Last(40)).partial_fit(X[:70]).partial_fit(X[70:]),
+    "max_age": lambda X: OHAC(keep=Younger(30)).partial_fit(X, times=np.arange(N)),
     "count": firsts_forgotten,
     "count, otd": lambda X: firsts_forgotten(X, OTD),
-    "count, window": lambda X: OHAC(duplicates="count", window=35).partial_fit(X),
-    "max_leaves": lambda X: OHAC(max_leaves=25).partial_fit(X),
-    "max_leaves, window": lambda X: OHAC(max_leaves=25).partial_fit(X[:30]).partial_fit(X[30:]),
+    "count, window": lambda X: OHAC(duplicates="count", keep=Last(35)).partial_fit(X),
+    "max_leaves": lambda X: OHAC(keep=Budget(25)).partial_fit(X),
+    "max_leaves, window": lambda X: OHAC(keep=Budget(25)).partial_fit(X[:30]).partial_fit(X[30:]),
     "weights": lambda X: forgotten(X, weights=WEIGHTS),
     "text ids": lambda X: _without(OHAC().partial_fit(X, ids=[f"T{i}" for i in range(N)]), "T{}"),
     "whole ids": lambda X: _without(OHAC().partial_fit(X, ids=range(1000, 1000 + N)), None),
@@ -99,7 +99,7 @@ every_stream = pytest.mark.parametrize("name", STREAMS)
 
 def whole_leaves(model):
     """Whether every leaf has the row of each point in it."""
-    return getattr(model, "max_leaves", None) is None
+    return not isinstance(getattr(model, "keep", None), Budget)
 
 
 def check_clusters(found, model, X, texts, weights):
@@ -284,7 +284,7 @@ def test_a_forgotten_point_is_not_named():
 def test_a_leaf_is_called_by_the_earliest_point_that_is_in_it(data, kind, window):
     """Whatever comes and goes: of equal rows the first that is there, also after a load."""
     values = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=30))
-    model, there = kind(duplicates="count", window=window), {}
+    model, there = kind(duplicates="count", keep=window and Last(window)), {}
     for number, value in enumerate(values):
         assert model.insert([float(value)]) == number
         there = dict([*there.items(), (number, value)][-(window or len(values)) :])
@@ -473,7 +473,7 @@ def test_pictures_show_arrival_numbers_once_points_have_left():
 
 def test_names_of_lost_nodes_are_not_kept_for_ever(monkeypatch):
     monkeypatch.setattr("ramify.estimators._anchors._MOST_LOST", 3)
-    model = OHAC(window=8)
+    model = OHAC(keep=Last(8))
     for i, row in enumerate(stream(np.random.default_rng(0))):
         number = model.insert(row)
         model.edit.rename(-1 - number, f"name{i}")
@@ -484,7 +484,7 @@ def test_names_of_lost_nodes_are_not_kept_for_ever(monkeypatch):
 
 def test_a_leaf_that_was_merged_and_left_can_be_loaded(tmp_path):
     """The point of a merged leaf leaves, and then the leaf that it was merged into."""
-    model = OHAC(max_leaves=2).fit([[0.0], [0.0], [5.0]])
+    model = OHAC(keep=Budget(2)).fit([[0.0], [0.0], [5.0]])
     model.forget(1)
     model.forget(0)
     model.save(tmp_path / "t")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import ramify
 from ramify import HistoryError
-from ramify.estimators.seam import merged, packed, unpacked
+from ramify.estimators._steps import merged
+from ramify.estimators.seam import packed, unpacked
 from tests.strategies import examples
 from tests.test_changes import MODELS, STANDING, looks, same_snapshot, stories
 
@@ -42,12 +43,12 @@ def test_steps_as_bytes_and_merged_are_the_same(name):
         for _ in looks(model, *story, erases):
             seen += [(model.version, model.hierarchy())] if len(model) else []
         past = model._live.past
-        steps = [unpacked(step.version, packed(step)) for step in past._shelf._steps]
+        steps = [unpacked(step.version, [packed(step)]) for step in past._shelf._steps]
         for step, again in zip(past._shelf._steps, steps, strict=True):
             same_step(step, again)
         while len(steps) > 1 and data.draw(st.booleans()):
             at = data.draw(st.integers(0, len(steps) - 2))
-            steps[at : at + 2] = [merged(*steps[at : at + 2])]
+            steps[at : at + 2] = [merged(steps[at : at + 2])]
         past._shelf._steps.clear()
         past._shelf._steps.extend(steps)
         versions = {past.oldest, *(step.version for step in steps)}

@@ -39,7 +39,7 @@ def test_a_tree_has_no_more_points_than_it_may_and_goes_on_with_fewer(tmp_path):
 
 
 def test_a_window_never_meets_its_limit(tmp_path):
-    with ramify.open(tmp_path, ramify.OHAC(window=5), max_points=5) as tree:
+    with ramify.open(tmp_path, ramify.OHAC(keep=ramify.Last(5)), max_points=5) as tree:
         for begin in range(4):
             tree.add(rows(4, begin))
         assert tree.n_points_ == 5

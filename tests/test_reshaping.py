@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
 import ramify
-from ramify import HAC, OHAC, OTD, Hierarchy, metrics
+from ramify import HAC, OHAC, OTD, Budget, Hierarchy, Last, metrics
 from tests.oracles import interchanges as oracle
 from tests.oracles.linkages import METRICS, OFFERED, distance_matrix
 from tests.oracles.recount import examine
@@ -89,7 +89,7 @@ def test_nni_while_points_come_weigh_and_go():
     counting = OHAC(update="nni", duplicates="count").fit(np.round(X))
     assert counting.n_points_ == 150
     counting.check()
-    model = OHAC(update="nni", window=40)
+    model = OHAC(update="nni", keep=Last(40))
     for row in X:
         model.insert(row)
     assert len(model) == 40
@@ -221,8 +221,8 @@ def test_a_long_chain_is_adopted():
             ),
             "a certificate is for trees of OTD's own shape",
         ),
-        (lambda: OHAC(start="hac", max_leaves=9).fit(X), "a leaf may stand for several points"),
-        (lambda: OHAC(start="hac", window=9).fit(X), "set no window"),
+        (lambda: OHAC(start="hac", keep=Budget(9)).fit(X), "a leaf may stand for several points"),
+        (lambda: OHAC(start="hac", keep=Last(9)).fit(X), "set no window"),
         (lambda: OHAC(start="online HAC").fit(X), "start='online HAC' is not offered"),
         (lambda: OHAC(update="nni", n_neighbors=2).fit(X), "asks for one neighbour"),
         (lambda: OHAC(polishing=True).fit(X), "polishing=True: expected a string"),
@@ -426,7 +426,7 @@ def test_polished_trees_are_as_good_as_offline_ones():
 def test_polish_with_leaves_of_several_points():
     rng = np.random.default_rng(4)
     rows = np.round(rng.normal(size=(400, 2)), 1)
-    for options in ({"duplicates": "count"}, {"max_leaves": 60}):
+    for options in ({"duplicates": "count"}, {"keep": Budget(60)}):
         model = OHAC(**options).fit(rows)
         model.polish(20)
         model.check()

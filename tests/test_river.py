@@ -397,7 +397,7 @@ def test_a_missing_library_names_the_extra(monkeypatch, missing):
 
 
 def test_rivers_checks_of_a_window_with_bounded_memory():
-    options = {"n_clusters": 3, "window": 20}
+    options = {"n_clusters": 3, "keep": ramify.Last(20)}
     checks.check_estimator(OnlineHierarchy(**options))
     common.check_bounded_memory_growth(OnlineHierarchy(**options), Points(2000))
 
@@ -409,8 +409,8 @@ def test_a_window_while_features_come(algorithm):
     X[:30, 2:] = 0
     X[:50, 5:] = 0
     rows = [{f"f{j}": v for j, v in enumerate(row) if v != 0} for row in X.tolist()]
-    model = learn(OnlineHierarchy(algorithm, window=25, n_clusters=4), rows)
-    plain = BY_NAME[algorithm].estimator(window=25, n_clusters=4).fit(X)
+    model = learn(OnlineHierarchy(algorithm, keep=ramify.Last(25), n_clusters=4), rows)
+    plain = BY_NAME[algorithm].estimator(keep=ramify.Last(25), n_clusters=4).fit(X)
     assert np.array_equal(model.hierarchy().children, plain.hierarchy().children)
     assert model.hierarchy().point_numbers.tolist() == list(range(55, 80))
     assert model.labels.tolist() == plain.labels_.tolist()
@@ -423,14 +423,14 @@ def test_weights_times_and_repeats_pass_through():
     rng = np.random.default_rng(7)
     X = rng.integers(0, 4, size=(60, 2)).astype(float) + np.array([1, 0])
     weights, times = rng.uniform(0.5, 3, 60), rng.permutation(60)
-    model = OnlineHierarchy(max_age=20, duplicates="count", n_clusters=3)
+    model = OnlineHierarchy(keep=ramify.Younger(20), duplicates="count", n_clusters=3)
     for x, w, t in zip(as_dicts(X), weights, times, strict=True):
         model.learn_one(x, w=w, t=t)
-    plain = ramify.OHAC(max_age=20, duplicates="count", n_clusters=3)
+    plain = ramify.OHAC(keep=ramify.Younger(20), duplicates="count", n_clusters=3)
     plain.fit(X, sample_weight=weights, times=times)
     assert model.hierarchy() == plain.hierarchy()
     assert model.labels.tolist() == plain.labels_.tolist()
-    batch = OnlineHierarchy(max_age=20, duplicates="count", n_clusters=3)
+    batch = OnlineHierarchy(keep=ramify.Younger(20), duplicates="count", n_clusters=3)
     batch.learn_many(pd.DataFrame(X), w=weights, t=times)
     assert batch.hierarchy() == plain.hierarchy()
     means = plain.clusters().means
@@ -447,7 +447,7 @@ def test_weights_count_in_centers():
 
 def test_a_limit_may_change_at_any_time():
     model = learn(OnlineHierarchy(n_clusters=2), as_dicts(np.eye(6)))
-    model.window = 3
+    model.keep = ramify.Last(3)
     model.learn_one({0: 5.0})
     assert model.hierarchy().point_numbers.tolist() == [4, 5, 6]
 
@@ -473,11 +473,11 @@ def test_forget_by_the_order_of_learning():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"algorithm": "birch", "window": 3}, "algorithm='birch' has no window"),
+        ({"algorithm": "birch", "keep": ramify.Last(3)}, "algorithm='birch' has no keep"),
         ({"algorithm": "grinch", "duplicates": "count"}, "algorithm='grinch' has no duplicates"),
-        ({"window": 0}, "window=0"),
+        ({"keep": "all"}, "keep='all': expected None or ramify.Last"),
         ({"duplicates": "drop"}, "duplicates='drop'"),
-        ({"max_age": 3}, "max_age is set, so every row needs its time"),
+        ({"keep": ramify.Younger(3)}, "so every row needs its time"),
     ],
 )
 def test_wrong_limits(options, message):

@@ -58,7 +58,7 @@ def test_a_window_bounds_what_is_dense():
     X = FAR[:6, :200_000]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(ramify.OTD(window=2).fit(X)) == 2
+        assert len(ramify.OTD(keep=ramify.Last(2)).fit(X)) == 2
     with pytest.raises(TooLargeError, match="of 200,000,000 columns"):
         require_room(10**6, 2 * 10**8, 8)
 

@@ -33,6 +33,7 @@ from ramify import (
     UnreadableFileError,
     archive,
 )
+from ramify.estimators._choice import flat_options
 from ramify.estimators._saved import to_saved
 from ramify.estimators._settings import without_young
 from ramify.saving import describe
@@ -209,7 +210,7 @@ def test_what_a_file_says_about_itself(tmp_path):
         "kind": "model",
         "algorithm": "OTD",
         "library": ramify.__version__,
-        "parameters": without_young(OTD(n_clusters=3).get_params()),
+        "parameters": without_young(flat_options(OTD(n_clusters=3))),
         "points": 60,
         "columns": 3,
         "dtype": "float32",

@@ -9,19 +9,24 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import ramify
+from ramify.journal.seam import SUMMARIES
 from ramify.serve import running
+from ramify.serve._describing import ANSWERS
 from ramify.serve._mistakes import TooOld
-from ramify.serve._told import ANSWERS, AllTrees
+from ramify.serve._told import AllTrees
+from ramify.summaries import SummaryTree
 
 pytestmark = pytest.mark.no_asan  # other libraries at work
 
 TOKEN = "a-long-secret-token"
 READER = "a-token-for-readers"
+KEPT = f"a/{SUMMARIES}"
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("trees")) as address:
+    folder = tmp_path_factory.mktemp("trees")
+    with running(folder) as address:
         with ramify.Client(address) as client:
             tree = client.create("a", dimension=2, n_clusters=3)
             rows = np.random.default_rng(0).normal(size=(30, 2))
@@ -29,6 +34,10 @@ def address(tmp_path_factory):
             tree.add(rows, ids=names, payloads=[f"text of {name}" for name in names])
             tree.edit.must_link("p1", "p2")
             tree.edit.rename(tree.clusters()[0], "first")
+            with SummaryTree(
+                tree, summarize=lambda parts, node: "some", levels=(5, 9, 99), store=folder / KEPT
+            ) as summaries:
+                summaries.update()
         yield address
 
 
@@ -61,7 +70,7 @@ def calls(root):
             {"json": rows, "params": {"confidence": True, "new": 0.05}},
             {"json": rows, "params": {"levels": [2, 4]}},
         ],
-        ("get", "/{name}/clusters"): [{}],
+        ("get", "/{name}/clusters"): [{}, {"params": {"by": "modularity"}}],
         ("get", "/{name}/nodes/{node}"): [{}],
         ("get", "/{name}/nodes/{node}/members"): [{"params": {"limit": 1}}],
         ("get", "/{name}/outline"): [{}],
@@ -70,11 +79,19 @@ def calls(root):
         ("post", "/{name}/labels"): [{"json": {"labels": [0, 1], "numbers": [0, 1]}}],
         ("post", "/{name}/stable_labels"): [{}, {"params": {"brief": True}}],
         ("get", "/{name}/levels"): [{"params": {"n_clusters": [2, 4]}}],
+        ("get", "/{name}/layers"): [{"params": {"min_size": 2}}],
         ("get", "/{name}/keywords"): [{}],
         ("post", "/{name}/cluster_of"): [{"json": some}],
         ("post", "/{name}/nearest"): [{"json": rows}],
         ("post", "/{name}/payloads"): [{"json": some}],
         ("get", "/{name}/dirty"): [{"params": {"since": root["version"]}}],
+        ("get", "/{name}/timeline"): [{}, {"params": {"n_clusters": 3, "eras": 30}}],
+        ("get", "/{name}/summaries"): [{}, {"params": {"level": 5}}],
+        ("get", "/{name}/summaries/{node}"): [{}],
+        ("post", "/{name}/retrieve"): [
+            {"json": {"vector": rows["vectors"][0], "k": 2, "mode": mode}}
+            for mode in ("collapsed", "tree")
+        ],
         ("get", "/{name}/changes"): [
             {"params": {"since": since, "brief": brief}}
             for since in (0, root["version"])

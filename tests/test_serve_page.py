@@ -102,6 +102,14 @@ def test_the_slider_changes_the_clusters(window):
     wait(lambda: labels[0] in window.text("#details h2"))  # the same beside the picture
 
 
+def test_numbers_of_clusters_that_last_are_marked(window, tree):
+    wanted = [len(layer) for layer in tree.layers()]
+    options = "[...document.querySelectorAll('#layers option')]"
+    script = f"return {options}.map((one) => Number(one.value))"
+    wait(lambda: window.driver.execute_script(script) == wanted)
+    assert len(wanted) > 1
+
+
 def test_the_map_shows_the_same_clusters_and_is_in_the_address(window):
     wait(lambda: "8 clusters" in window.text("#clusters"))
     blocks = set(map(tuple, window.colors()))
@@ -120,13 +128,22 @@ def test_the_map_shows_the_same_clusters_and_is_in_the_address(window):
     wait(lambda: len(window.crumbs()) == 1)
 
 
-def test_a_cluster_that_comes_is_told_of(window, tree):
-    wait(lambda: "8 clusters" in window.text("#clusters"))
-    wait(lambda: all(one.stable_id is not None for one in tree.clusters(n_clusters=8)))
-    time.sleep(2)  # the page has looked once more
+def test_what_became_of_the_clusters_is_told_from_the_journal(window, tree):
     X = np.random.default_rng(1).normal(900.0, size=(40, 2))
     tree.add(X, ids=[f"P{i}" for i in range(40)], payloads=["printer jam"] * 40)
-    wait(lambda: "printer" in window.text("#news") and "came" in window.text("#news"))
+    wait(
+        lambda: (
+            "printer" in window.text("#events") and "came with 39 points" in window.text("#events")
+        )
+    )
+    window.driver.refresh()  # it is not the page that remembers
+    wait(lambda: "came with 39 points" in window.text("#events"))
+    assert "40 came, 0 left" in window.text("#eras-say")
+    tree.forget([f"P{i}" for i in range(40)])
+    wait(lambda: "it had 39 points" in window.text("#events"))
+    window.press("#eras", "\ue012")  # left: the last era alone
+    wait(lambda: "0 came, 40 left" in window.text("#eras-say"))
+    assert "came with" not in window.text("#events")
 
 
 def test_a_search_leads_to_the_point_and_its_path(window):

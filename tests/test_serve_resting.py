@@ -127,7 +127,7 @@ def test_a_tree_that_was_left_in_a_hurry_is_replayed_before_the_server_is_ready(
 @pytest.mark.skipif(shutil.which("grep") is None, reason="there is no grep here")
 def test_what_was_forgotten_is_erased_though_its_tree_rests(tmp_path, monkeypatch):
     monkeypatch.setattr("ramify.serve._trees._AGAIN_SECONDS", 0.05)
-    with ramify.open(tmp_path / "a", ramify.OHAC(window=5), erase_within=None) as tree:
+    with ramify.open(tmp_path / "a", ramify.OHAC(keep=ramify.Last(5)), erase_within=None) as tree:
         tree.add(rows(20), payloads=[f"secret-{i}" for i in range(20)])
     for n in range(3):
         with ramify.open(tmp_path / f"b{n}", ramify.OHAC()) as tree:

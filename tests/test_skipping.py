@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 import ramify
-from ramify import HAC, OHAC, OTD, PERCH, NaiveNN, RandomCut
+from ramify import HAC, OHAC, OTD, PERCH, NaiveNN, RandomCut, Younger
 from ramify.estimators._registry import ALGORITHMS
 from ramify.metric import unit
 from ramify.metrics import revenue_fraction
@@ -72,7 +72,7 @@ def test_weights_that_leave_no_row_to_fit(Estimator):
 
 
 def test_late_rows_and_skipped_ones_are_counted_together():
-    model = OHAC(max_age=2.0, metric="cosine", zero_rows="skip")
+    model = OHAC(keep=Younger(2.0), metric="cosine", zero_rows="skip")
     times = [0.0, 10.0, 9.0, 1.0, 10.0]
     model.partial_fit(Z[1:6], None, [1, 0, 1, 1, 1], times=times)
     # Row 1 weighs nothing, so nothing is late for its time; rows 2 and 3 are of zeros.

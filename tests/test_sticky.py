@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ramify
 from benchmarks import sticky as benchmark
-from ramify import HAC, OHAC, _core
+from ramify import HAC, OHAC, Budget, _core
 from ramify.estimators._identity import carried_over
 from ramify.hierarchy import StickyLabels
 from ramify.hierarchy._sticky import Then, kept_in, sticky_cut
@@ -276,7 +276,7 @@ def test_stable_labels_that_stick_and_go_on_after_a_file(linkage, tmp_path):
 def test_leaves_that_stand_for_several_points_count_each():
     rng = np.random.default_rng(2)
     rows = rng.normal(size=(300, 2))
-    model = OHAC(max_leaves=40).fit(rows)
+    model = OHAC(keep=Budget(40)).fit(rows)
     first = model.cut(n_clusters=8, like=())
     now = model.partial_fit(rng.normal(size=(50, 2))).cut(n_clusters=8, like=first)
     assert len(now) == 350

@@ -53,10 +53,12 @@ def test_what_is_stale_is_what_member_sets_from_scratch_say(kind, history, seed,
         assert all(one.fresh for level in LEVELS for one in summaries.summaries(level))
 
 
-@pytest.mark.parametrize("options", [{"max_leaves": 20}, {"duplicates": "count"}, {"window": 25}])
+@pytest.mark.parametrize(
+    "options", [{"keep": ramify.Budget(20)}, {"duplicates": "count"}, {"keep": ramify.Last(25)}]
+)
 def test_leaves_of_several_points_and_windows_are_followed(options):
     X, seen = rows(3), Recorder()
-    history = {} if "window" not in options else {"history": 50}
+    history = {} if options.get("keep") != ramify.Last(25) else {"history": 50}
     model = ramify.OHAC(**options, **history)
     texts = [f"text {i}" for i in range(len(X))]
     summaries = SummaryTree(model, summarize=lambda parts, node: len(parts), texts=texts)

@@ -66,7 +66,7 @@ def test_peaks_come_first_and_differ_in_number():
 def test_leaves_that_stand_for_several_points_count_each():
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(60, 2)) + 50])
-    layers = ramify.OHAC(max_leaves=30).fit(rows).hierarchy().layers()
+    layers = ramify.OHAC(keep=ramify.Budget(30)).fit(rows).hierarchy().layers()
     assert sum(layers[0].sizes) == 160
     assert min(min(level.sizes) for level in layers) >= 3
     half = ramify.OHAC().fit(rows[:20], sample_weight=np.linspace(0.3, 4.7, 20)).hierarchy()

@@ -35,7 +35,7 @@ def test_a_tree_whose_leaves_all_stand_for_several_points_can_be_read(
     """No row of length 1 was left to look at, and means of leaves said how far points may be."""
     for seed in range(5):
         X = np.random.default_rng(seed).standard_normal((100, 7)).astype(dtype)
-        model = ramify.OHAC(metric=metric, linkage=linkage, max_leaves=2).fit(X)
+        model = ramify.OHAC(metric=metric, linkage=linkage, keep=ramify.Budget(2)).fit(X)
         model.save(tmp_path / "tree.ramify")
         other = ramify.load(tmp_path / "tree.ramify")
         assert seen(other).keys() == seen(model).keys()
@@ -52,7 +52,7 @@ def test_numbers_that_lie_next_to_each_other_have_a_possible_spread(tmp_path):
 
 
 def test_a_spread_that_no_points_could_have_is_refused(tmp_path):
-    model = ramify.OHAC(max_leaves=5).fit(np.random.default_rng(0).random((40, 3)))
+    model = ramify.OHAC(keep=ramify.Budget(5)).fit(np.random.default_rng(0).random((40, 3)))
     from ramify.estimators._saved import from_saved, to_saved
 
     content, arrays = to_saved(model)
@@ -92,14 +92,14 @@ def test_a_pair_of_leaves_is_looked_at_again_when_one_of_them_gets_lighter():
     """A budget forgot it: then no pair was left, and memory was read that is nobody's."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        model = ramify.OHAC(max_leaves=6, update="nni")
+        model = ramify.OHAC(keep=ramify.Budget(6), update="nni")
         model.partial_fit(rng.integers(0, 2, (60, 2)).astype(float))
         for number in rng.permutation(60)[:40].tolist():
             try:
                 model.forget([number])
             except ValueError:
                 continue  # in a leaf with others that lie elsewhere
-        model.set_params(max_leaves=2)
+        model.set_params(keep=ramify.Budget(2))
         other = again(model, rng)
         for one in (model, other):
             one.partial_fit([[0.5, 0.5]])
@@ -108,10 +108,10 @@ def test_a_pair_of_leaves_is_looked_at_again_when_one_of_them_gets_lighter():
 
 
 def test_an_empty_model_that_was_read_takes_another_budget(tmp_path):
-    model = ramify.OHAC(max_leaves=5).fit([[0.0], [1.0]])
+    model = ramify.OHAC(keep=ramify.Budget(5)).fit([[0.0], [1.0]])
     model.forget([0, 1])
     model.save(tmp_path / "tree.ramify")
-    other = ramify.load(tmp_path / "tree.ramify").set_params(max_leaves=2)
+    other = ramify.load(tmp_path / "tree.ramify").set_params(keep=ramify.Budget(2))
     other.partial_fit(np.arange(9.0)[:, None])
     assert other.n_leaves_ == 2
 

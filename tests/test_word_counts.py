@@ -82,7 +82,7 @@ def test_only_the_latest_cuts_are_kept():
     assert len(counts._cuts) == 8
 
 
-@pytest.mark.parametrize("options", [{}, {"window": 40}])
+@pytest.mark.parametrize("options", [{}, {"keep": ramify.Last(40)}])
 def test_a_folder_counts_on_as_from_scratch(tmp_path, options):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(120, 3)).repeat(1, axis=0)

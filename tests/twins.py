@@ -35,22 +35,25 @@ def options_of(rng):
         linkage = "average"
     if metric == "sqeuclidean" and linkage != "average":
         metric = one("sqeuclidean", "euclidean")  # which OTD and others have not
-    leaving = {"window": one(None, None, None, 5, 30)}
+    leaving = {"keep": one(None, None, None, ramify.Last(5), ramify.Last(30))}
     kind = one("OHAC", "OHAC", "OHAC", "OHAC", "OTD", "OTD", "NaiveNN", "PERCH", "GRINCH")
     kind = one(
         kind, kind, kind, kind, kind, "BIRCH", "RandomCut", "NaiveHAC", "HAC", "LiveGraphHAC"
     )
     if kind == "OHAC":
         more = {"n_neighbors": one(1, 1, 1, 2, 5), "duplicates": one("keep", "keep", "count")}
-        more |= {"max_leaves": one(None, None, None, 2, 7, 40), "update": one("hac", "hac", "nni")}
+        leaves = one(None, None, None, 2, 7, 40)
+        more |= {"update": one("hac", "hac", "nni")}
         more |= {"start": one("online", "online", "online", "hac")}
-        if more["max_leaves"] is not None or more["duplicates"] == "count":
+        if leaves is not None or more["duplicates"] == "count":
             more["start"] = "online"
         more["polishing"] = one(None, None, None, "auto")
         if metric != "dot":
-            more["neighbors"] = one("exact", "exact", "exact", "cells")
+            more["neighbors"] = one("exact", "exact", "exact", ramify.Cells())
         if metric == "cosine":
             more["zero_rows"] = one("error", "skip", "apart")
+        if leaves is not None and leaving["keep"] is None:
+            leaving["keep"] = ramify.Budget(leaves)
         return ramify.OHAC, {"metric": metric, "linkage": linkage, **more, **leaving}
     if kind == "OTD":
         more = {"rule": one("paper", "paper", "split"), "rotate": one(False, False, True)}
@@ -151,7 +154,7 @@ class Twins:
             verbs += ["must_link", "move", "release", "unlink", "cannot_link", "rename"]
         if self.kind is ramify.OHAC and self.rng.random() < 0.2:
             verbs += ["polish"]
-        if self.options.get("max_leaves") and self.kind is ramify.OHAC:
+        if isinstance(self.options.get("keep"), ramify.Budget):
             verbs += ["budget"]
         return verbs
 
@@ -254,7 +257,7 @@ class Twins:
 
     def _budget(self):
         most = int(self.rng.choice([2, 5, 12, 60]))
-        self.both(lambda model: model.set_params(max_leaves=most) and None)
+        self.both(lambda model: model.set_params(keep=ramify.Budget(most)) and None)
 
     def _ask(self):
         """Only of one: whoever is asked is the same afterwards."""

@@ -51,6 +51,7 @@ ROOMS = {
     "tests/simulation": "Folders, servers and shards over a simulated disk: `make simulate`.",
     "tests/fuzz": "Random search for trouble, for as long as there is time: `make fuzz`.",
     "benchmarks": "Speed, memory and quality beside peers.",
+    "benchmarks/history": "The speed of commits, measured by asv: `make history`.",
     "tools": "What made the shipped data, the drawings and this page.",
     "examples": "Whole scripts, run by the tests.",
     "docs": "The site; `docs/decisions/` has a numbered page for each choice.",

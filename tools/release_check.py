@@ -8,8 +8,11 @@ In this order: the version is the same wherever it stands, and the changelog has
 built from an export without git, and a wheel from the sdist; both are built a second time, from
 another folder, to the same bytes; the wheel is repaired for manylinux; twine reads all of them
 strictly; the wheel, and nothing else, is installed in a fresh environment of each Python that is
-named (`--python`, the running one by default) and passes ``tools/check_wheel.py``. The tag's
-message is printed at the end. Nothing is uploaded.
+named (`--python`, the running one by default) and passes ``tools/check_wheel.py``. The recipe for
+conda-forge is written and read, and the tag's message is printed at the end. Nothing is uploaded.
+
+From CPython 3.12 on the wheel is one of the stable ABI, for all later Pythons, too; abi3audit looks
+whether it keeps to it.
 """
 
 import argparse
@@ -21,6 +24,8 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import conda_recipe
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "build" / "release"
@@ -69,14 +74,17 @@ def export(to: Path) -> None:
     archive.unlink()
 
 
+#: What the wheel for 3.14 and later is built with (`[tool.cibuildwheel]` in pyproject.toml).
+STABLE_ABI = ["-Cwheel.py-api=cp312"] if sys.version_info >= (3, 12) else []
+
+
 def build(name: str, epoch: str) -> tuple[Path, Path]:
     """An sdist, and a wheel out of it."""
     here, out = WORK / name, WORK / f"{name}-out"
     export(here)
     shutil.rmtree(out, ignore_errors=True)
-    run(
-        sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ".", cwd=here, epoch=epoch
-    )
+    command = [sys.executable, "-m", "build", "--no-isolation", *STABLE_ABI, "--outdir", out, "."]
+    run(*command, cwd=here, epoch=epoch)
     (sdist,), (wheel,) = list(out.glob("*.tar.gz")), list(out.glob("*.whl"))
     return sdist, wheel
 
@@ -112,7 +120,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--python", action="append", help="of the wheel's own version")
+    parser.add_argument("--python", action="append", help="one that the wheel is for")
     parser.add_argument("--once", action="store_true", help="leave the second build out")
     parser.add_argument("--rehearse", action="store_true", help="without a date of the release")
     options = parser.parse_args()
@@ -130,6 +138,9 @@ def main() -> None:
     ready = repaired(wheel)
     say("metadata")
     run(sys.executable, "-m", "twine", "check", "--strict", sdist, ready)
+    if STABLE_ABI:
+        run(sys.executable, "-m", "abi3audit", "--strict", ready)
+    conda_recipe.write(WORK / "recipe.yaml", sha256(sdist))
     for python in options.python or [sys.executable]:
         say(f"{ready.name} alone, under {python}")
         try_out(ready, python)

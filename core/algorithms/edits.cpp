@@ -5,7 +5,14 @@
 #include <vector>
 
 namespace ramify {
-namespace {
+
+template <class Real>
+void require_linkable(const Tree<Real>& tree, NodeId one, NodeId other) {
+  one = whole_of(tree, one);
+  other = whole_of(tree, other);
+  if (one != other && holder_of(tree, one) != holder_of(tree, other))
+    throw std::invalid_argument("one of them is held below a node that the other is not below");
+}
 
 template <class Real>
 void require_movable(const Tree<Real>& tree, NodeId v, NodeId under) {
@@ -13,11 +20,9 @@ void require_movable(const Tree<Real>& tree, NodeId v, NodeId under) {
   for (NodeId u = under; u != kNone; u = tree.parent(u))
     if (u == v) throw std::invalid_argument("a node cannot go below itself");
   for (const NodeId one : {v, under})
-    if (tree.mark(tree.parent(one)) == Mark::kLinked)
+    if (tree.marked() && tree.mark(tree.parent(one)) == Mark::kLinked)
       throw std::invalid_argument("it is linked with other points; unlink them first");
 }
-
-}  // namespace
 
 template <class Real>
 void hand_over(Tree<Real>& tree, std::uint64_t id, NodeId left) {
@@ -74,10 +79,12 @@ void unlink(Tree<Real>& tree, NodeId v) {
   summarise_up(tree, tree.parent(v));
 }
 
-#define RAMIFY_OF(Real)                                        \
-  template void hand_over(Tree<Real>&, std::uint64_t, NodeId); \
-  template void move_under(Tree<Real>&, NodeId, NodeId);       \
-  template void release(Tree<Real>&, NodeId);                  \
+#define RAMIFY_OF(Real)                                              \
+  template void require_linkable(const Tree<Real>&, NodeId, NodeId); \
+  template void require_movable(const Tree<Real>&, NodeId, NodeId);  \
+  template void hand_over(Tree<Real>&, std::uint64_t, NodeId);       \
+  template void move_under(Tree<Real>&, NodeId, NodeId);             \
+  template void release(Tree<Real>&, NodeId);                        \
   template void unlink(Tree<Real>&, NodeId)
 RAMIFY_OF(float);
 RAMIFY_OF(double);

@@ -47,10 +47,17 @@ void summarise_up(Tree<Real>& tree, NodeId v) {
 template <class Real>
 void hand_over(Tree<Real>& tree, std::uint64_t id, NodeId left);
 
+/// Throw std::invalid_argument if two leaves cannot be as one, or if move_under(tree, v, under)
+/// makes no sense or tears linked points apart. O(depth).
+template <class Real>
+void require_linkable(const Tree<Real>& tree, NodeId one, NodeId other);
+template <class Real>
+void require_movable(const Tree<Real>& tree, NodeId v, NodeId under);
+
 /// Take v from its place, which its sibling fills, and put it below `under`, which is
 /// held from now on and keeps its id: its children are v and, under a new id, all that it
 /// had before. Of a leaf `under` this makes a node over both. There is room to mark.
-/// Throws std::invalid_argument if that makes no sense, or tears linked points apart.
+/// Throws what require_movable does.
 template <class Real>
 void move_under(Tree<Real>& tree, NodeId v, NodeId under);
 

@@ -2,7 +2,6 @@
 #include "algorithms/ohac.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "algorithms/edits.hpp"
 
@@ -79,12 +78,11 @@ void Ohac<Real>::weigh_linked(Tree<Real>& tree, NodeId leaf, Standing standing) 
 
 template <class Real>
 void Ohac<Real>::link(Tree<Real>& tree, NodeId one, NodeId other) {
+  require_linkable(tree, one, other);
   one = whole_of(tree, one);
   other = whole_of(tree, other);
   if (one == other) return;
   const NodeId top = holder_of(tree, one);
-  if (holder_of(tree, other) != top)
-    throw std::invalid_argument("one of them is held below a node that the other is not below");
   const NodeId starts[] = {one, other};
   cutter_.split_above(tree, starts, top);
   repair_.link(tree, one, other);

@@ -13,29 +13,6 @@
 namespace ramify {
 namespace {
 
-GraphTree average(Graph graph, std::span<const std::uint32_t> ranks, const Pulse& pulse) {
-  const std::vector<std::uint32_t> ones(graph.size(), 1);
-  Contraction clusters;
-  clusters.graph() = std::move(graph);
-  clusters.start(ranks, ones);
-  TreeWriter out(clusters.size());
-  std::vector<std::int64_t> node(clusters.size());
-  std::iota(node.begin(), node.end(), std::int64_t{0});
-  std::vector<TreeWriter::Part> parts;
-  std::vector<std::uint32_t> count = ones;
-  merge_by_chains(
-      clusters, [](Vertex, Vertex, Weight) { return true; },
-      [&](Vertex a, Vertex b, Weight sum, Vertex both) {
-        const double pairs = static_cast<double>(count[a]) * count[b];
-        count[both] = count[a] + count[b];
-        node[both] = out.join(node[a], node[b], static_cast<double>(sum) / pairs);
-        pulse.check(out.merges());
-      },
-      [&](Vertex v) { parts.emplace_back(clusters.count(v), clusters.rank(v), node[v]); });
-  out.join_parts(parts);
-  return std::move(out).tree();
-}
-
 /// The edges that a heaviest spanning forest is made of, one after the other.
 GraphTree single(Graph graph, std::span<const std::uint32_t> ranks, const Pulse& pulse) {
   struct Ranked {
@@ -87,10 +64,34 @@ GraphTree single(Graph graph, std::span<const std::uint32_t> ranks, const Pulse&
 
 }  // namespace
 
+GraphTree average_of_clusters(Graph graph, std::span<const std::uint32_t> ranks,
+                              std::span<const std::uint32_t> sizes, const Pulse& pulse) {
+  Contraction clusters;
+  clusters.graph() = std::move(graph);
+  clusters.start(ranks, sizes);
+  TreeWriter out(clusters.size());
+  std::vector<std::int64_t> node(clusters.size());
+  std::iota(node.begin(), node.end(), std::int64_t{0});
+  std::vector<TreeWriter::Part> parts;
+  std::vector<std::uint32_t> count(sizes.begin(), sizes.end());
+  merge_by_chains(
+      clusters, [](Vertex, Vertex, Weight) { return true; },
+      [&](Vertex a, Vertex b, Weight sum, Vertex both) {
+        const double pairs = static_cast<double>(count[a]) * count[b];
+        count[both] = count[a] + count[b];
+        node[both] = out.join(node[a], node[b], static_cast<double>(sum) / pairs);
+        pulse.check(out.merges());
+      },
+      [&](Vertex v) { parts.emplace_back(clusters.count(v), clusters.rank(v), node[v]); });
+  out.join_parts(parts);
+  return std::move(out).tree();
+}
+
 GraphTree graph_hac(Graph graph, GraphLinkage linkage, std::span<const std::uint32_t> ranks,
                     const Pulse& pulse) {
-  return linkage == GraphLinkage::kAverage ? average(std::move(graph), ranks, pulse)
-                                           : single(std::move(graph), ranks, pulse);
+  if (linkage == GraphLinkage::kSingle) return single(std::move(graph), ranks, pulse);
+  const std::vector<std::uint32_t> ones(graph.size(), 1);
+  return average_of_clusters(std::move(graph), ranks, ones, pulse);
 }
 
 }  // namespace ramify

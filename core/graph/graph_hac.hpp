@@ -37,4 +37,9 @@ struct GraphTree {
 GraphTree graph_hac(Graph graph, GraphLinkage linkage, std::span<const std::uint32_t> ranks,
                     const Pulse& pulse);
 
+/// Average linkage of clusters that are there already: vertex v stands for sizes[v] points, and an
+/// edge has the sum of the weights between two clusters.
+GraphTree average_of_clusters(Graph graph, std::span<const std::uint32_t> ranks,
+                              std::span<const std::uint32_t> sizes, const Pulse& pulse);
+
 }  // namespace ramify

@@ -30,8 +30,25 @@ bool Live<Real>::find_node(PublicId id, NodeId& node) {
 }
 
 template <class Real>
-void Live<Real>::make_room_to_edit() {
+void Live<Real>::require_marks() const {
   if (!algorithm_->keeps_marks()) throw std::invalid_argument("this algorithm keeps to no edits");
+}
+
+template <class Real>
+void Live<Real>::check_link(Arrival one, Arrival other) const {
+  require_marks();
+  require_linkable(tree_, leaf_of(one), leaf_of(other));
+}
+
+template <class Real>
+void Live<Real>::check_move(PublicId node, PublicId under) {
+  require_marks();
+  require_movable(tree_, node_of(node), node_of(under));
+}
+
+template <class Real>
+void Live<Real>::make_room_to_edit() {
+  require_marks();
   refresh();
   tree_.make_room_to_mark();
 }
@@ -123,6 +140,8 @@ bool Live<Real>::is_held(PublicId id) {
   template void Live<Real>::unlink(Arrival);                         \
   template void Live<Real>::move(PublicId, PublicId);                \
   template void Live<Real>::release(PublicId);                       \
+  template void Live<Real>::check_link(Arrival, Arrival) const;      \
+  template void Live<Real>::check_move(PublicId, PublicId);          \
   template std::vector<PublicId> Live<Real>::held() const;           \
   template Arrival Live<Real>::whole(Arrival);                       \
   template std::vector<Arrival> Live<Real>::together(Arrival) const; \

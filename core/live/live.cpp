@@ -115,14 +115,24 @@ Memory Live<Real>::memory() const {
 }
 
 template <class Real>
-void Live<Real>::have_ready() {
+void Live<Real>::have_ready(const Needs& needs) {
   try {
-    source_.take_in_all(points(), end_);
+    if (needs.index) source_.take_in_all(points(), end_);
   } catch (...) {
     source_.discard();
     throw;
   }
+  if (needs.no_holes) close_holes();
   refresh();
+  if (needs.cut) cut(*needs.cut);
+}
+
+template <class Real>
+bool Live<Real>::is_ready(const Needs& needs) const {
+  return !tree_.is_stale() &&
+         (!needs.index || (source_.known() != nullptr && source_.known()->end() == end_)) &&
+         (!needs.no_holes || points().holes() == 0) &&
+         (!needs.cut || cuts_.find(*needs.cut, version_) != nullptr);
 }
 
 template <class Real>
@@ -142,27 +152,20 @@ void Live<Real>::nearest(const Real* rows, std::size_t count, std::size_t k, Rea
     for (Neighbour& neighbour : out) neighbour.distance /= 2;
 }
 
+/// Of a tree that is not stale.
 template <class Real>
-const Frontier<Real>& Live<Real>::frontier(const CutRule& rule) {
-  if (const Frontier<Real>* const known = cuts_.find(rule, version_)) return *known;
-  refresh();
+void Live<Real>::cut(const CutRule& rule) {
+  if (cuts_.find(rule, version_) != nullptr) return;
   if (rule.by == CutBy::kVariance && !cuts_.knows_splits(version_)) {
     close_holes();  // so that rows are numbered as in a snapshot
     cuts_.rank_splits(tree_, version_);
   }
-  return cuts_.cut(tree_, rule, version_);
-}
-
-template <class Real>
-Outline<Real> Live<Real>::outline(std::size_t m, const CutRule& rule) {
-  refresh();
-  return Outline<Real>(tree_, m, rule);
+  cuts_.cut(tree_, rule, version_);
 }
 
 template <class Real>
 const Tree<Real>& Live<Real>::tree() {
-  close_holes();
-  refresh();
+  have_ready({.no_holes = true});
   return tree_;
 }
 

@@ -35,6 +35,13 @@
 
 namespace ramify {
 
+/// What a reader of a tree needs beside its summaries and heights.
+struct Needs {
+  bool index = false;            // to search for neighbours
+  bool no_holes = false;         // rows are in order of arrival then
+  std::optional<CutRule> cut{};  // the clusters of this cut, and of no other
+};
+
 template <class Real>
 class Live {
  public:
@@ -130,6 +137,9 @@ class Live {
   /// The points that are linked with this one are points like others again.
   void unlink(Arrival number);
   void move(PublicId node, PublicId under);
+  /// Throw what link and move would throw, and change nothing.
+  void check_link(Arrival one, Arrival other) const;
+  void check_move(PublicId node, PublicId under);
   void release(PublicId node);
   /// Ids of the held nodes. O(n).
   std::vector<PublicId> held() const;
@@ -155,17 +165,19 @@ class Live {
   Change take_change();
 
   // --- reading: by several threads at once, after have_ready() and before any change ----
-  /// Have everything ready that readers need: the index, summaries, heights.
-  void have_ready();
+  /// Have ready what readers need; if it is ready, nothing is written.
+  void have_ready(const Needs& needs);
+  bool is_ready(const Needs& needs) const;
   /// The k nearest points of each of `count` rows, which are scaled under cosine like any
   /// others. Distances are squared Euclidean, 1 - cosine, or minus inner products.
   void nearest(const Real* rows, std::size_t count, std::size_t k, Reading& reading,
                std::vector<Neighbour>& out) const;
-  /// The clusters of a cut, kept until the tree changes. Not by several threads at once.
-  const Frontier<Real>& frontier(const CutRule& rule);
-  /// The tree opened into m nodes and below, for a tree above it (tree/outline.hpp). Not by
-  /// several threads at once.
-  Outline<Real> outline(std::size_t m, const CutRule& rule);
+  /// The clusters of the cut that is ready.
+  const Frontier<Real>& frontier() const { return cuts_.last(); }
+  /// The tree opened into m nodes and below, for a tree above it (tree/outline.hpp).
+  Outline<Real> outline(std::size_t m, const CutRule& rule) const {
+    return Outline<Real>(tree_, m, rule);
+  }
 
   /// Share of the rows so far that were told their nearest neighbour: measured, or 1 if
   /// neighbours are exact.
@@ -187,6 +199,7 @@ class Live {
  private:
   struct Unattached;
   class Leaving;
+  void cut(const CutRule& rule);
   bool is_counted(RowSlot row) const { return options_.count_repeats && points().ssd(row) == 0; }
   Arrival arrivals() const;
   void refresh() { tree_.refresh(options_.rule.metric, options_.rule.linkage); }
@@ -234,6 +247,7 @@ class Live {
   NodeId leaf_of(Arrival number) const;
   NodeId node_of(PublicId id);
   bool find_node(PublicId id, NodeId& node);
+  void require_marks() const;
   void make_room_to_edit();
 
   Options options_;

@@ -18,6 +18,8 @@ class LiveCuts {
   const Frontier<Real>* find(const CutRule& rule, std::uint64_t version) const {
     return frontier_ && version_ == version && rule_ == rule ? &*frontier_ : nullptr;
   }
+  /// The clusters of the last cut, which have not been forgotten.
+  const Frontier<Real>& last() const { return *frontier_; }
   /// Is it known in which order a cut by variance splits the nodes?
   bool knows_splits(std::uint64_t version) const {
     return !split_rank_.empty() && split_version_ == version;
@@ -25,11 +27,11 @@ class LiveCuts {
   /// Have it known, for a tree without holes among its rows. O(n log n), and O(n dim).
   void rank_splits(Tree<Real>& tree, std::uint64_t version);
   /// Cut a tree whose heights are up to date, and whose splits are known if the rule needs them.
-  const Frontier<Real>& cut(const Tree<Real>& tree, const CutRule& rule, std::uint64_t version) {
+  void cut(const Tree<Real>& tree, const CutRule& rule, std::uint64_t version) {
     frontier_.reset();
     rule_ = rule;
     version_ = version;
-    return frontier_.emplace(tree, rule, split_rank_);
+    frontier_.emplace(tree, rule, split_rank_);
   }
   /// Rows have other slots now, or what is there is wrong.
   void forget() noexcept { frontier_.reset(); }

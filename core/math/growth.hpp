@@ -30,7 +30,7 @@ class Pages {
     return ::operator new(bytes, std::align_val_t{kLine});
   }
 
-  static void give_back(void* memory, std::size_t bytes) noexcept {
+  static void give_back(void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__)
     if (bytes >= kMany) {
       ::munmap(memory, whole_pages(bytes));

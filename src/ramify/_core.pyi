@@ -88,6 +88,11 @@ def graph_hac(n: int, a: Annotated[NDArray[numpy.uint32], dict(shape=(None,), or
     HAC of a graph: children, and what was between them in the weights' unit. A pair's largest weight counts; `ranks` break ties.
     """
 
+def graph_hac_of_clusters(a: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    HAC by average linkage of clusters of these sizes, with the sums of weights between them; ties go by their numbers.
+    """
+
 def shared_neighbours(lists: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
     """
     For each entry of lists of nearest points: how many points both lists have, and how many one of them has. 2^32 - 1 is no point.
@@ -223,6 +228,12 @@ class LiveF32:
 
     def move(self, node: int, under: int) -> None:
         """Put a node below another, which is held from now on."""
+
+    def check_link(self, one: int, other: int) -> None:
+        """Refuse what link would refuse; nothing changes."""
+
+    def check_move(self, node: int, under: int) -> None:
+        """Refuse what move would refuse; nothing changes."""
 
     def release(self, node: int) -> None:
         """A node is held no more."""
@@ -424,6 +435,12 @@ class LiveF64:
 
     def move(self, node: int, under: int) -> None:
         """Put a node below another, which is held from now on."""
+
+    def check_link(self, one: int, other: int) -> None:
+        """Refuse what link would refuse; nothing changes."""
+
+    def check_move(self, node: int, under: int) -> None:
+        """Refuse what move would refuse; nothing changes."""
 
     def release(self, node: int) -> None:
         """A node is held no more."""

@@ -9,6 +9,7 @@ What is decided by looking, and by measuring a small tree:
               higher modularity on a graph of near neighbours
     cut       at a gap between heights, or by height as the cut by modularity that hardly depends
               on the resolution, and is much the same in both trees
+    graph     a tree of neighbours instead, where rows of a table use few of its dimensions
 
 `python -m benchmarks.choosing` measures the rules; docs/choosing.md has its table.
 """
@@ -23,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
-from ramify.estimators import HAC, OHAC
+from ramify.estimators import HAC, OHAC, GraphHAC, LiveGraphHAC
 from ramify.estimators.seam import Linkage, ZeroRows
 from ramify.hierarchy import FloatArray, Hierarchy
 from ramify.hierarchy.seam import edges_between, steadiest
@@ -32,6 +33,7 @@ from ramify.looking import (
     Sample,
     count_like,
     cuts_of,
+    dimension,
     narrowed,
     sampled,
     twins,
@@ -46,6 +48,7 @@ _TWINS = 1 / 3  # of the rows, that are there more than once
 _AS_GOOD = 0.01  # of modularity: cuts that are this near to the best are as good
 _ALIKE = 0.7  # cuts by modularity that share fewer of their pairs: no number stands out
 _UNEVEN = 0.4  # of the number of groups: what there would be of the size most points see
+_FEW = 0.3  # of the columns, that rows use: then a tree of neighbours is better than ward's
 _WIDE = 10.0  # spread of the widest column, as a multiple of the middle one's
 
 
@@ -69,6 +72,9 @@ class Recommendation:
         What the rows look like.
     reasons : mapping
         A sentence for each of the above.
+    graph_clusters : int or None
+        Where a tree of neighbours mostly is better than either linkage: into how many clusters to
+        cut it. None where it is not. It costs more: :meth:`graph_estimator`.
     zero_rows : str
         Option of :class:`OHAC`: ``"apart"`` where rows are compared by their directions, and
         some are all zeros.
@@ -92,6 +98,7 @@ class Recommendation:
     kind: str
     reasons: Mapping[str, str]
     zero_rows: ZeroRows = "error"
+    graph_clusters: int | None = None
 
     def estimator(self) -> OHAC:
         """An online model with these options. Rows are yours to scale, where ``scale`` is True.
@@ -110,6 +117,25 @@ class Recommendation:
             linkage=self.linkage,
             zero_rows=self.zero_rows,
         )
+
+    def graph_estimator(self) -> LiveGraphHAC:
+        """A live tree of neighbours, where one is better. Rows are yours to scale as for another.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> from sklearn.datasets import load_digits
+        >>> advice = ramify.recommend(load_digits().data)
+        >>> advice.graph_estimator()
+        LiveGraphHAC(n_clusters=11)
+        """
+        if self.graph_clusters is None:
+            raise ValueError(
+                "no tree of neighbours is recommended for these rows: graph_clusters is None; "
+                "estimator() has what is"
+            )
+        by_direction = self.metric == "cosine"
+        return LiveGraphHAC(self.graph_clusters, metric="cosine" if by_direction else "sqeuclidean")
 
     def __repr__(self) -> str:
         lines = [f"<Recommendation for {self.kind}>"]
@@ -132,6 +158,8 @@ class Recommendation:
             ("cut", f"{by}={value:.4g}" if by == "height" else f"{by}={value}"),
             ("gamma", f"{self.gamma:.4g}"),
         ]
+        if self.graph_clusters is not None:
+            shown.append(("graph", f"n_clusters={self.graph_clusters}"))
         if self.zero_rows != "error":
             shown.insert(1, ("zero_rows", self.zero_rows))
         return ([("scale", "yes")] if self.scale else []) + shown
@@ -149,7 +177,7 @@ def recommend(X: npt.ArrayLike, *, sample: int = 2_000) -> Recommendation:
         Rows, as an estimator takes them.
     sample : int
         How many rows to look at, drawn with a fixed seed; fewer if they are very long. Of more
-        than 1,000 columns, the 256 main directions stand for them. O(sample² d).
+        than 1,000 columns, at most 2,000 directions stand for them. O(sample² (sample + d)).
 
     Returns
     -------
@@ -189,7 +217,10 @@ def recommend(X: npt.ArrayLike, *, sample: int = 2_000) -> Recommendation:
         compared = metric.prepared(dense)
         gamma = fitting_gamma(compared)
     reasons["gamma"] = "one over the mean squared distance of two rows"
-    linkage, cut, more = _cut_for(compared, twins(looked_at), metric, len(rows))
+    may_be_graph = kind != "embeddings" and not looked_at.is_wide
+    linkage, cut, more, graph = _cut_for(
+        compared, twins(looked_at), metric, len(rows), may_be_graph
+    )
     answers = MappingProxyType({**reasons, **more})
     return Recommendation(
         cast(MetricName, metric.name),
@@ -200,6 +231,7 @@ def recommend(X: npt.ArrayLike, *, sample: int = 2_000) -> Recommendation:
         kind,
         answers,
         zero_rows,
+        graph,
     )
 
 
@@ -243,20 +275,21 @@ def _too_wide(rows: FloatArray, metric: Metric) -> str:
 
 
 def _cut_for(
-    rows: FloatArray, share_of_twins: float, metric: Metric, n: int
-) -> tuple[Linkage, dict[str, Any], dict[str, str]]:
-    """Linkage, cut, and the reasons for both."""
+    rows: FloatArray, share_of_twins: float, metric: Metric, n: int, may_be_graph: bool
+) -> tuple[Linkage, dict[str, Any], dict[str, str], int | None]:
+    """Linkage, cut, the reasons, and the number of clusters of a graph tree where it is better."""
     if len(rows) < _TOO_FEW:
         few = "too few rows to look at; ward makes clusters of like size"
         guess = max(1, round((n / 2) ** 0.5))
         start = f"a start for {n:,} rows, too few to look at: the root of half of them"
-        return "ward", {"n_clusters": guess}, {"linkage": few, "cut": start}
+        return "ward", {"n_clusters": guess}, {"linkage": few, "cut": start}, None
     average = HAC().fit(rows).hierarchy()
     if average.heights[-1] == 0:
-        return "ward", {"n_clusters": 1}, dict.fromkeys(("linkage", "cut"), "all rows are alike")
+        alike = dict.fromkeys(("linkage", "cut"), "all rows are alike")
+        return "ward", {"n_clusters": 1}, alike, None
     found = _by_height(average, share_of_twins, metric)
     if found is not None:
-        return found
+        return *found, None
     ward = HAC(linkage="ward").fit(rows).hierarchy()
     trees = [average, ward]
     edges = edges_between(average, rows)
@@ -271,7 +304,16 @@ def _cut_for(
     if best.likeness < _ALIKE:
         start = f"no number stands out: modularity is steadiest there{where}, but {beside}"
     start += "; look at several: tree.levels(...)"
-    return linkage, {"n_clusters": k}, {"linkage": why, "cut": start}
+    reasons, graph = {"linkage": why, "cut": start}, None
+    used, columns = dimension(rows), int((np.ptp(rows, axis=0) > 0).sum())
+    if may_be_graph and used <= _FEW * columns:
+        tree = GraphHAC().fit(rows).hierarchy()
+        graph = count_like(tree, steadiest([*trees, tree], edges).labels[2])
+        reasons["graph"] = (
+            f"rows use about {used:.2g} of {columns} dimensions: a tree of neighbours, GraphHAC or "
+            f"LiveGraphHAC, then mostly finds groups better, and takes longer"
+        )
+    return linkage, {"n_clusters": k}, reasons, graph
 
 
 def _linkage_for(average: Cuts, ward: Cuts) -> tuple[Linkage, str]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """looking.py: what some rows look like: what `recommend` decides by.
 
-    sample    a few thousand of the rows; of many columns, a few hundred that stand for them
+    sample    a few thousand of the rows; of many columns, as few as tell the rows apart
     cuts      of both linkages by height, each with its modularity: how many of the pairs of near
               neighbours are together, beyond what chance would put there
     gap       heights between which nothing merges
@@ -18,18 +18,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
 
+from ramify import _core
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.hierarchy.seam import alike
 from ramify.metric import Metric
 from ramify.points import Rows, chunks
 from ramify.sparse import SparseRows
 
-#: Rows of more columns are looked at by their main directions, of which there are so many.
-MANY_COLUMNS, DIRECTIONS = 1_000, 256
+#: Rows of more columns are looked at by their main directions, of which there are so many: of 2,000
+#: rows, all, so that no distance changes. With 256 of them trees lost the clusters of few points.
+MANY_COLUMNS, DIRECTIONS = 1_000, 2_000
 #: Numbers of a sample of dense rows, at most.
 _NUMBERS = 2**26
 #: Numbers of clusters that are looked at; twice as many from a quarter of a number to four times.
 _COUNTS, _AROUND = 20, 4
+#: Neighbours of each row by which it is told how many dimensions rows use.
+_DIMENSION_OF = 20
 
 
 @dataclass(frozen=True)
@@ -100,9 +104,7 @@ def narrowed(sample: Sample, metric: Metric) -> tuple[FloatArray, float]:
     middle = np.asarray(rows.sum(axis=0)).ravel() / n
     spread = max(float((lengths**2).mean() - middle @ middle), 0.0)
     gamma = (n - 1) / (2 * n * spread) if spread > 0 and n > 1 else 1.0
-    directions = min(DIRECTIONS, n - 1)
-    if directions < 1:
-        return np.zeros((n, 1)), gamma
+    directions = min(DIRECTIONS, n)
     # By the products of rows with each other, of which there are few, however many columns.
     products = rows @ rows.T
     products = np.asarray(products.toarray() if is_matrix(products) else products)
@@ -125,6 +127,26 @@ def twins(sample: Sample) -> float:
         told = [(row + 0.0).tobytes() for row in sample.rows]  # minus zero is zero
     counts = np.array(list(Counter(told).values()))
     return float(counts[counts > 1].sum() / len(told))
+
+
+def dimension(rows: FloatArray) -> float:
+    """How many dimensions the rows use: how fast their neighbours become more (Levina and Bickel).
+
+    Rows that are there twice count once; of no more rows than neighbours it is infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> along = np.random.default_rng(0).random((500, 2))
+    >>> round(dimension(np.column_stack([along, along @ np.ones((2, 6))])), 1)
+    1.9
+    """
+    distinct = np.unique(rows, axis=0)
+    if len(distinct) <= _DIMENSION_OF:
+        return np.inf
+    _, squares, _ = _core.nearest_rows(np.ascontiguousarray(distinct), _DIMENSION_OF, False, 1)
+    squares = np.maximum(squares, np.finfo(np.float64).tiny)
+    return float(2 / np.log(squares[:, -1:] / squares[:, :-1]).mean())
 
 
 class Gap(NamedTuple):

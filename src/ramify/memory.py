@@ -36,10 +36,10 @@ def reset_peak() -> None:
 
 def cap(size: int) -> None:
     """From now on refuse more than `size` beyond what is mapped now, by MemoryError."""
-    try:
-        import resource
-    except ImportError:  # Windows
+    if sys.platform == "win32":
         return
+    import resource
+
     most = _status("VmSize") + size
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
@@ -56,10 +56,10 @@ def _status(field: str) -> int:
 
 
 def _ever() -> int:
-    try:
-        import resource
-    except ImportError:  # Windows
+    if sys.platform == "win32":
         return 0
+    import resource
+
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 
@@ -129,9 +129,11 @@ def _of_machine() -> int | None:
         found[name] = value.split()
     if "MemAvailable" in found:
         return 1024 * sum(int(found.get(name, ["0"])[0]) for name in ("MemAvailable", "SwapFree"))
+    if sys.platform == "win32":
+        return None
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # all that there is
-    except (AttributeError, ValueError, OSError):
+    except (ValueError, OSError):
         return None
 
 
@@ -169,10 +171,10 @@ def _reclaimable(folder: Path) -> int:
 
 
 def _of_process() -> int | None:
-    try:
-        import resource
-    except ImportError:  # Windows
+    if sys.platform == "win32":
         return None
+    import resource
+
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if most == resource.RLIM_INFINITY else most - _status("VmSize")
 

@@ -206,6 +206,23 @@ def feature_names(X: object) -> npt.NDArray[np.object_] | None:
     return getattr(stand_in, "feature_names_in_", None)
 
 
+def check_columns(names: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse columns that are not those of a tree, or stand in another order.
+
+    Examples
+    --------
+    >>> check_columns(["b", "a"], ["a", "b"])
+    Traceback (most recent call last):
+    ValueError: the columns are 'b', 'a', and those of this tree are 'a', 'b'; give them in that \
+order
+    """
+    if list(names) != list(known):
+        raise ValueError(
+            f"the columns are {_some(names)}, and those of this tree are {_some(known)}; give "
+            f"them in that order"
+        )
+
+
 def check_feature_names(model: BaseEstimator, X: object) -> None:
     """Compare a frame's column names with those of the model's first batch."""
     if type(X) is not np.ndarray or hasattr(model, "feature_names_in_"):

@@ -11,7 +11,6 @@ Importing this module needs river; `import ramify` does not.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from datetime import timedelta
 from math import isfinite
 from numbers import Real
 from typing import Any, Literal, TypeAlias
@@ -26,9 +25,11 @@ from ramify.estimators.seam import (
     ChangingClusterer,
     Cut,
     Duplicates,
+    Keep,
     Linkage,
     Notes,
     check_cut,
+    keep_of,
     possible,
 )
 from ramify.estimators.stream import Stream, widened
@@ -59,8 +60,8 @@ class OnlineHierarchy(base.Clusterer):
     order of the features in a dict does not matter. Values are finite numbers; text,
     None and NaN are refused by name, so encode and impute before.
 
-    Every point is kept, so memory grows with the stream, unless ``window`` or ``max_age``
-    lets the oldest leave.
+    Every point is kept, so memory grows with the stream, unless ``keep`` lets the
+    oldest leave.
 
     Parameters
     ----------
@@ -80,12 +81,9 @@ class OnlineHierarchy(base.Clusterer):
     min_size
         Beside one of these: a branch of fewer points is no cluster and stays with the branch
         beside it. Fewer clusters than ``n_clusters`` while there are not so many of that size.
-    window
-        Keep the last so many points: the oldest leaves just before a new one comes. Not
-        of ``"grinch"``, ``"birch"`` and ``"naive-hac"``; nor are the next two.
-    max_age
-        Keep points that are at most so much older than the latest, by the times that
-        they are learnt with: a number, or a timedelta if times are dates.
+    keep
+        ``ramify.Last(n)`` or ``ramify.Younger(age)``, the latter by the times that points are
+        learnt with. Not of ``"grinch"``, ``"birch"`` and ``"naive-hac"``; nor is the next one.
     duplicates
         ``"count"``: a point that equals an earlier one raises the weight of its leaf,
         instead of adding a leaf.
@@ -116,8 +114,7 @@ class OnlineHierarchy(base.Clusterer):
         linkage: Linkage = "average",
         n_clusters: int | None = None,
         distance_threshold: float | None = None,
-        window: int | None = None,
-        max_age: float | timedelta | None = None,
+        keep: Keep | None = None,
         duplicates: Duplicates = "keep",
         zero_rows: Literal["error", "skip"] = "error",
         min_size: int | None = None,
@@ -128,8 +125,7 @@ class OnlineHierarchy(base.Clusterer):
         self.n_clusters = n_clusters
         self.distance_threshold = distance_threshold
         self.min_size = min_size
-        self.window = window
-        self.max_age = max_age
+        self.keep = keep
         self.duplicates = duplicates
         self.zero_rows = zero_rows
         self._model: Any = None
@@ -141,7 +137,13 @@ class OnlineHierarchy(base.Clusterer):
 
     def _unit_test_skips(self) -> set[str]:
         # A tree over all points grows with them: that is what it is for.
-        return set() if self.window is not None else {"check_bounded_memory_growth"}
+        return set() if self.keep is not None else {"check_bounded_memory_growth"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "keep" not in state:  # of 0.1
+            limits = {name: state.pop(name) for name in ("window", "max_age")}
+            state["keep"] = keep_of(limits)
+        self.__dict__.update(state)
 
     # --- growing ------------------------------------------------------------------
 
@@ -155,7 +157,7 @@ class OnlineHierarchy(base.Clusterer):
         w
             How many points it stands for, above 0.
         t
-            When it happened, a number or a date; needed with ``max_age``. Points may come
+            When it happened, a number or a date; needed with ``keep=Younger(...)``. Points may come
             out of order; one that is too old already is not inserted.
 
         Examples
@@ -266,9 +268,8 @@ class OnlineHierarchy(base.Clusterer):
         self._model, self._columns = model, columns
 
     def _insert(self, model: Any, rows: Rows, weights: Any, times: Any) -> None:
-        for name in ("window", "max_age"):  # may change at any time
-            if hasattr(model, name):
-                setattr(model, name, getattr(self, name))
+        if hasattr(model, "keep"):  # may change at any time
+            model.keep = self.keep
         along = {"sample_weight": weights, "times": times}
         along = {name: given for name, given in along.items() if given is not None}
         if along and not isinstance(model, ChangingClusterer):
@@ -290,7 +291,7 @@ class OnlineHierarchy(base.Clusterer):
                 f"linkage={self.linkage!r}: algorithm={self.algorithm!r} has no choice of "
                 f"linkage; leave it at 'average'"
             )
-        for name, usual in (("window", None), ("max_age", None), ("duplicates", "keep")):
+        for name, usual in (("keep", None), ("duplicates", "keep")):
             if algorithm.has(name):
                 model.set_params(**{name: getattr(self, name)})
             elif (found := getattr(self, name)) != usual:

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
-from ramify.estimators.seam import Edits, InCluster, Levels
+from ramify.estimators.seam import Edits, InCluster, Levels, WayOfLive
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
-from ramify.hierarchy.seam import STICKINESS, Like
+from ramify.hierarchy.seam import LEAST, MOST, STICKINESS, Like
 from ramify.ids import Id
 
 
@@ -133,6 +133,8 @@ class TreeReads(Protocol):
     (InCluster(labels=array([0, 1]), node_ids=array([ 0, -3])), [1, 1, 1])
     >>> [[(one.size, one.parent) for one in level] for level in tree.levels(1, 2)]
     [[(3, None)], [(2, 0), (1, 0)]]
+    >>> [len(layer) for layer in tree.layers(min_size=1)]
+    [3]
     >>> tree.assign([[8.0]], height=2.0).labels, tree.nearest([[8.0]]), tree.nearest([[8.0]], k=2)
     (array([1]), (array([2]), array([1.])), (array([[2, 1]]), array([[ 1., 49.]])))
     >>> tree.path("b"), tree.path_code("b"), tree.lca("a", "c")
@@ -176,9 +178,13 @@ class TreeReads(Protocol):
         min_size: int | None = None,
         like: Like | None = None,
         stickiness: float = STICKINESS,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> IntArray:
         """Cluster of every point in a cut, in the order of ``point_numbers_``.
 
+        Here, and in ``clusters``, ``cluster_of`` and ``assign``, a cut goes ``by`` heights or
+        "variance", or it is that of the highest "modularity", which needs no other option.
         With ``like``, the labels of an earlier cut into clusters, this one holds on to it as far as
         ``stickiness`` says, and tells what that has cost.
         """
@@ -204,6 +210,8 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> Any:
         """The clusters of a cut, by label.
 
@@ -214,6 +222,9 @@ class TreeReads(Protocol):
     def levels(self, *n_clusters: int, min_size: int | None = None) -> Any:
         """The clusters of several cuts, the coarsest first; each knows its parent's label."""
 
+    def layers(self, *, most: int = MOST, min_size: int = LEAST) -> Any:
+        """The same of the few least sizes at which clusters last; has them as ``min_sizes``."""
+
     def cluster_of(
         self,
         points: npt.ArrayLike,
@@ -222,6 +233,8 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> InCluster:
         """Label and node id of the clusters of some points; the answer has stable_ids, too."""
 
@@ -239,6 +252,8 @@ class TreeReads(Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         confidence: Levels = False,
         new: float | None = None,
     ) -> Any:
@@ -335,6 +350,8 @@ class Keeps(TreeReads, TreeWrites, Protocol):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:

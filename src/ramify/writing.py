@@ -16,15 +16,15 @@ import errno
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TextIO
 
-#: No locks there, and a file that is open can be neither moved nor removed.
-_WINDOWS = os.name == "nt"
-if not _WINDOWS:
+# On Windows a file that is open can be neither moved nor removed, and there is no such module.
+with suppress(ImportError):
     import fcntl
 
 _PREFIX = ".ramify-"
@@ -186,7 +186,7 @@ class _Draft:
             if _lock(self._handle) and _is_at(self._handle, self.path):
                 break
             self.end()  # someone took it for a dead one before it was locked
-        if _WINDOWS:
+        if sys.platform == "win32":
             self._close()
 
     def become(self, target: Path, old: os.stat_result | None) -> None:
@@ -195,7 +195,7 @@ class _Draft:
         os.fsync(self._handle)
         if old is not None:
             _hand_on(old, self.path)
-        if _WINDOWS:
+        if sys.platform == "win32":
             self._close()
         os.replace(self.path, target)  # still locked: nobody takes it for a dead one
         _sync_folder(target.parent)
@@ -240,7 +240,7 @@ def _hand_on(old: os.stat_result, path: Path) -> None:
 
 def _sync_folder(folder: Path) -> None:
     """Make the new name last, where the system can say so and lets us."""
-    if _WINDOWS:
+    if sys.platform == "win32":
         return
     try:
         handle = os.open(folder, os.O_RDONLY)
@@ -269,7 +269,7 @@ def _this_boot() -> str:
 
 def _lock(handle: int) -> bool:
     """Lock an open file; False if another has it. True where there are no locks to be had."""
-    if _WINDOWS:
+    if sys.platform == "win32":
         return True
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -290,7 +290,7 @@ def _is_at(handle: int, path: str | os.PathLike[str]) -> bool:
 
 def _clear_dead(folder: Path) -> None:
     """Remove the drafts of killed processes; in doubt, leave them. O(files in the folder)."""
-    if _WINDOWS or _this_boot() == "unknown":
+    if _this_boot() == "unknown":
         return
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -300,6 +300,8 @@ def _clear_dead(folder: Path) -> None:
 
 
 def _remove_if_dead(path: str) -> None:
+    if sys.platform == "win32":
+        return
     handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         found = os.fstat(handle)

@@ -18,7 +18,7 @@ LARGE = 200_000
 #: Trees that are killed, by name.
 KINDS = {
     "ohac": lambda: ramify.OHAC(n_clusters=4),
-    "window": lambda: ramify.OHAC(window=300, linkage="ward"),
+    "window": lambda: ramify.OHAC(keep=ramify.Last(300), linkage="ward"),
     "otd": lambda: ramify.OTD(),
     "large": lambda: ramify.OHAC().fit(
         np.random.default_rng(0).normal(size=(LARGE, DIM)).astype(np.float32),

@@ -66,8 +66,15 @@ class PyTurnLock {
     const nb::gil_scoped_release release;
     lock_.lock();
   }
+  void lock_shared() {
+    const nb::gil_scoped_release release;
+    lock_.lock_shared();
+  }
   bool try_lock() { return lock_.try_lock(); }
+  bool try_lock_shared() { return lock_.try_lock_shared(); }
   void unlock() { lock_.unlock(); }
+  void unlock_shared() { lock_.unlock_shared(); }
+  void share() { lock_.share(); }
   void pass_on() {
     const nb::gil_scoped_release release;
     lock_.pass_on();
@@ -97,8 +104,12 @@ void bind_threads(nb::module_& m) {
   nb::class_<PyTurnLock>(m, "TurnLock")
       .def(nb::init<>())
       .def("lock", &PyTurnLock::lock)
+      .def("lock_shared", &PyTurnLock::lock_shared)
       .def("try_lock", &PyTurnLock::try_lock)
+      .def("try_lock_shared", &PyTurnLock::try_lock_shared)
       .def("unlock", &PyTurnLock::unlock)
+      .def("unlock_shared", &PyTurnLock::unlock_shared)
+      .def("share", &PyTurnLock::share)
       .def("pass_on", &PyTurnLock::pass_on)
       .def_prop_ro("in_line", &PyTurnLock::in_line);
 }

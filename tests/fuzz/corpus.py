@@ -14,7 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet
 from sklearn.base import clone
 
-from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, NaiveHAC, NaiveNN
+from ramify import BIRCH, GRINCH, HAC, OHAC, OTD, PERCH, Cells, NaiveHAC, NaiveNN
 
 ROWS = np.abs(np.random.default_rng(0).normal(size=(30, 3)))
 IDS = [f"é{i}" for i in range(30)]
@@ -24,7 +24,7 @@ MODELS = [
     OTD(metric="dot", certify=True, n_clusters=1),
     OHAC(n_neighbors=2, n_clusters=1),
     OHAC(metric="cosine", linkage="ward"),
-    OHAC(neighbors="cells"),
+    OHAC(neighbors=Cells()),
     NaiveHAC(linkage="centroid"),
     NaiveNN(distance_threshold=1.0),
     PERCH(),

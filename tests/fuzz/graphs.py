@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import ramify
-from ramify import GraphHAC, LiveGraphHAC
+from ramify import GraphHAC, Last, LiveGraphHAC
 from ramify.hierarchy import Hierarchy
 
 Case: TypeAlias = Callable[[np.random.Generator, Path, int], None]
@@ -45,7 +45,7 @@ def of_rows(rng: np.random.Generator, folder: Path, length: int) -> None:
     coarse = rng.random() < 0.5
     most = int(rng.choice([4, 20, MOST]))
     window = int(rng.integers(2, most)) if rng.random() < 0.2 else None
-    model = LiveGraphHAC(**how, window=window)
+    model = LiveGraphHAC(**how, keep=window and Last(window))
     there: dict[int, Any] = {}
     arrived = 0
 

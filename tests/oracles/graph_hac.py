@@ -40,11 +40,15 @@ def _key(
 
 
 def graph_hac(
-    points: Sequence[int], graph: Graph, linkage: str = "average", rank: Sequence[int] | None = None
+    points: Sequence[int],
+    graph: Graph,
+    linkage: str = "average",
+    rank: Sequence[int] | None = None,
+    begun: Sequence[frozenset[int]] | None = None,
 ) -> list[Merge]:
-    """The merges of these points, heaviest first."""
+    """The merges of these points, heaviest first; or of clusters that have begun."""
     rank = list(range(max(points, default=-1) + 1)) if rank is None else rank
-    active = [frozenset([i]) for i in points]
+    active = [frozenset([i]) for i in points] if begun is None else list(begun)
     merges = []
     while len(active) > 1:
         keys = {pair: _key(*pair, graph, linkage, rank) for pair in combinations(active, 2)}

@@ -43,10 +43,14 @@ def nearest_of_all(distance, points, summaries, k):
 def down_the_tree(distance, tops, parts, points, summaries, k):
     """Names of what a walk from the largest summaries down finds: k of each layer, k points."""
     layer, found, seen = list(tops), [], []
+
+    def near(node):
+        return min(distance(summaries[one]) for one in (node, *parts(node)) if one in summaries)
+
     while layer:
         seen += [one for one in layer if one in points]
         inner = [one for one in layer if one in summaries]
-        nearest = sorted(inner, key=lambda one: distance(summaries[one]))[:k]
+        nearest = sorted(inner, key=lambda one: (near(one), one))[:k]
         found += nearest
         layer = [part for one in nearest for part in parts(one)]
     return set(found) | set(sorted(seen, key=lambda one: distance(points[one]))[:k])

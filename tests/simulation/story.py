@@ -24,9 +24,9 @@ REFUSED = "refused"
 
 KINDS: Mapping[str, Any] = {
     "plain": lambda: ramify.OHAC(n_clusters=3),
-    "window": lambda: ramify.OHAC(window=9, linkage="ward"),
-    "leaves": lambda: ramify.OHAC(max_leaves=7),
-    "age": lambda: ramify.OHAC(max_age=12.0),
+    "window": lambda: ramify.OHAC(keep=ramify.Last(9), linkage="ward"),
+    "leaves": lambda: ramify.OHAC(keep=ramify.Budget(7)),
+    "age": lambda: ramify.OHAC(keep=ramify.Younger(12.0)),
     "otd": lambda: ramify.OTD(),
     "history": lambda: ramify.OHAC(history=4),
 }

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.cli._console import WrongCallError
+from ramify.estimators.seam import flat_options
 from ramify.files import Batch
 from ramify.spans import read_span
 
@@ -46,7 +47,7 @@ def read_age(text: str | None) -> float | timedelta | np.timedelta64 | None:
 
 def check_columns(model: Any, weights: str | None, times: str | None, *, at_fit: bool) -> None:
     """Refuse columns that the model would not take, and a lack of those that it needs."""
-    age = getattr(model, "max_age", None)
+    age = flat_options(model).get("max_age")
     if age is not None and times is None:
         whose = "--max-age" if at_fit else "this tree has a max age, which"
         raise WrongCallError(
@@ -64,7 +65,7 @@ def along(batch: Batch, model: Any) -> dict[str, Any]:
     if batch.weights is not None:
         found["sample_weight"] = _weights(batch.weights)
     if batch.times is not None:
-        plain = isinstance(model.max_age, int | float)
+        plain = isinstance(flat_options(model)["max_age"], int | float)
         found["times"] = _numbers(batch.times) if plain else _dates(batch.times)
     return found
 

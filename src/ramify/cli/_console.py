@@ -18,7 +18,7 @@ from ramify.errors import HistoryError
 _Arguments = ParamSpec("_Arguments")
 
 INTERRUPTED = 130
-NOBODY_READS = 141  # as the shell says of a program that SIGPIPE ended
+_NOBODY_READS = 141  # as the shell says of a program that SIGPIPE ended
 
 
 class WrongCallError(Exception):
@@ -43,9 +43,7 @@ def verb(name: str) -> Callable[[Callable[_Arguments, None]], Callable[_Argument
                 function(*arguments, **options)
                 sys.stdout.flush()
             except BrokenPipeError:
-                # Python flushes stdout once more at its end: let that go nowhere.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                raise typer.Exit(NOBODY_READS) from None
+                raise typer.Exit(nobody_reads()) from None
             except KeyboardInterrupt as error:
                 complain(name, str(error) or "interrupted")
                 raise typer.Exit(INTERRUPTED) from None
@@ -63,6 +61,13 @@ def verb(name: str) -> Callable[[Callable[_Arguments, None]], Callable[_Argument
         return run
 
     return wrap
+
+
+def nobody_reads() -> int:
+    """The exit code when the reader of a pipe went away."""
+    # Python flushes stdout once more at its end: let that go nowhere.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _NOBODY_READS
 
 
 def complain(name: str, text: str) -> None:

@@ -15,7 +15,7 @@ import ramify
 from ramify.cli._choices import Format
 from ramify.cli._console import WrongCallError
 from ramify.cli._options import check_file, open_data
-from ramify.estimators.seam import BY_CLASS, BY_NAME, CUT
+from ramify.estimators.seam import BY_CLASS, BY_NAME, CUT, flat_options, from_flat, set_flat
 from ramify.estimators.stream import Stream
 from ramify.files import ReadOptions, Source, check_writable
 
@@ -33,7 +33,7 @@ def new_model(algorithm: str, settings: Sequence[str] | None, **options: Any) ->
     for name in chosen:
         if name not in offered:
             raise WrongCallError(f"{algorithm} has no {name}; it has {', '.join(offered)}")
-    return kind(**chosen)
+    return from_flat(kind, chosen)
 
 
 def _settings(words: Sequence[str]) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def set_limits(model: Any, **limits: Any) -> None:
             continue
         if name not in options_of(model):
             raise WrongCallError(f"{BY_CLASS[type(model)].name} has no {name}")
-        setattr(model, name, value)
+        set_flat(model, {name: value})
 
 
 def lift_limits(model: Any, *names: str) -> None:
@@ -169,7 +169,7 @@ def lift_limits(model: Any, *names: str) -> None:
     for name in names:
         if name not in options_of(model):
             raise WrongCallError(f"{BY_CLASS[type(model)].name} has no {name}")
-        setattr(model, name, None)
+        set_flat(model, {name: None})
 
 
 def have_left(model: Any) -> bool:
@@ -200,4 +200,4 @@ def ids(model: Any) -> Any:
 
 def options_of(model: Any) -> dict[str, Any]:
     """The options that shape a model's tree, all but the cuts."""
-    return {name: value for name, value in model.get_params().items() if name not in CUT}
+    return {name: value for name, value in flat_options(model).items() if name not in CUT}

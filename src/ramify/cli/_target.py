@@ -22,7 +22,7 @@ from typing import NamedTuple
 from ramify.cli._console import note
 from ramify.cli._labels import beside
 
-if sys.platform != "win32":
+with suppress(ImportError):  # not on Windows
     import fcntl
 
 _LONGEST = 200  # characters of a name: a folder allows for 255

@@ -40,7 +40,7 @@ from ramify.cli import (
     topics,
     update,
 )
-from ramify.cli._console import WrongCallError
+from ramify.cli._console import WrongCallError, nobody_reads
 from ramify.cli._help import PlainCommand, PlainGroup, help_of
 
 _HELP = """Online hierarchical clustering: grow a tree over rows of any file, and use it.
@@ -81,9 +81,11 @@ def run(words: Sequence[str], command: str) -> int:
     words = list(words) or ["--help"]
     try:
         if not _completes() and (text := help_of(typer.main.get_command(app), words)) is not None:
-            print(text)
+            print(text, flush=True)
             return 0
         code = app(args=words, prog_name="ramify", standalone_mode=False)
+    except BrokenPipeError:  # of a help text
+        return nobody_reads()
     except WrongCallError as error:
         print(f"{error}", file=sys.stderr)
         return 2

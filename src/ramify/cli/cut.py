@@ -75,13 +75,15 @@ def run(
             "last two the tree says how many.",
         ),
     ] = By.height,
-    resolution: Annotated[
-        float | None,
+    resolution: options.Resolution = None,
+    layers: Annotated[
+        bool,
         typer.Option(
-            metavar="NUMBER",
-            help="With --by modularity: the larger, the more clusters; the steadiest unless told.",
+            "--layers",
+            help="A column for each of the few levels at which clusters last, with the number of "
+            "clusters in its name; nothing else says how many.",
         ),
-    ] = None,
+    ] = False,
     like: Annotated[
         Path | None,
         typer.Option(
@@ -95,7 +97,8 @@ def run(
         typer.Option(
             min=0,
             metavar="NUMBER",
-            help="With --like: the price of a point that leaves its cluster, 0.1 unless told.",
+            help="With --like: the price of a point that leaves its cluster, 0.01 unless told. "
+            "With --stable and -k: hold on to the cut that was last asked for.",
         ),
     ] = None,
     out: options.Out = None,
@@ -107,7 +110,7 @@ def run(
     """Cut a tree into clusters and write a label for each point: its id or number, a label.
 
     Choose one of -k, --height, --max-size and --min-size, or --min-size with -k or --height; or
-    --by modularity.
+    --by modularity, or --layers.
     Labels count from 0 in the order of the clusters' first points. Points that must be apart
     (`ramify edit`) are, unless --min-size is given.
     """
@@ -131,7 +134,10 @@ def run(
         raise WrongCallError("--by modularity says itself how many clusters there are")
     if resolution is not None and by is not By.modularity:
         raise WrongCallError("--resolution goes with --by modularity")
-    alone = given.keys() in ({"max_size", "min_size"}, set()) and by is not By.modularity
+    if layers and (given or by is not By.height or stable or node_ids or like is not None):
+        raise WrongCallError("--layers says itself which cuts there are: leave out the rest")
+    itself = layers or by is By.modularity
+    alone = given.keys() in ({"max_size", "min_size"}, set()) and not itself
     if len(given) - ("min_size" in given) > 1 or alone:
         raise WrongCallError(
             "give one of -k, --height, --max-size and --min-size, or --min-size with -k or --height"
@@ -144,8 +150,8 @@ def run(
         raise WrongCallError("--stable goes with one cut, by height, without --noise and --like")
     if like is not None and (given.keys() != {"n_clusters"} or len(numbers) > 1):
         raise WrongCallError("--like goes with one -k, and with no other size or height")
-    if stickiness is not None and like is None:
-        raise WrongCallError("--stickiness goes with --like")
+    if stickiness is not None and like is None and not (stable and given.keys() == {"n_clusters"}):
+        raise WrongCallError("--stickiness goes with --like, or with --stable and -k")
     if json and out is None:
         raise WrongCallError("--json needs -o: the labels are on standard output")
     kind = options.out_format(out, to, quote_formulas=quote_formulas)
@@ -168,7 +174,9 @@ def run(
         more["like"] = _earlier(like, hierarchy)
         more |= {} if stickiness is None else {"stickiness": stickiness}
     small = "noise" if noise else "join"
-    if len(numbers) == 1 or "n_clusters" not in given:
+    if layers:
+        cuts = {f"label_{len(one)}": one.labels for one in hierarchy.layers()}
+    elif len(numbers) == 1 or "n_clusters" not in given:
         cuts = {"label": hierarchy.cut(**given, **more, small=small)}
     elif min_size is None and by is By.variance:
         labels = hierarchy.cut_many(numbers, **more)
@@ -179,17 +187,17 @@ def run(
             for k in numbers
         }
     points = saved.points_of_leaves()
-    columns = dict(cuts)
-    if node_ids:
-        columns["node_id"] = _node_ids(hierarchy, cuts["label"])
-    head = ["row" if hierarchy.names is None else "id", *columns]
-    if stable:
-        columns["stable_id"] = _stable_ids(tree, saved, given, quiet=quiet)[cuts["label"]]
-        head.append("stable_id")
-    with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:
-        table.write(points.names, *(points.spread(column) for column in columns.values()))
     cost = None if like is None else cuts["label"]
-    _report(out, [points.spread(labels) for labels in cuts.values()], cost, quiet=quiet, json=json)
+    columns = {name: points.spread(labels) for name, labels in cuts.items()}
+    if node_ids:
+        columns["node_id"] = points.spread(_node_ids(hierarchy, cuts["label"]))
+    if stable:
+        columns = _stable_columns(tree, saved, given, stickiness or 0.0, quiet=quiet)
+    head = ["row" if hierarchy.names is None else "id", *columns]
+    with open_table(out, head, format=kind, quote_formulas=quote_formulas) as table:
+        table.write(points.names, *columns.values())
+    about = [labels for name, labels in columns.items() if name.startswith("label")]
+    _report(out, about, cost, quiet=quiet, json=json)
 
 
 def _earlier(file: Path, tree: Any) -> dict[Any, int]:
@@ -216,8 +224,10 @@ def _node_ids(tree: Any, labels: Any) -> Any:
     return tree._public_ids(nodes)[labels]
 
 
-def _stable_ids(tree: Path, saved: Any, cut: dict[str, Any], *, quiet: bool) -> Any:
-    """Ids that stay, by label; those that are new are written down in the tree's file."""
+def _stable_columns(
+    tree: Path, saved: Any, cut: dict[str, Any], stickiness: float, *, quiet: bool
+) -> dict[str, Any]:
+    """Labels of all points, and ids that stay; new ids are written down in the tree's file."""
     import numpy as np
 
     from ramify.cli._rewriting import rewrite
@@ -231,13 +241,12 @@ def _stable_ids(tree: Path, saved: Any, cut: dict[str, Any], *, quiet: bool) -> 
     def name(model: Any) -> bool:
         nonlocal found
         before = model.clusters(**cut).stable_ids
-        ids, labels = model.stable_labels(**cut), model.cut(**cut)
-        found = np.empty(len(before), np.int64)
-        found[labels] = ids
-        return bool((before < 0).any())
+        found = model.stable_labels(**cut, stickiness=stickiness)
+        return stickiness > 0 or bool((before < 0).any())
 
     rewrite(tree, None, name, quiet=quiet)
-    return found
+    _, firsts, which = np.unique(found, return_index=True, return_inverse=True)
+    return {"label": np.argsort(np.argsort(firsts))[which], "stable_id": found}
 
 
 def _numbers(words: Sequence[str] | None) -> list[int]:

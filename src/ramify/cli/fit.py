@@ -153,6 +153,7 @@ def run(
     command ends early, by a bad row, a signal or a full disk, what was read is saved, and
     the last words say where and which line to go on from.
     """
+    from ramify import Budget
     from ramify.cli import _along, _bad_rows, _every, _labels, _models
     from ramify.cli._growing import Growth
     from ramify.cli._keeping import Keeper
@@ -181,7 +182,7 @@ def run(
         raise WrongCallError(f"--polish: trees of {algorithm} take no other shape")
     _along.check_columns(model, weights, time_column, at_fit=True)
     draws_together = "duplicates" if getattr(model, "duplicates", "keep") == "count" else None
-    if hasattr(model, "track_members") and model.max_leaves is not None:
+    if isinstance(getattr(model, "keep", None), Budget):
         draws_together = "max-leaves"
     if label_column is not None and draws_together is not None:
         raise WrongCallError(

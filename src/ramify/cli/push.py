@@ -38,8 +38,11 @@ def run(
         str | None, typer.Option(metavar="NAME", help="Column of arrays that has the vectors.")
     ] = None,
     batch: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100_000, help="Rows of a request.")
-    ] = 1000,
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=1_000_000, help="Rows that are read at once, to be sent."
+        ),
+    ] = None,
     create: Annotated[
         bool, typer.Option("--create", help="Begin the tree if it is not there.")
     ] = False,
@@ -54,8 +57,9 @@ def run(
 ) -> None:
     """Insert the rows of a file, or of a stream, into a tree that a server keeps.
 
-    Each batch is on the server's disk when the next one is sent. Rows with ids can be pushed
-    again after an interruption: those that are there are left out. The token is RAMIFY_TOKEN.
+    Each batch is on the server's disk when the next one is sent: 50,000 rows of a file, 1,000
+    lines of a pipe. Rows with ids can be pushed again after an interruption: those that are there
+    are left out. The token is RAMIFY_TOKEN.
     """
     from ramify.cli._pushed import batches_of, number_of_rows
     from ramify.client import Client
@@ -67,8 +71,8 @@ def run(
         sent = repeated = 0
         version = None
         with _bar(number_of_rows(data, **columns), quiet=quiet or json) as advance:
-            for rows in batches_of(data, batch, **columns):
-                told = tree.add(rows.vectors, ids=rows.ids, payloads=rows.payloads)
+            for rows in batches_of(data, batch or (1000 if data == "-" else 50_000), **columns):
+                told = tree.push(rows.vectors, ids=rows.ids, payloads=rows.payloads)
                 sent, repeated = sent + len(rows.vectors), repeated + told.repeated
                 version = told.version
                 advance(len(rows.vectors))

@@ -56,6 +56,12 @@ def run(
         f"ramify cut tree.ramify {_words(advice)}",
         quiet=quiet,
     )
+    if advice.graph_clusters is not None:
+        note(
+            f"or: ramify fit {name} -o tree.ramify --algorithm live-graph-hac "
+            f"--metric {advice.metric}\nramify cut tree.ramify -k {advice.graph_clusters}",
+            quiet=quiet,
+        )
 
 
 def _first(batches: Iterable[Any]) -> Iterator[Any]:
@@ -76,6 +82,6 @@ def _words(advice: "Recommendation") -> str:
 
 
 def _plain(advice: "Recommendation") -> dict[str, object]:
-    names = ("kind", "metric", "linkage", "zero_rows", "gamma", "scale")
+    names = ("kind", "metric", "linkage", "zero_rows", "gamma", "scale", "graph_clusters")
     facts: dict[str, object] = {name: getattr(advice, name) for name in names}
     return facts | {"cut": dict(advice.cut), "reasons": dict(advice.reasons)}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,16 @@ import numpy as np
 
 from ramify.client._calls import plain
 from ramify.estimators import Changes
-from ramify.estimators.seam import Edits, InCluster, Levels, read_alpha, read_levels
+from ramify.estimators.seam import (
+    Edits,
+    Era,
+    Event,
+    Group,
+    InCluster,
+    Levels,
+    read_alpha,
+    read_levels,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
 from ramify.hierarchy.seam import Sticky
 from ramify.ids import Id, as_array
@@ -100,6 +110,57 @@ class RemoteHit(NamedTuple):
     path: list[int]
 
 
+class RemoteSummary(NamedTuple):
+    """A summary that is kept beside a tree: the fields of :class:`ramify.summaries.Summary`.
+
+    Examples
+    --------
+    >>> RemoteSummary(17, 10, 6, "Sound and screen", True).text
+    'Sound and screen'
+    """
+
+    node_id: int
+    level: float
+    size: float
+    text: Any  #: None while it is stale
+    fresh: bool  #: whether it was made of the very points that are there
+    path: tuple[int, ...] = ()  #: of one that was asked for: the summarized nodes above it
+    parts: tuple[dict[str, Any], ...] = ()  #: and what it is made of: node, point, size, text
+
+
+class RemoteRetrieved(NamedTuple):
+    """A point or a summary that was found: the fields of :class:`ramify.summaries.Hit`.
+
+    Examples
+    --------
+    >>> RemoteRetrieved("No sound", 0.25, "T7", -8, 1, (17, 3)).point
+    'T7'
+    """
+
+    text: Any
+    distance: float
+    point: Id | None  #: None: a summary
+    node_id: int
+    size: float
+    path: tuple[int, ...]
+
+
+def summary_of(told: Mapping[str, Any]) -> RemoteSummary:
+    """A summary as a server tells it."""
+    rest = tuple(told.get("path", ())), tuple(told.get("parts", ()))
+    plain: list[Any] = [*(told[name] for name in ("node", "level", "size", "text", "fresh")), *rest]
+    return RemoteSummary(*plain)
+
+
+def retrieved_of(told: Mapping[str, Any]) -> list[RemoteRetrieved]:
+    """What is nearest to a vector, as a server tells it."""
+    names = ("text", "distance", "point", "node", "size")
+    plain: list[list[Any]] = [
+        [*(one[name] for name in names), tuple(one["path"])] for one in told["hits"]
+    ]
+    return [RemoteRetrieved(*one) for one in plain]
+
+
 def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     """A cluster as a server tells it."""
     shown = tuple(told.get("representatives", ()))
@@ -108,6 +169,21 @@ def cluster_of(told: Mapping[str, Any]) -> RemoteCluster:
     rest = numbers, shown, told.get("parent"), told.get("stable_id")
     plain: list[Any] = [*(told[name] for name in names), *rest]
     return RemoteCluster(*plain)
+
+
+class RemoteLayers(list[list[RemoteCluster]]):
+    """The clusters of a few levels, with the least size and the persistence of each."""
+
+    min_sizes: IntArray
+    persistence: FloatArray
+
+
+def layers_of(told: Mapping[str, Any]) -> RemoteLayers:
+    """Levels at which clusters last, as a server tells them."""
+    found = RemoteLayers(list(map(cluster_of, level)) for level in told["levels"])
+    found.min_sizes = integers(told["min_sizes"])
+    found.persistence = np.array(told["persistence"], np.float64)
+    return found
 
 
 def dirty_of(told: Mapping[str, Any]) -> RemoteDirty:
@@ -194,6 +270,28 @@ def changes_of(told: Mapping[str, Any]) -> Changes:
     names = (one.name for one in fields(Changes))
     arrays = {name: array(name) for name in names if name not in ("since", "version")}
     return Changes(told["since"], told["version"], **arrays)
+
+
+def eras_of(told: Mapping[str, Any]) -> list[Era]:
+    """What became of clusters, as an estimator tells it."""
+    return [
+        Era(
+            **{
+                **era,
+                "time": datetime.fromisoformat(era["time"]),
+                "events": tuple(map(_event_of, era["events"])),
+            }
+        )
+        for era in told["eras"]
+    ]
+
+
+def _event_of(told: Mapping[str, Any]) -> Event:
+    then, now = (
+        tuple(Group(one["node"], one["size"], one["first_point"]) for one in told[side])
+        for side in ("then", "now")
+    )
+    return Event(told["kind"], then, now)
 
 
 def receipt_of(told: Mapping[str, Any]) -> Receipt:

@@ -169,8 +169,8 @@ def pages(
                 params = {**call.params, "limit": max(most, 1), "cursor": cursor}
                 told = yield replace(call, params=params)
                 found += map(read, told[name][:most])
-                found.about = {"total": told["total"], "version": told["version"]}
-                cursor = told["next"]
+                cursor = told.pop("next")
+                found.about = {one: value for one, value in told.items() if one != name}
                 if cursor is None or (limit is not None and len(found) >= limit):
                     return found
         except RemoteError as error:
@@ -216,6 +216,10 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(values: Any) -> list[Any]:
     """A column of any kind, as JSON has it; its values, too."""
+    if isinstance(values, str | bytes | Mapping | set | frozenset):
+        raise TypeError(
+            f"expected a sequence in the order of the rows, got {type(values).__name__}"
+        )
     for name in ("tolist", "to_list", "to_pylist"):
         convert = getattr(values, name, None)
         if convert is not None:

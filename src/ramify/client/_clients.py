@@ -170,7 +170,8 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies, Waits):
     --------
     >>> import tempfile, ramify
     >>> from ramify.serve import running
-    >>> server = running(tempfile.mkdtemp())
+    >>> folder = tempfile.mkdtemp()
+    >>> server = running(folder)
     >>> client = ramify.Client(server.__enter__())
     >>> tree = client.create("tickets", n_clusters=2, history=9)
     >>> texts = ["no sound", "no picture", "a refund"]
@@ -190,6 +191,14 @@ class RemoteTree(TreeVerbs, Lifecycle, Copies, Waits):
     array([0, 1])
     >>> next(told["inserted"] for kind, told in tree.follow(since=0) if kind == "change")
     [0, 1, 2]
+    >>> client.create("more").push([[0.0], [1.0]], ids=["a", "b"]).numbers
+    [0, 1]
+    >>> from ramify.summaries import SummaryTree
+    >>> store = folder + "/tickets/summaries.sqlite"
+    >>> with SummaryTree(tree, summarize=lambda parts, node: "all", store=store) as summaries:
+    ...     _ = summaries.update()
+    >>> tree.summaries(10)[0].text, tree.summary(top).size, tree.retrieve([8.0], 1)[0].point
+    ('all', 3, 'c')
     >>> tree.snapshot(), tree.backup(tempfile.mkdtemp() + "/tickets.tar") > 0, tree.delete()
     (2, True, 3)
     >>> client.close()

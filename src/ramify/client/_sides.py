@@ -9,6 +9,7 @@ from typing import Any
 from ramify.client import _answers as answers
 from ramify.client._calls import Dialogue, plain_node
 from ramify.client._table import Awaited, Waits, address, entry, verb
+from ramify.estimators.seam import Era
 from ramify.tree import TreeEdits, TreePast
 
 
@@ -23,6 +24,12 @@ class _Side:
 class _Past(_Side):
     changes = entry(TreePast.changes, "GET /changes", answers.changes_of)
     dirty = entry(TreePast.dirty, "GET /dirty", answers.dirty_of)
+
+    @verb
+    def timeline(self, n_clusters: int, *, eras: int = 12) -> Dialogue[list[Era]]:
+        """What became of the clusters of a cut, as ``past.timeline`` of an estimator tells it."""
+        asked = {"n_clusters": n_clusters, "eras": eras}
+        return answers.eras_of((yield address(self, "GET /timeline", **asked)))
 
 
 class _Edits(_Side):

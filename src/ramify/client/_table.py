@@ -19,6 +19,7 @@ from urllib.parse import quote
 import numpy.typing as npt
 
 from ramify.client._calls import Call, Dialogue, calling
+from ramify.estimators.seam import WayOfLive
 from ramify.tree import meaning_of
 
 _P = ParamSpec("_P")
@@ -60,6 +61,13 @@ class Cut(TypedDict, total=False):
     height: float | None
     max_size: int | None
     min_size: int | None
+
+
+class AnyCut(Cut, total=False):
+    """The same, and what the cut goes by."""
+
+    by: WayOfLive
+    resolution: float | None
 
 
 class Along(TypedDict, total=False):
@@ -132,7 +140,8 @@ def _spread(signature: inspect.Signature) -> inspect.Signature:
     """A signature in which the options of a cut, and what comes along, stand one by one."""
     kept: list[inspect.Parameter] = []
     for one in signature.parameters.values():
-        known = {"cut": Cut, "along": Along}.get(one.name)
+        kinds: tuple[Any, ...] = (Cut, AnyCut, Along)
+        known = next((kind for kind in kinds if one.annotation == f"Unpack[{kind.__name__}]"), None)
         names = [] if known is None else known.__annotations__
         spread = [inspect.Parameter(name, one.KEYWORD_ONLY, default=None) for name in names]
         kept += [one] if known is None else spread

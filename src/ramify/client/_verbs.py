@@ -21,10 +21,11 @@ from ramify.client._calls import (
     plain_points,
     rows_of,
 )
-from ramify.client._table import Along, Cut, address, entry, fact, verb
+from ramify.client._pushing import pushing
+from ramify.client._table import Along, AnyCut, address, entry, fact, verb
 from ramify.estimators.seam import Levels
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StopWords
-from ramify.hierarchy.seam import STICKINESS, Like
+from ramify.hierarchy.seam import LEAST, MOST, STICKINESS, Like
 from ramify.ids import Id
 from ramify.tree import Keeps, Receipt, TreeReads, lowest_common
 
@@ -69,7 +70,7 @@ class TreeVerbs:
 
     @verb
     def cut(
-        self, *, like: Like | None = None, stickiness: float = STICKINESS, **cut: Unpack[Cut]
+        self, *, like: Like | None = None, stickiness: float = STICKINESS, **cut: Unpack[AnyCut]
     ) -> Dialogue[IntArray]:
         if like is None:
             return _labels((yield address(self, "GET /labels", **cut)))
@@ -110,13 +111,18 @@ class TreeVerbs:
         return [list(map(answers.cluster_of, level)) for level in told["levels"]]
 
     @verb
+    def layers(self, *, most: int = MOST, min_size: int = LEAST) -> Dialogue[answers.RemoteLayers]:
+        told = yield address(self, "GET /layers", most=most, min_size=min_size)
+        return answers.layers_of(told)
+
+    @verb
     def keywords(
         self,
         k: int = 5,
         *,
         bigrams: bool = False,
         stop_words: StopWords = (),
-        **cut: Unpack[Cut],
+        **cut: Unpack[AnyCut],
     ) -> Dialogue[list[list[str]]]:
         left_out = [stop_words] if isinstance(stop_words, str) else list(stop_words)
         asked = {"words": k, "bigrams": bigrams, "stop_words": left_out}
@@ -136,7 +142,7 @@ class TreeVerbs:
         confidence: Levels = False,
         new: float | None = None,
         frame: bool = False,
-        **cut: Unpack[Cut],
+        **cut: Unpack[AnyCut],
     ) -> Dialogue[answers.RemoteAssignment]:
         """Where rows belong, without inserting them; ``frame`` makes it a frame of pandas."""
         sure = answers.plain_sure(confidence, new)
@@ -151,14 +157,14 @@ class TreeVerbs:
         representatives: int = 3,
         limit: int | None = None,
         frame: bool = False,
-        **cut: Unpack[Cut],
+        **cut: Unpack[AnyCut],
     ) -> Dialogue[Listed[answers.RemoteCluster]]:
         """The clusters of a cut, by their labels, with points that show what they are.
 
         Parameters
         ----------
-        n_clusters, height, max_size : optional
-            The cut: one of them, or none for the tree's own.
+        n_clusters, height, max_size, min_size, by, resolution : optional
+            The cut; none for the tree's own.
         representatives : int
             Points of each cluster, at most.
         limit : int, optional
@@ -186,6 +192,33 @@ class TreeVerbs:
         """
         call = address(self, "GET /search", q=text)
         return (yield from pages(call, "hits", limit, lambda told: answers.RemoteHit(**told)))
+
+    # --- summaries that another program keeps beside it ----------------------------------------
+
+    @verb
+    def summaries(
+        self, level: float | None = None, *, stale: bool = False, limit: int | None = None
+    ) -> Dialogue[Listed[answers.RemoteSummary]]:
+        """The summaries of a level, or of all, in order of their first points.
+
+        With ``stale`` only those that are to be made anew. ``about["levels"]`` says how many each
+        level has, and how many of these are stale.
+        """
+        call = address(self, "GET /summaries", level=level, stale=stale)
+        return (yield from pages(call, "summaries", limit, answers.summary_of))
+
+    @verb
+    def summary(self, node: int) -> Dialogue[answers.RemoteSummary]:
+        """The summary of a node, with what it is made of."""
+        return answers.summary_of((yield address(self, "GET /summaries/{node}", node=node)))
+
+    @verb
+    def retrieve(
+        self, vector: npt.ArrayLike, k: int = 10, *, mode: str = "collapsed"
+    ) -> Dialogue[list[answers.RemoteRetrieved]]:
+        """The summaries and points nearest to a vector, as ``SummaryTree.retrieve`` has them."""
+        asked = {"vector": np.asarray(vector, np.float64).tolist(), "k": k, "mode": mode}
+        return answers.retrieved_of((yield address(self, "POST /retrieve", asked)))
 
     # --- which only a server has --------------------------------------------------------------
 
@@ -233,6 +266,15 @@ class TreeVerbs:
         return answers.receipt_of((yield self._adding(X, **along)))
 
     @verb
+    def push(self, X: npt.ArrayLike, **along: Unpack[Along]) -> Dialogue[Receipt]:
+        """As :meth:`add`, of very many rows: in large bodies, of which each piece is a commit.
+
+        After an error what came before it is in the tree. With ids, or with the ``key`` of the
+        first try, all of it can be pushed again: what is there is left out.
+        """
+        return (yield from pushing(self, X, dict(along)))
+
+    @verb
     def partial_fit(self, X: npt.ArrayLike | None = None, **along: Unpack[Along]) -> Dialogue[Any]:
         yield self._adding(X, **along)
         return self
@@ -253,5 +295,7 @@ class TreeVerbs:
 
     @verb
     def forget(self, points: Id | Sequence[Id], *, key: str | None = None) -> Dialogue[int]:
-        told = yield address(self, "POST /forget", _points(points)).once(key)
+        if not (named := plain_points(points)):
+            return 0
+        told = yield address(self, "POST /forget", {"points": named}).once(key)
         return int(told["forgotten"])

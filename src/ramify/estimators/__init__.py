@@ -2,6 +2,8 @@
 """estimators: the clusterers, one file each; ``_base`` is the contract they share."""
 
 from ramify.estimators._changes import Changes
+from ramify.estimators._choice import Budget, Cells, Last, Younger
+from ramify.estimators._timeline import Era, Event, Group
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.certificate import Certificate
 from ramify.estimators.graph_hac import GraphHAC
@@ -21,11 +23,18 @@ __all__ = [
     "OHAC",
     "OTD",
     "PERCH",
+    "Budget",
+    "Cells",
     "Certificate",
     "Changes",
+    "Era",
+    "Event",
     "GraphHAC",
+    "Group",
+    "Last",
     "LiveGraphHAC",
     "NaiveHAC",
     "NaiveNN",
     "RandomCut",
+    "Younger",
 ]

@@ -10,7 +10,8 @@ and live inside ``_live``, so that reading never changes ``__dict__``.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -22,6 +23,13 @@ from sklearn.exceptions import NotFittedError
 from ramify import archive, lean
 from ramify.checks import is_whole, whole_number
 from ramify.errors import BrokenTreeError
+from ramify.estimators._choice import (
+    Choice,
+    choices_of,
+    flat_options,
+    nested,
+    refuse_gone,
+)
 from ramify.estimators._guard import Guard, alone, live
 from ramify.estimators._live import Live
 from ramify.estimators._needs_cut import needs_cut
@@ -72,6 +80,7 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
     _algorithm: ClassVar[str]
     _metrics: ClassVar[tuple[Metric, ...]] = tuple(METRICS.values())
     _Options: ClassVar[type[Options]] = Options
+    _choices: ClassVar[Mapping[str, tuple[type[Choice], ...]]] = {}
     _live: Live | None = None
 
     # Parameters, stored by the subclasses' __init__.
@@ -80,6 +89,34 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
     min_size: int | None
     metric: str
     zero_rows: str
+
+    def __new__(cls, *values: object, **options: object) -> Self:
+        refuse_gone(cls, options)
+        made: Self = super().__new__(cls)
+        return made
+
+    def __setattr__(self, name: str, value: object) -> None:
+        refuse_gone(type(self), {name: value})
+        super().__setattr__(name, value)
+
+    def set_params(self, **params: Any) -> Self:
+        """As scikit-learn has it; ``keep__n=5`` is a part of a choice such as ``Last(n)``.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> ramify.OHAC(keep=ramify.Last(100)).set_params(n_clusters=3, keep__n=5)
+        OHAC(keep=Last(n=5), n_clusters=3)
+        """
+        refuse_gone(type(self), params)
+        whole = {name: value for name, value in params.items() if "__" not in name}
+        for name in params.keys() - whole.keys():
+            option, _, part = name.partition("__")
+            held = whole.get(option, getattr(self, option, None))
+            if not isinstance(held, Choice) or part not in held.get_params():
+                raise ValueError(f"{name}: {option}={held!r} has no part {part!r}")
+            whole[option] = replace(held, **{part: params[name]})  # type: ignore[type-var]
+        return super().set_params(**whole)  # type: ignore[no-any-return]
 
     @needs_cut
     def fit_predict(
@@ -133,8 +170,9 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
     def n_skipped_(self) -> int:
         """Number of rows that were given and not kept.
 
-        They weighed nothing, were all zeros with ``zero_rows="skip"``, or came too late for
-        ``max_age``. They have no numbers: the numbers of the other points are without gaps.
+        They weighed nothing, were all zeros with ``zero_rows="skip"``, or were too old already
+        (:class:`Younger`). They have no numbers: the numbers of the other points are without
+        gaps.
         """
         return 0 if self._live is None else self._live.n_skipped
 
@@ -272,7 +310,7 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = {**_as_of_old(type(self)), **self._Options.of_today(state)}
+        state = _of_today(type(self), state)
         if state.get("_live") is not None:
             state["_live"] = Live.from_state(state["_live"], self._Options)
         super().__setstate__(state)
@@ -304,12 +342,18 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
     def _settings(self) -> Settings:
         """What shapes the tree, checked, before the width of its rows is known."""
         check_cut(self.n_clusters, self.distance_threshold, self.min_size)
+        given = flat_options(self)
         metric = check_metric(self.metric, self._metrics)
         linkage = check_linkage(getattr(self, "linkage", "average"), metric)
         n_neighbors = whole_number("n_neighbors", getattr(self, "n_neighbors", 1))
-        own = self._Options.of(self, metric)
+        own = self._Options.of(given, metric)
         check_history(getattr(self, "history", 0))
         return Settings(self._algorithm, 0, metric, linkage, n_neighbors, own)
+
+    def _limits(self) -> dict[str, Any]:
+        """How many points stay, as flat options; those that limit nothing may be missing."""
+        keep = getattr(self, "keep", None)
+        return keep._flat() if isinstance(keep, Choice) else {}
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no batch would be taken with."""
@@ -345,9 +389,10 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         """Refuse sparse rows whose tree cannot fit the memory; some bounds are only warned of."""
         if not isinstance(rows, SparseRows):
             return
-        most = [getattr(self, name, None) for name in ("window", "max_leaves")]
+        limits = flat_options(self)
+        most = [limits.get(name) for name in ("window", "max_leaves")]
         count = min([len(rows), *(int(one) for one in most if is_whole(one))])
-        exact = not options.counts_repeats and getattr(self, "max_age", None) is None
+        exact = not options.counts_repeats and limits.get("max_age") is None
         at_once = options.at_once or options.starts_with_hac
         copies = 3 if at_once else 2  # the rows as the tree has them, means, and all rows before
         size = rows.dtype.itemsize
@@ -381,10 +426,15 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
             self.__dict__.pop("feature_names_in_", None)
 
 
-def _as_of_old(kind: Any) -> dict[str, Any]:
-    """Parameters that models in older pickles do not have, and what those models do."""
+def _of_today(kind: Any, state: Mapping[str, Any]) -> dict[str, Any]:
+    """The state of a pickle, which may be older than some parameters."""
     then = {"min_size": None, "zero_rows": "error"}
-    return {name: value for name, value in then.items() if name in kind._get_param_names()}
+    missing = {name: value for name, value in then.items() if name in kind._get_param_names()}
+    state = {**missing, **kind._Options.of_today(state)}
+    if "keep" in state or not choices_of(kind):
+        return state
+    state, idle = nested(kind, state)
+    return {**state, "_idle": idle} if idle else state
 
 
 def _own_number(tree: Hierarchy, n_clusters: object, height: object) -> int | None:

@@ -10,6 +10,7 @@ that nobody has seen costs nothing, and an earlier tree is the one of now with s
 from collections import deque
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import pairwise
 from threading import Lock
 from time import time
 from typing import Any, NamedTuple, Protocol
@@ -32,6 +33,8 @@ from ramify.estimators._replay import (
     rewind,
     with_members,
 )
+from ramify.estimators._steps import merged
+from ramify.estimators._timeline import Span, moments
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.ids import IdArray
 
@@ -180,7 +183,8 @@ class Shelf(Protocol):
     def oldest(self) -> int: ...
     def begin(self, version: int) -> None: ...
     def add(self, step: Step, keep: int) -> None: ...
-    def since(self, version: int) -> list[Step] | None: ...
+    def since(self, version: int, until: int | None = None) -> list[Step] | None: ...
+    def moments(self) -> list[tuple[int, float]]: ...
     def at(self, seconds: float) -> int | None: ...
 
 
@@ -210,11 +214,16 @@ class Recent:
             self._versions.popleft()
             self._steps.popleft()
 
-    def since(self, version: int) -> list[Step] | None:
-        """The steps after a version; None if it cannot be asked about."""
+    def since(self, version: int, until: int | None = None) -> list[Step] | None:
+        """The steps after a version, up to another; None if it cannot be asked about."""
         if not any(known == version for known, _ in self._versions):
             return None
-        return [step for step in self._steps if step.version > version]
+        last = self._versions[-1][0] if until is None else until
+        return [step for step in self._steps if version < step.version <= last]
+
+    def moments(self) -> list[tuple[int, float]]:
+        """The versions that can be asked about, and when each was settled."""
+        return list(self._versions)
 
     def at(self, seconds: float) -> int | None:
         """The last version of that time or before; None if it cannot be asked about."""
@@ -265,11 +274,17 @@ class Past:
             return self.newest
 
     def since(self, since: int) -> list[Step]:
-        """The steps after a version."""
+        """The steps after a version, as one: nobody asks about the versions between."""
         found = self._shelf.since(since)
         if found is None:
             raise HistoryError(self._why_not(since))
-        return found
+        return [merged(found)] if len(found) > 1 else found
+
+    def spans(self, most: int) -> list[Span]:
+        """All that is remembered, in so many spans at most, evenly in time."""
+        known = moments(self._shelf.moments(), most)
+        pairs = [(one, two, self._shelf.since(one[0], two[0])) for one, two in pairwise(known)]
+        return [Span(one[0], two[1], merged(steps)) for one, two, steps in pairs if steps]
 
     def at(self, moment: datetime) -> int:
         """The last version of a moment or before. A moment without a zone is of this machine's."""

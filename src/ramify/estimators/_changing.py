@@ -2,15 +2,15 @@
 """_changing.py: trees that lose points as well as gain them, and whose points have weights."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ramify.estimators._base import IdsLike
+from ramify.estimators._choice import KEEPS, Choice
 from ramify.estimators._forgetting import forget, forget_now
 from ramify.estimators._guard import writes
-from ramify.estimators._leaving import check_max_age, check_window
 from ramify.estimators._live import Live
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._skipping import skipped_rows
@@ -20,6 +20,8 @@ from ramify.progress import Progress
 
 class ChangingClusterer(OnlineClusterer):
     """A clusterer whose points come with weights and times, and leave when theirs is up."""
+
+    _choices: ClassVar[Mapping[str, tuple[type[Choice], ...]]] = KEEPS
 
     forget = forget
 
@@ -51,7 +53,7 @@ class ChangingClusterer(OnlineClusterer):
             two alike. Kept in ``ids_`` and as the names of ``hierarchy()``. A stream
             has ids from its first point or never.
         times : array-like of shape (n,), optional
-            When each row happened, as numbers or as dates; needed with ``max_age``.
+            When each row happened, as numbers or as dates; needed with ``keep=Younger(...)``.
         progress : bool or callable
             True draws a bar if rich is installed. A callable is called as
             ``f(done, total)`` now and then, the last time with ``done == total``; it
@@ -85,26 +87,24 @@ class ChangingClusterer(OnlineClusterer):
     ) -> Self:
         """Insert these rows after all earlier ones. ``labels_`` then covers all of them.
 
-        With ``window`` or ``max_age``, points leave on the way, each just before the row
-        that it has to make way for; the tree does not depend on how rows are cut into
-        batches.
+        With ``keep=``, points leave on the way, each just before the row that it has to make
+        way for; the tree does not depend on how rows are cut into batches.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
             Inserted in the order given. The first batch fixes the number type,
             float32 or float64, and later ones are converted to it; metric, linkage
-            and ``n_neighbors`` are fixed then, too. Cut options may change any time, and
-            so may ``window`` and ``max_age``.
+            and ``n_neighbors`` are fixed then, too. Cut options may change any time, and so
+            may ``keep``.
         y : ignored
         sample_weight : array-like of shape (n,), optional
             As in :meth:`fit`.
         ids : sequence of str or of int, optional
             As in :meth:`fit`; none of them may be the id of a point that is there.
         times : array-like of shape (n,), optional
-            As in :meth:`fit`. They need not be in order: a row that is older than
-            ``max_age`` before the latest so far is not inserted, and counted in
-            ``past.n_late``.
+            As in :meth:`fit`. They need not be in order: a row that is too old already,
+            beside the latest so far, is not inserted, and counted in ``past.n_late``.
         progress : bool or callable
             As in :meth:`fit`.
 
@@ -115,7 +115,7 @@ class ChangingClusterer(OnlineClusterer):
         Examples
         --------
         >>> import ramify
-        >>> model = ramify.OHAC(n_clusters=2, window=3).partial_fit([[0.0], [5.0], [6.0]])
+        >>> model = ramify.OHAC(keep=ramify.Last(3)).partial_fit([[0.0], [5.0], [6.0]])
         >>> model.partial_fit([[1.0]]).point_numbers_
         array([1, 2, 3])
         """
@@ -144,7 +144,7 @@ class ChangingClusterer(OnlineClusterer):
         sample_weight : float, optional
             How many points it stands for; 0: it is not there.
         time : number or date, optional
-            When it happened; needed with ``max_age``.
+            When it happened; needed with ``keep=Younger(...)``.
         replace : bool, default=False
             If a point with this id is there, forget it first.
 
@@ -168,15 +168,8 @@ class ChangingClusterer(OnlineClusterer):
             return super().insert(x, id=id)
         return self._insert_along(x, id, sample_weight, time, replace)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_window(getattr(self, "window", None))
-        check_max_age(getattr(self, "max_age", None))
-
     def _limited(self) -> bool:
-        return getattr(self, "window", None) is not None or (
-            getattr(self, "max_age", None) is not None
-        )
+        return isinstance(getattr(self, "keep", None), KEEPS["keep"])
 
     @writes
     def _insert_along(

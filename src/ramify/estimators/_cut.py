@@ -43,6 +43,11 @@ class Cut(NamedTuple):
         return self.by in ("min_size", "modularity") or self.min_size is not None
 
     @property
+    def of_whole(self) -> bool:
+        """Whether the tree has to be in one place for it, as shards see it."""
+        return self.joins or self.way != "height"
+
+    @property
     def way(self) -> "WayOfLive":
         """What it goes by, as :meth:`Hierarchy.cut` calls it."""
         return cast(WayOfLive, self.by) if self.by in WAYS[1:] else "height"
@@ -67,11 +72,10 @@ def read_cut(
     >>> read_cut({"n_clusters": 3, "height": None, "min_size": 2}, 9)
     Cut(by='n_clusters', value=3, min_size=2)
     """
-    if one_of("by", by, WAYS) != "height":
-        check_way(by, dict(asked), None)
-    price = read_resolution(resolution)
+    if one_of("by", by, WAYS) != "height" or resolution is not None:
+        check_way(by, dict(asked), resolution=resolution)
     if by == "modularity":
-        return Cut("modularity", price or 0.0)
+        return Cut("modularity", read_resolution(resolution) or 0.0)
     given = require_one_cut(dict(asked), or_none=True)
     least = given.pop("min_size", None)
     if least is not None:

@@ -70,7 +70,7 @@ def cut(
     ------
     ValueError
         If there are not enough clusters to keep them apart, or if two of them have
-        become one leaf (``max_leaves``).
+        become one leaf (``keep=Budget(...)``).
 
     Examples
     --------

@@ -12,7 +12,7 @@ from scipy import sparse
 from ramify.estimators._changing import ChangingClusterer as _OfRows
 from ramify.estimators._frozen import FrozenReader
 from ramify.estimators._identity import InCluster
-from ramify.hierarchy import Clusters, Hierarchy, IntArray, Levels
+from ramify.hierarchy import Clusters, Hierarchy, IntArray, Layers, Levels
 
 if TYPE_CHECKING:
     from ramify.estimators._of_edges import OfEdges
@@ -83,6 +83,21 @@ def levels(model: "OfEdges", *n_clusters: int, **how: Any) -> Levels:
     if model._graph is None:
         return _OfRows.levels(model, *n_clusters, **how)
     return model.hierarchy().levels(*n_clusters, **how)
+
+
+def layers(model: "OfEdges", **how: Any) -> Layers:
+    """The few levels at which clusters last; see :meth:`Hierarchy.layers`.
+
+    Examples
+    --------
+    >>> import ramify
+    >>> model = ramify.LiveGraphHAC().fit(edges=([1, 2, 3], [2, 3, 4], [0.9, 0.1, 0.8]))
+    >>> model.layers(min_size=2)
+    <Layers: 2 clusters>
+    """
+    if model._graph is None:
+        return _OfRows.layers(model, **how)
+    return model.hierarchy().layers(**how)
 
 
 def cluster_of(model: "OfEdges", points: Any, **how: Any) -> InCluster:

@@ -31,6 +31,7 @@ class GraphPoints:
         self._graph = graph
         self.n_points = len(graph)
         self.next_arrival = graph.next_number
+        self.begun = graph.begun
 
     def __len__(self) -> int:
         return self.n_points

@@ -39,6 +39,7 @@ class GraphStream:
         self.max_weight = max_weight
         self.next_number = 0
         self.version = 0  #: number of changes
+        self.begun = 0  #: above all versions of a graph that was there before ``fit``
         self._vertex: dict[Id, int] = {}
         self._name: dict[int, Id] = {}
         self._number: dict[Id, int] = {}

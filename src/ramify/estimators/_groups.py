@@ -18,10 +18,11 @@ from ramify.hierarchy import (
     Ground,
     Hierarchy,
     IntArray,
+    Layers,
     Levels,
     Points,
 )
-from ramify.hierarchy.seam import By, MetricName, Texts, texts_for
+from ramify.hierarchy.seam import LEAST, MOST, By, MetricName, Texts, texts_for
 from ramify.ids import as_array
 
 if TYPE_CHECKING:
@@ -133,6 +134,44 @@ def levels(
         for count, level in zip(n_clusters, levels, strict=True):
             level._stable = _stable_ids(live, Cut("n_clusters", count, min_size), moment, level)
     return Levels(levels)
+
+
+@live
+def layers(
+    model: "TreeReader",
+    *,
+    most: int = MOST,
+    min_size: int = LEAST,
+    texts: Texts | None = None,
+) -> Layers:
+    """The few levels of the tree as it is now at which clusters last. O(n d + n log n).
+
+    Parameters
+    ----------
+    most, min_size, texts : optional
+        As in :meth:`Hierarchy.layers`.
+
+    Returns
+    -------
+    Layers
+
+    Examples
+    --------
+    >>> import ramify
+    >>> X = [[0.0], [1.0], [5.0], [6.0], [7.0], [50.0], [51.0], [52.0], [60.0], [61.0], [62.0]]
+    >>> layers = ramify.OHAC().fit(X).layers(min_size=2)
+    >>> layers, layers.min_sizes
+    (<Layers: 2 and 3 clusters>, array([5, 3]))
+    """
+    live = model._fitted()
+    words = None if texts is None else _texts(live, texts)
+    moment = moment_of(live)
+    metric: MetricName = "cosine" if live.settings.metric.unit_rows else "sqeuclidean"
+    found = moment.tree.layers(moment.rows, most=most, min_size=min_size, metric=metric)
+    for least, level in zip(found.min_sizes.tolist(), found, strict=True):
+        _named(_of_points(level, moment.points, words), live)
+        level._stable = _stable_ids(live, Cut("min_size", least), moment, level)
+    return Layers(list(found), found.min_sizes, found.persistence)
 
 
 @live

@@ -45,36 +45,46 @@ class Plan(NamedTuple):
         return Plan(self.leaving[low:high], self.before[low:high] - first)
 
 
-def check_window(window: object) -> int | None:
+def check_window(window: object, name: str = "window") -> int | None:
     """Return the number of points that stay, if that is limited."""
-    return None if window is None else whole_number("window", window)
+    return None if window is None else whole_number(name, window)
 
 
-def check_max_age(max_age: object) -> float | int | None:
+def check_max_age(max_age: object, name: str = "max_age") -> float | int | None:
     """Return the greatest age: a number, or for dates and times nanoseconds as an int."""
     if max_age is None:
         return None
     if isinstance(max_age, timedelta | np.timedelta64):
-        age = int(np.timedelta64(max_age, "ns").astype(np.int64))
-        if age <= 0:
-            raise ValueError(f"max_age={max_age!r}: expected a time above 0")
-        return age
-    return number_above_zero("max_age", max_age)
+        return _nanoseconds(max_age, name)
+    return number_above_zero(name, max_age)
+
+
+def _nanoseconds(max_age: timedelta | np.timedelta64, name: str) -> int:
+    try:
+        age = np.timedelta64(max_age, "ns")
+        fits = age.astype("m8[s]") == np.timedelta64(max_age, "s")
+    except TypeError:  # months and years are of no one length
+        raise TypeError(f"{name}={max_age!r}: expected a time in days or smaller units") from None
+    if not fits:
+        raise ValueError(f"{name}={max_age!r}: expected less than 292 years; None keeps all")
+    if age <= np.timedelta64(0, "ns"):
+        raise ValueError(f"{name}={max_age!r}: expected a time above 0")
+    return int(age.astype(np.int64))
 
 
 def read_times(times: object, n: int) -> npt.NDArray[np.float64] | npt.NDArray[np.int64]:
     """Event times of n rows: finite numbers, or dates as nanoseconds."""
     found = np.asarray(times)
+    dates = found
     if found.dtype == object:  # of Python's own datetimes, say
         try:
-            found = found.astype("datetime64[ns]")
+            dates = found.astype("datetime64[us]")
         except (ValueError, TypeError):
             raise TypeError("times: expected numbers, or dates, one for each row") from None
     if found.shape != (n,):
         raise ValueError(f"times: expected {n}, one for each row, got shape {found.shape}")
-    if found.dtype.kind == "M":
-        if np.isnat(found).any():
-            raise ValueError(f"times: row {int(np.isnat(found).argmax())} has no time (NaT)")
+    if dates.dtype.kind == "M":
+        _refuse_far_dates(dates)
         return found.astype("datetime64[ns]").astype(np.int64)
     if found.dtype.kind not in "iuf":
         raise TypeError(f"times: expected numbers, or dates and times, got {found.dtype}")
@@ -84,10 +94,23 @@ def read_times(times: object, n: int) -> npt.NDArray[np.float64] | npt.NDArray[n
     return plain
 
 
+def _refuse_far_dates(times: npt.NDArray[Any]) -> None:
+    """Refuse what nanoseconds cannot count: NumPy would take it round to another century."""
+    if np.isnat(times).any():
+        raise ValueError(f"times: row {int(np.isnat(times).argmax())} has no time (NaT)")
+    years = times.astype("datetime64[Y]").astype(np.int64) + 1970
+    far = (years < 1678) | (years > 2261)
+    if far.any():
+        row = int(far.argmax())
+        raise ValueError(
+            f"times: row {row} is {times[row]}; expected dates of the years 1678 to 2261"
+        )
+
+
 def read_along(model: Any, options: Any, n: int, weights: object, times: object) -> Along:
     """Check the weights and times of n rows, and the model's limits."""
-    window = check_window(getattr(model, "window", None))
-    max_age = check_max_age(getattr(model, "max_age", None))
+    limits = model._limits()
+    window, max_age = limits.get("window"), check_max_age(limits.get("max_age"))
     if window is not None:
         options.require_changeable("window")
     if max_age is not None:
@@ -95,9 +118,11 @@ def read_along(model: Any, options: Any, n: int, weights: object, times: object)
     if weights is not None:
         options.require_weighable("sample_weight")
     if times is None and max_age is not None:
-        raise ValueError("times: max_age is set, so every row needs its time")
+        raise ValueError("times: points leave by age (max_age), so every row needs its time")
     if times is not None and max_age is None:
-        raise ValueError("times were given, and nothing asks for them: set max_age")
+        raise ValueError(
+            "times were given, and nothing asks for them: set keep=ramify.Younger(...) (max_age)"
+        )
     return Along(
         None if weights is None else read_weights(weights, n),
         None if times is None else read_times(times, n),

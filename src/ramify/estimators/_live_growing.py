@@ -142,7 +142,7 @@ class LiveGrowing(LiveAnswers):
         if self._clock is None or not self._clock.knows_all(self._core):
             if len(self) > 0:
                 raise ValueError(
-                    "max_age is new to this stream, and points so far have no times; "
+                    "leaving by age is new to this stream, and points so far have no times; "
                     "call fit to start anew"
                 )
             self._clock = Clock()

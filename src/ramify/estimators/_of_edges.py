@@ -16,6 +16,7 @@ from ramify import archive
 from ramify.errors import BrokenTreeError, UnreadableFileError
 from ramify.estimators import _edge_reads, _edges
 from ramify.estimators._changing import ChangingClusterer
+from ramify.estimators._choice import flat_options, from_flat
 from ramify.estimators._graph_stream import GraphStream, Weights
 from ramify.estimators._guard import alone
 from ramify.estimators._live import Live
@@ -41,8 +42,7 @@ class OfEdges(ChangingClusterer):
     _labels: tuple[Any, IntArray] | None = None
 
     max_weight: float
-    window: int | None
-    max_age: Any
+    keep: Any
     history: int
 
     @alone
@@ -50,8 +50,10 @@ class OfEdges(ChangingClusterer):
         """Edges get new weights; points that are not there yet come with them."""
         graph = self._open_graph(anew=anew)
         graph.change([], *read_news(graph, edges, ids))
-        if self._graph is not graph and self._graph is not None:
-            graph.version += self._graph.version
+        earlier = self._live if self._graph is None else self._graph
+        if earlier not in (None, graph):
+            graph.version += earlier.version + 1
+            graph.begun = graph.version
         self._graph, self._live = graph, None
 
     @alone
@@ -89,13 +91,11 @@ class OfEdges(ChangingClusterer):
 
     def _require_no_limits(self) -> None:
         """Refuse options that a graph of edges does not follow."""
-        for name in ("window", "max_age"):
-            value = getattr(self, name)
-            if value:
-                raise ValueError(
-                    f"{name}={value!r} is for trees of rows; take points out of a graph of edges "
-                    f"with forget(ids)"
-                )
+        if self.keep is not None:
+            raise ValueError(
+                f"keep={self.keep!r} is for trees of rows; take points out of a graph of edges "
+                f"with forget(ids)"
+            )
 
     def _require_rows(self) -> None:
         """Refuse what needs rows."""
@@ -206,6 +206,7 @@ class OfEdges(ChangingClusterer):
     cut = _edge_reads.cut
     clusters = _edge_reads.clusters
     levels = _edge_reads.levels
+    layers = _edge_reads.layers
     cluster_of = _edge_reads.cluster_of
     path = _edge_reads.path
     path_code = _edge_reads.path_code
@@ -273,7 +274,7 @@ class OfEdges(ChangingClusterer):
             "kind": "live graph",
             "algorithm": type(self).__name__,
             "library": version("ramify"),
-            "parameters": self.get_params(deep=False),
+            "parameters": flat_options(self),
             "points": 0,
         }
         graph.settle()
@@ -318,7 +319,7 @@ def read_news(graph: GraphStream, edges: Any, ids: Any) -> tuple[list[Any], Weig
 def from_saved(kind: Any, content: dict[str, Any], arrays: dict[str, archive.Array]) -> Any:
     """The model of edges that ``save`` wrote; UnreadableFileError if there cannot be such a one."""
     try:
-        model = kind(**content["parameters"])
+        model = from_flat(kind, content["parameters"])
         model._check_parameters()
         if arrays:
             most = _edges.check_max_weight(content["kept_max_weight"])

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.estimators._base import Batch, HierarchicalClusterer, IdsLike, explain
+from ramify.estimators._choice import flat_options, nested
 from ramify.estimators._guard import AT_WORK, IDLE, alone, writes
 from ramify.estimators._leaving import Along, read_along
 from ramify.estimators._live import Live
@@ -280,11 +281,14 @@ class OnlineClusterer(HierarchicalClusterer):
         asked = _shaping(type(self))(self)
         if live.accepted == asked:
             return
-        then, wanted = live.settings.by_name(), self._settings()
-        if then.get("max_leaves") is not None and wanted.by_name()["max_leaves"] is not None:
-            then["max_leaves"] = wanted.by_name()["max_leaves"]  # another budget will do
-        for name, new in wanted.by_name().items():
-            if new != (old := then[name]):
+        wanted = self._settings()
+        then, now = live.settings.by_name(), wanted.by_name()
+        if then.get("max_leaves") is not None and now["max_leaves"] is not None:
+            then["max_leaves"] = now["max_leaves"]  # another budget will do
+        of_now = nested(type(self), flat_options(self) | now)[0]
+        of_then = nested(type(self), flat_options(self) | then)[0]
+        for name, old in of_then.items():
+            if old != (new := of_now[name]):
                 raise ValueError(
                     f"{name} was {old!r} when the first point arrived and is now {new!r}; "
                     f"set it back, or call fit to start anew"

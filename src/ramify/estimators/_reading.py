@@ -276,6 +276,7 @@ class TreeReader:
     stable_labels = _cutting.stable_labels
     clusters = _groups.clusters
     levels = _groups.levels
+    layers = _groups.layers
     leaves = _groups.leaves
 
     # --- paths --------------------------------------------------------------------

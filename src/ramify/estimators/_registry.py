@@ -8,6 +8,7 @@ own. What an algorithm can do is read off its estimator, where it is written dow
 from dataclasses import dataclass
 from typing import Any
 
+from ramify.estimators._choice import flat_names
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators.birch import BIRCH
 from ramify.estimators.grinch import GRINCH
@@ -41,8 +42,8 @@ class Algorithm:
         return metrics
 
     def has(self, option: str) -> bool:
-        """Whether its estimator has this option, such as ``"linkage"`` or ``"n_jobs"``."""
-        return option in self.estimator._get_param_names()
+        """Whether its estimator has this option, such as ``"linkage"`` or ``"window"``."""
+        return option in flat_names(self.estimator) or option in self.estimator._get_param_names()
 
 
 ALGORITHMS = (

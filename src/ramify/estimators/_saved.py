@@ -22,6 +22,7 @@ import numpy as np
 
 from ramify.archive import Array
 from ramify.errors import UnreadableFileError
+from ramify.estimators._choice import flat_names, flat_options, from_flat
 from ramify.estimators._core_tree import plain_arrivals
 from ramify.estimators._cut import Cut
 from ramify.estimators._identity import Identity, Seen
@@ -45,7 +46,7 @@ def _library() -> str:
 def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     """Content and arrays of a model. The arrays are copies: the model may go on."""
     _require_ours(model)
-    given = without_young(model.get_params(deep=False))
+    given = without_young(flat_options(model))
     parameters = {name: _plain(name, value) for name, value in given.items()}
     model._check_parameters()  # what is saved must load, and from_saved does the same
     live: Live | None = model._live
@@ -108,7 +109,7 @@ def to_saved(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
 def from_saved(kind: Any, content: Mapping[str, Any], arrays: Mapping[str, Array]) -> Any:
     """A model of class ``kind``; UnreadableFileError if there cannot be such a model."""
     try:
-        model = kind(**_parameters(kind, content["parameters"]))
+        model = from_flat(kind, parameters_of(kind, content["parameters"]))
         model._check_parameters()
         if content["settings"] is None:
             require(not arrays and content["points"] == 0, "it has arrays, and no tree")
@@ -147,8 +148,9 @@ def _plain(name: str, value: object) -> bool | int | float | str | None:
     )
 
 
-def _parameters(kind: Any, found: object) -> dict[str, Any]:
-    known = kind._get_param_names()
+def parameters_of(kind: Any, found: object) -> dict[str, Any]:
+    """Flat options as an estimator takes them, out of a file; refused if it has no such."""
+    known = flat_names(kind)
     require(isinstance(found, dict), "its parameters are none")
     assert isinstance(found, dict)
     for name, value in found.items():
@@ -276,9 +278,7 @@ def _settings(kind: Any, found: Mapping[str, Any]) -> Settings:
     require(type(width) is int and 1 <= width < 2**31, "its rows have no possible width")
     options = {name: found[name] for name in ("metric", "linkage", "n_neighbors")}
     options |= kind._Options.of_today(found["more"])
-    model = kind()
-    for name in set(options) & set(kind._get_param_names()):
-        setattr(model, name, options[name])
+    model = from_flat(kind, {name: options[name] for name in flat_names(kind) & options.keys()})
     settings: Settings = model._settings()
     checked = settings.by_name()
     for name, value in options.items():

@@ -40,13 +40,10 @@ class Options:
     by_path: ClassVar[bool] = False
 
     @classmethod
-    def of(cls, model: Any, metric: Metric) -> Self:
-        """A model's options of this kind, checked."""
+    def of(cls, given: Mapping[str, Any], metric: Metric) -> Self:
+        """Options of this kind, checked, out of a model's flat ones."""
         found = cls(
-            **{
-                one.name: one.metadata["check"](one.name, getattr(model, one.name))
-                for one in fields(cls)
-            }
+            **{one.name: one.metadata["check"](one.name, given[one.name]) for one in fields(cls)}
         )
         require_directions(found.zero_rows, metric)
         return found
@@ -105,7 +102,7 @@ class Options:
         """Refuse to begin with a shape where leaves of several points are made on the way."""
         if self.several_in_a_leaf:
             raise ValueError(
-                f"{wanted}: with duplicates='count' or max_leaves a leaf may stand for several "
+                f"{wanted}: with duplicates='count' or a budget a leaf may stand for several "
                 f"points, and such a tree has to grow by itself"
             )
 

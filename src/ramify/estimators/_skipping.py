@@ -2,7 +2,7 @@
 """_skipping.py: rows that are given and not kept.
 
 A row is *skipped* that weighs nothing, or that is all zeros where directions are compared
-and ``zero_rows="skip"`` says so; and one that comes too late for ``max_age``. It gets no
+and ``zero_rows="skip"`` says so; and one that is too old when it comes. It gets no
 number and takes no id, and is counted; all others go on as if it had not come. Which rows of
 the latest batch they were, the model's ``Live`` knows.
 

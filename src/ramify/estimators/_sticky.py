@@ -45,7 +45,7 @@ def moment_of(live: Live) -> Moment:
 def wanted_number(cut: Cut) -> int:
     """The number of clusters of a cut, which must be one into so many."""
     if cut.by not in ("n_clusters", "variance") or cut.joins:
-        given = " and ".join(cut.options)
+        given = f"by={cut.by!r}" if cut.by == "modularity" else " and ".join(cut.options)
         hint = "like goes with n_clusters, and if wanted with by='variance'"
         raise ValueError(f"{hint}; got {given}")
     return int(cut.value)

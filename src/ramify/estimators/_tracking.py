@@ -19,7 +19,15 @@ from ramify.estimators._dirty import unchanged, unchanged_joined
 from ramify.estimators._guard import alone, live
 from ramify.estimators._lineage import Lineage, lineage
 from ramify.estimators._live import Live
-from ramify.estimators._replay import Step, families_of, hierarchy_of, no_tree, rewind
+from ramify.estimators._replay import (
+    Families,
+    Step,
+    families_of,
+    hierarchy_of,
+    no_tree,
+    rewind,
+)
+from ramify.estimators._timeline import Era, Span, timeline
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray
 from ramify.points import Rows
 
@@ -86,7 +94,7 @@ class Tracker(Aspect):
         tree = self._fitted() if self._live is None else self._live  # all may have left since
         since = self._version(tree, since)
         if since == tree.begun:
-            return self._everything(self._fitted())
+            return self._everything(tree)
         steps, newest = self._steps_since(tree, since)
         return with_ids(tree, net_changes(before(steps), steps, since, newest))
 
@@ -183,6 +191,44 @@ class Tracker(Aspect):
         tree = self._fitted()
         return lineage(node, self._tree_at(tree, since), tree.hierarchy())
 
+    def timeline(self, n_clusters: int, *, eras: int = 12) -> list[Era]:
+        """What became of the clusters of a cut, as far back as versions are remembered.
+
+        Clusters are born of new points, go with their points, are split or joined: of two versions
+        the clusters are compared by the points that are in both. O(n log n) for each era.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Of the cut, in each version.
+        eras : int, default=12
+            So many spans, at most, evenly in time.
+
+        Returns
+        -------
+        list of Era
+            The earliest first.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(history=10).fit([[0.0], [1.0], [20.0], [21.0]])
+        >>> begun = model.version
+        >>> model = model.partial_fit([[90.0], [91.0], [92.0]])
+        >>> era = model.past.timeline(2)[0]
+        >>> [(event.kind, [one.size for one in event.now]) for event in era.events]
+        [('born', [3]), ('joined', [4])]
+        """
+        k, most = whole_number("n_clusters", n_clusters), whole_number("eras", eras)
+        return timeline(*self._spans(most), k)  # the model may go on meanwhile
+
+    @alone
+    def _spans(self, most: int) -> tuple[Families, list[Span]]:
+        tree = self._fitted()
+        self._settle(tree)
+        assert tree.past is not None
+        return families_of(tree.hierarchy()), tree.past.spans(most)
+
     @property
     @live
     def oldest(self) -> int:
@@ -235,7 +281,7 @@ class Tracker(Aspect):
 
     def _everything(self, tree: Live) -> Changes:
         """All that there is, as if it came at once."""
-        whole = families_of(tree.hierarchy())
+        whole = families_of(tree.hierarchy()) if len(tree) else no_tree()
         families = np.column_stack([whole.ids, whole.children])
         none = np.empty(0, np.int64)
         version = tree.settle(self._model._history())
@@ -258,8 +304,9 @@ def with_ids(tree: Live, changes: Changes) -> Changes:
     """The same with ids of the points, where these have any."""
     leaves, known = changes.leaves, tree.known_ids()
     if tree.settings.options.tracks_members:
-        still = tree.hierarchy()
-        leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
+        if len(leaves):
+            still = tree.hierarchy()
+            leaves = still.point_numbers[np.searchsorted(still.leaf_numbers, leaves)]
         changes = replace(changes, leaf_points=leaves)
     if known is None:
         return changes

@@ -2,7 +2,6 @@
 """live_graph_hac.py: HAC of a graph that changes: of nearest rows, or of edges."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy.typing as npt
@@ -11,6 +10,7 @@ from ramify import _core, archive
 from ramify.checks import choices, one_of
 from ramify.estimators import _edges, _of_edges
 from ramify.estimators._base import IdsLike
+from ramify.estimators._choice import Keep
 from ramify.estimators._guard import writes
 from ramify.estimators._of_edges import OfEdges
 from ramify.estimators._reading import needs_cut
@@ -112,10 +112,9 @@ class LiveGraphHAC(OfEdges):
     n_jobs : int, optional
         Threads that search among the first rows: None for one, -1 for one a processor. The
         tree is the same for any number.
-    window : int, optional
-        Keep the last so many rows: the oldest leaves just before a new one comes.
-    max_age : float or timedelta, optional
-        Keep rows that are at most so much older than the latest, by ``times``.
+    keep : Last or Younger, optional
+        Which rows stay: the last so many (:class:`Last`), or those young enough
+        (:class:`Younger`).
     history : int, default=0
         How many versions, of those that were read from ``version``, can be asked about
         later: see :meth:`changes`, :meth:`dirty` and :meth:`lineage`. 0 remembers none and
@@ -134,7 +133,7 @@ class LiveGraphHAC(OfEdges):
         The same.
     n_skipped_ : int
         Number of rows that were given and not kept: of zeros with ``zero_rows="skip"``, or
-        too late for ``max_age``.
+        too old already.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -151,7 +150,7 @@ class LiveGraphHAC(OfEdges):
     A row that comes is compared with all others, by bytes of theirs where rows are long; then
     some hundred clusters are merged again. A batch is one update, so large ones are quicker.
     What looks at rows, remembers versions or edits the tree is for trees of rows: ``predict``,
-    ``nearest``, ``assign``, ``past.changes``, ``window``, ``edit``. All else is for both, in
+    ``nearest``, ``assign``, ``past.changes``, ``keep``, ``edit``. All else is for both, in
     folders and servers, too: ``ramify.open(folder, LiveGraphHAC()).add(edges=...)``.
 
     Examples
@@ -194,8 +193,7 @@ class LiveGraphHAC(OfEdges):
         weight: Weight = "snn",
         max_weight: float = 1.0,
         n_jobs: int | None = None,
-        window: int | None = None,
-        max_age: float | timedelta | None = None,
+        keep: Keep | None = None,
         history: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -207,8 +205,7 @@ class LiveGraphHAC(OfEdges):
         self.weight = weight
         self.max_weight = max_weight
         self.n_jobs = n_jobs
-        self.window = window
-        self.max_age = max_age
+        self.keep = keep
         self.history = history
 
     @writes
@@ -244,6 +241,8 @@ class LiveGraphHAC(OfEdges):
         """
         if _are_rows(X, edges, times, self, ids):
             self._start(X, ids, progress, None, times)
+            if self._graph is not None and self._live is not None:
+                self._live.begun = self._live.offset = self._graph.version + 1
             self._graph = None
         else:
             self._take_edges(edges, ids, anew=True)
@@ -270,8 +269,7 @@ class LiveGraphHAC(OfEdges):
         X : array-like of shape (n, d), optional
             Rows, in any order and number. The first batch fixes the number type, float32 or
             float64, and later ones are converted to it; metric, ``n_neighbors`` and ``weight``
-            are fixed then, too. Cut options may change any time, and so may ``window`` and
-            ``max_age``.
+            are fixed then, too. Cut options may change any time, and so may ``keep``.
         y : ignored
         sample_weight : not supported
             A row that counts twice is given twice.
@@ -284,7 +282,7 @@ class LiveGraphHAC(OfEdges):
             first, also without an edge. None may be there already. All ids are strings, or all
             are integers.
         times : array-like of shape (n,), optional
-            When each row happened, as numbers or as dates; needed with ``max_age``.
+            When each row happened, as numbers or as dates; needed with ``keep=Younger(...)``.
         progress : bool or callable
             As of :meth:`OHAC.fit`, of rows. Those that are in when it stops the batch stay, and the
             tree is theirs.

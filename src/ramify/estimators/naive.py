@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """naive.py: the paper's two baselines, Naïve₁ (NaiveHAC) and Naïve₂ (NaiveNN)."""
 
-from datetime import timedelta
 from typing import ClassVar
 
 from ramify.estimators._changing import ChangingClusterer
+from ramify.estimators._choice import Keep
 from ramify.estimators._options import LINKED, Linkage, TakesLinkage
 from ramify.estimators._settings import CountingOptions, Duplicates, Options
 from ramify.estimators._skipping import ZeroRows
@@ -123,10 +123,9 @@ class NaiveNN(ChangingClusterer):
         refused. ``"skip"``: they are not kept; see ``n_skipped_``. ``"apart"``: they are kept,
         as rows that are like nothing but each other: at the distance 1 from every other row,
         and 0 from other rows of zeros.
-    window : int, optional
-        Keep the last so many points: the oldest leaves just before a new one comes.
-    max_age : float or timedelta, optional
-        Keep points that are at most so much older than the latest, by ``times``.
+    keep : Last or Younger, optional
+        Which points stay: the last so many (:class:`Last`), or those young enough
+        (:class:`Younger`).
     duplicates : {"keep", "count"}, default="keep"
         ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
         of adding a leaf. ``labels_`` still has an entry for each point.
@@ -149,7 +148,7 @@ class NaiveNN(ChangingClusterer):
         Number of points that are there.
     n_skipped_ : int
         Number of rows that were given and not kept: of weight 0, or of zeros with
-        ``zero_rows="skip"``, or too late for ``max_age``.
+        ``zero_rows="skip"``, or too old already.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -183,8 +182,7 @@ class NaiveNN(ChangingClusterer):
         metric: LinkedMetricName = "sqeuclidean",
         linkage: Linkage = "average",
         zero_rows: ZeroRows = "error",
-        window: int | None = None,
-        max_age: float | timedelta | None = None,
+        keep: Keep | None = None,
         duplicates: Duplicates = "keep",
         history: int = 0,
     ) -> None:
@@ -194,7 +192,6 @@ class NaiveNN(ChangingClusterer):
         self.metric = metric
         self.linkage = linkage
         self.zero_rows = zero_rows
-        self.window = window
-        self.max_age = max_age
+        self.keep = keep
         self.duplicates = duplicates
         self.history = history

@@ -3,11 +3,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from ramify import _core
-from ramify.checks import choices, number, one_of, one_of_or_none, whole_number, yes_or_no
+from ramify.checks import choices, one_of, one_of_or_none, whole_number, yes_or_no
+from ramify.estimators._choice import (
+    OF_OHAC,
+    Budget,
+    Choice,
+    Keep,
+    Neighbors,
+    check_neighbors,
+    check_recall,
+)
 from ramify.estimators._edits import Editor
 from ramify.estimators._guard import live
 from ramify.estimators._options import LINKED, Linkage
@@ -25,7 +33,6 @@ from ramify.estimators._settings import (
 from ramify.estimators._skipping import ZeroRows
 from ramify.metric import DISTANCES, LinkedMetricName, Metric, either
 
-Neighbors: TypeAlias = Literal["exact", "cells"]
 Update: TypeAlias = Literal["hac", "nni"]
 Start: TypeAlias = Literal["online", "hac"]
 Polishing: TypeAlias = Literal["auto"]
@@ -33,20 +40,6 @@ Polishing: TypeAlias = Literal["auto"]
 
 def _check_budget(name: str, found: object) -> int | None:
     return None if found is None else whole_number(name, found, least=2)
-
-
-def _check_neighbors(name: str, found: object) -> str:
-    gone = "; 'cells' took the place of 'hnsw': no library is needed, and points may leave"
-    return one_of(name, found, choices(Neighbors), hint=gone if found == "hnsw" else "")
-
-
-def _check_recall(name: str, found: object) -> float:
-    share = number(name, found)
-    if not 0 < share < 1:
-        raise ValueError(
-            f"{name}={found!r}: expected a share between 0 and 1; neighbors='exact' finds all"
-        )
-    return share
 
 
 def _check_update(name: str, found: object) -> str:
@@ -65,8 +58,8 @@ def _check_polishing(name: str, found: object) -> str | None:
 class OHACOptions(CountingOptions):
     """See :class:`OHAC`."""
 
-    neighbors: str = checked(_check_neighbors)
-    recall: float = field(default=0.97, metadata={"check": _check_recall})
+    neighbors: str = checked(check_neighbors)
+    recall: float = field(default=0.97, metadata={"check": check_recall})
     max_leaves: int | None = field(default=None, metadata={"check": _check_budget})
     track_members: bool = field(default=True, metadata={"check": yes_or_no})
     update: str = field(default="hac", metadata={"check": _check_update})
@@ -103,25 +96,20 @@ class OHACOptions(CountingOptions):
         return self.counts_repeats or (self.max_leaves is not None and self.track_members)
 
     @classmethod
-    def of(cls, model: Any, metric: Metric) -> Self:
-        """A model's options, checked; two limits at once are refused."""
-        found = super().of(model, metric)
+    def of(cls, given: Mapping[str, Any], metric: Metric) -> Self:
+        """Options, checked, and whether they go together."""
+        found = super().of(given, metric)
         if found.neighbors == "cells" and metric.product:
             raise ValueError(
-                f"neighbors='cells' looks near a point, and the largest inner products need not "
+                f"neighbors=Cells(...) looks near a point, and the largest inner products need not "
                 f"be there; choose neighbors='exact', or metric {either(DISTANCES)}"
             )
-        if found.update == "nni" and model.n_neighbors != 1:
+        if found.update == "nni" and given["n_neighbors"] != 1:
             raise ValueError("n_neighbors: with update='nni' a point asks for one neighbour")
         if found.starts_with_hac:
             found.require_single_points("start='hac'")
-            if model.window is not None or model.max_age is not None:
+            if given["window"] is not None or given["max_age"] is not None:
                 raise ValueError("start='hac': the first batch comes whole; set no window")
-        if found.max_leaves is None:
-            return found
-        if model.window is not None or model.max_age is not None:
-            raise ValueError("max_leaves: leaves of several points cannot grow old; set no window")
-        found.require_changeable("max_leaves")
         return found
 
     def for_core(self, settings: Settings) -> _core.Options:
@@ -186,34 +174,18 @@ class OHAC(ReshapingClusterer):
     n_neighbors : int, default=1
         Take out the paths of this many nearest leaves: more is slower and closer to
         offline HAC.
-    neighbors : {"exact", "cells"}, default="exact"
-        How the nearest leaves, and those of ``predict``, are found. ``"cells"`` divides the
-        rows into cells and looks into those near a row: it finds the nearest leaf most of
-        the time, not always, and takes a fraction of the time where rows are long and
-        many (from about 100,000 of some hundred columns on). Below 32,768 rows it is exact.
-        Only for distances, not for ``metric="dot"``. One stream still gives one tree.
-    recall : float, default=0.97
-        With ``neighbors="cells"``: the share of rows that should find their nearest leaf.
-        Some rows are searched for exactly as well, and cells are looked into accordingly.
+    neighbors : "exact" or Cells, default="exact"
+        How the nearest leaves, and those of ``predict``, are found: all of them, or most, in
+        less time where rows are long and many (:class:`Cells`).
     n_jobs : int, optional
         Threads that take part in a batch: None for one, -1 for one a processor. They
         look up the neighbours of rows to come; the tree is the same for any number.
-    window : int, optional
-        Keep the last so many points: the oldest leaves just before a new one comes.
-    max_age : float or timedelta, optional
-        Keep points that are at most so much older than the latest, by ``times``.
+    keep : Last, Younger or Budget, optional
+        Which points stay: the last so many (:class:`Last`), those young enough
+        (:class:`Younger`), or all, in so many leaves at most (:class:`Budget`).
     duplicates : {"keep", "count"}, default="keep"
         ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
         of adding a leaf. ``labels_`` still has an entry for each point.
-    max_leaves : int, optional
-        A budget: beyond so many leaves, the two closest that are siblings become one, which
-        keeps their number, mean and spread. Later points may join it. Memory stays as it is
-        then, and all counts, means and linkages are those of the points seen; equally close
-        ones: as for merges. May be another one at any time, but not begin or end: a budget
-        that is larger than the stream is none.
-    track_members : bool, default=True
-        Remember which point is in which leaf, at 32 bytes a point. Without, points are known
-        by their leaves alone: ``labels_`` has an entry for each leaf.
     update : {"hac", "nni"}, default="hac"
         How a new point finds its place. ``"hac"`` is the paper's, as above. ``"nni"`` is
         cheaper: the point becomes the sibling of its nearest leaf, and on the path from there
@@ -239,12 +211,12 @@ class OHAC(ReshapingClusterer):
         Number of clusters in ``labels_``.
     n_leaves_ : int
         Number of leaves: one for each point that is there, unless some stand for
-        several (``duplicates``, ``max_leaves``).
+        several (``duplicates``, ``keep=Budget(...)``).
     n_points_ : int
         Number of points that are there.
     n_skipped_ : int
         Number of rows that were given and not kept: of weight 0, or of zeros with
-        ``zero_rows="skip"``, or too late for ``max_age``.
+        ``zero_rows="skip"``, or too old already.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -273,6 +245,7 @@ class OHAC(ReshapingClusterer):
     _algorithm: ClassVar[str] = "ohac"
     _metrics: ClassVar[tuple[Metric, ...]] = LINKED
     _Options: ClassVar[type[Options]] = OHACOptions
+    _choices: ClassVar[Mapping[str, tuple[type[Choice], ...]]] = OF_OHAC
 
     edit = Editor()
 
@@ -293,13 +266,9 @@ class OHAC(ReshapingClusterer):
         zero_rows: ZeroRows = "error",
         n_neighbors: int = 1,
         neighbors: Neighbors = "exact",
-        recall: float = 0.97,
         n_jobs: int | None = None,
-        window: int | None = None,
-        max_age: float | timedelta | None = None,
+        keep: Keep | Budget | None = None,
         duplicates: Duplicates = "keep",
-        max_leaves: int | None = None,
-        track_members: bool = True,
         update: Update = "hac",
         start: Start = "online",
         polishing: Polishing | None = None,
@@ -313,13 +282,9 @@ class OHAC(ReshapingClusterer):
         self.zero_rows = zero_rows
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
-        self.recall = recall
         self.n_jobs = n_jobs
-        self.window = window
-        self.max_age = max_age
+        self.keep = keep
         self.duplicates = duplicates
-        self.max_leaves = max_leaves
-        self.track_members = track_members
         self.update = update
         self.start = start
         self.polishing = polishing

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """otd.py: online top-down clustering, the paper's Algorithm 1."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from ramify import _core
 from ramify.checks import choices, one_of, yes_or_no
+from ramify.estimators._choice import Keep
 from ramify.estimators._guard import alone
 from ramify.estimators._options import check_certify
 from ramify.estimators._reshaping import ReshapingClusterer
@@ -37,14 +38,14 @@ class OTDOptions(CountingOptions):
     rotate: bool = False
 
     @classmethod
-    def of(cls, model: Any, metric: Metric) -> Self:
+    def of(cls, given: Mapping[str, Any], metric: Metric) -> Self:
         """Whether a certificate is kept, which depends on the metric."""
         found = cls(
-            certify=check_certify(model.certify, metric),
-            duplicates=one_of("duplicates", model.duplicates, choices(Duplicates)),
-            rule=one_of("rule", model.rule, choices(Rule)),
-            rotate=yes_or_no("rotate", model.rotate),
-            zero_rows=check_zero_rows("zero_rows", model.zero_rows),
+            certify=check_certify(given["certify"], metric),
+            duplicates=one_of("duplicates", given["duplicates"], choices(Duplicates)),
+            rule=one_of("rule", given["rule"], choices(Rule)),
+            rotate=yes_or_no("rotate", given["rotate"]),
+            zero_rows=check_zero_rows("zero_rows", given["zero_rows"]),
         )
         require_directions(found.zero_rows, metric)
         if found.certify and (found.rule != "paper" or found.rotate):
@@ -128,10 +129,9 @@ class OTD(ReshapingClusterer):
         After a point has settled, go back up its path, and let neighbouring branches change
         places where that raises the tree's revenue. Not the paper's. With ``rule="split"``
         trees of low-dimensional data come close to OHAC's, at a fraction of its time.
-    window : int, optional
-        Keep the last so many points: the oldest leaves just before a new one comes.
-    max_age : float or timedelta, optional
-        Keep points that are at most so much older than the latest, by ``times``.
+    keep : Last or Younger, optional
+        Which points stay: the last so many (:class:`Last`), or those young enough
+        (:class:`Younger`).
     duplicates : {"keep", "count"}, default="keep"
         ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
         of adding a leaf. ``labels_`` still has an entry for each point.
@@ -154,7 +154,7 @@ class OTD(ReshapingClusterer):
         Number of points that are there.
     n_skipped_ : int
         Number of rows that were given and not kept: of weight 0, or of zeros with
-        ``zero_rows="skip"``, or too late for ``max_age``.
+        ``zero_rows="skip"``, or too old already.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -195,8 +195,7 @@ class OTD(ReshapingClusterer):
         certify: bool = False,
         rule: Rule = "paper",
         rotate: bool = False,
-        window: int | None = None,
-        max_age: float | timedelta | None = None,
+        keep: Keep | None = None,
         duplicates: Duplicates = "keep",
         history: int = 0,
     ) -> None:
@@ -208,8 +207,7 @@ class OTD(ReshapingClusterer):
         self.certify = certify
         self.rule = rule
         self.rotate = rotate
-        self.window = window
-        self.max_age = max_age
+        self.keep = keep
         self.duplicates = duplicates
         self.history = history
 

@@ -2,12 +2,12 @@
 """perch.py: PERCH, a baseline that rotates its tree."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import ClassVar, Literal, TypeAlias
 
 from ramify import _core
 from ramify.checks import choices, one_of, one_of_or_none, whole_number, whole_number_or_none
 from ramify.estimators._changing import ChangingClusterer
+from ramify.estimators._choice import Keep
 from ramify.estimators._settings import (
     Arrays,
     CountingOptions,
@@ -97,10 +97,9 @@ class PERCH(ChangingClusterer):
         closest together, by the same bounds, count as one leaf from then on. The
         points below stay in the hierarchy, in the shape that they had then; a later
         point becomes the sibling of the whole.
-    window : int, optional
-        Keep the last so many points: the oldest leaves just before a new one comes.
-    max_age : float or timedelta, optional
-        Keep points that are at most so much older than the latest, by ``times``.
+    keep : Last or Younger, optional
+        Which points stay: the last so many (:class:`Last`), or those young enough
+        (:class:`Younger`).
     duplicates : {"keep", "count"}, default="keep"
         ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
         of adding a leaf. ``labels_`` still has an entry for each point.
@@ -123,7 +122,7 @@ class PERCH(ChangingClusterer):
         Number of points that are there.
     n_skipped_ : int
         Number of rows that were given and not kept: of weight 0, or of zeros with
-        ``zero_rows="skip"``, or too late for ``max_age``.
+        ``zero_rows="skip"``, or too old already.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -167,8 +166,7 @@ class PERCH(ChangingClusterer):
         balance: Balance | None = "reference",
         exact_distance_threshold: int = 10,
         max_leaves: int | None = None,
-        window: int | None = None,
-        max_age: float | timedelta | None = None,
+        keep: Keep | None = None,
         duplicates: Duplicates = "keep",
         history: int = 0,
     ) -> None:
@@ -181,7 +179,6 @@ class PERCH(ChangingClusterer):
         self.balance = balance
         self.exact_distance_threshold = exact_distance_threshold
         self.max_leaves = max_leaves
-        self.window = window
-        self.max_age = max_age
+        self.keep = keep
         self.duplicates = duplicates
         self.history = history

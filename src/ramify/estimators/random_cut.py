@@ -2,7 +2,6 @@
 """random_cut.py: the robust random cut tree, whose distribution knows no order."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 from ramify import _core
 from ramify.checks import whole_number
 from ramify.estimators._changing import ChangingClusterer
+from ramify.estimators._choice import Keep
 from ramify.estimators._guard import live
 from ramify.estimators._live import Live, State
 from ramify.estimators._settings import (
@@ -100,10 +100,9 @@ class RandomCut(ChangingClusterer):
     random_state : int or None, default=0
         Seed of the cuts. One seed and one order give one tree; None takes another seed each
         time.
-    window : int, optional
-        Keep the last so many points: the oldest leaves just before a new one comes.
-    max_age : float or timedelta, optional
-        Keep points that are at most so much older than the latest, by ``times``.
+    keep : Last or Younger, optional
+        Which points stay: the last so many (:class:`Last`), or those young enough
+        (:class:`Younger`).
     duplicates : {"keep", "count"}, default="keep"
         ``"count"``: a row that equals a stored one raises the weight of its leaf, instead
         of adding a leaf. ``labels_`` still has an entry for each point.
@@ -126,7 +125,7 @@ class RandomCut(ChangingClusterer):
         Number of points that are there.
     n_skipped_ : int
         Number of rows that were given and not kept: of weight 0, or of zeros with
-        ``zero_rows="skip"``, or too late for ``max_age``.
+        ``zero_rows="skip"``, or too old already.
     children_ : array of shape (n - 1, 2)
         The two nodes that each merge joined; see :class:`Hierarchy`.
     distances_ : array of shape (n - 1,)
@@ -163,8 +162,7 @@ class RandomCut(ChangingClusterer):
         metric: MetricName = "sqeuclidean",
         zero_rows: ZeroRows = "error",
         random_state: int | None = 0,
-        window: int | None = None,
-        max_age: float | timedelta | None = None,
+        keep: Keep | None = None,
         duplicates: Duplicates = "keep",
         history: int = 0,
     ) -> None:
@@ -174,8 +172,7 @@ class RandomCut(ChangingClusterer):
         self.metric = metric
         self.zero_rows = zero_rows
         self.random_state = random_state
-        self.window = window
-        self.max_age = max_age
+        self.keep = keep
         self.duplicates = duplicates
         self.history = history
 

@@ -383,7 +383,7 @@ def widened(model: Any, width: int) -> Any:
     """
     from ramify.estimators._changing import ChangingClusterer
 
-    new = type(model)(**model.get_params())
+    new = type(model)(**model.get_params(deep=False))
     if not isinstance(model, ChangingClusterer):  # the memory of others is their own affair
         return new.fit(_padded(model.points(), width))
     assert model._live is not None

@@ -10,14 +10,18 @@ By: TypeAlias = Literal["height", "variance", "stability", "modularity"]
 WAYS = ("height", "variance", "stability", "modularity")
 
 
-def check_way(by: object, options: dict[str, Any], X: object) -> None:
+def check_way(
+    by: object, options: dict[str, Any], X: object = None, resolution: object = None
+) -> None:
     """Refuse options that do not go with what a cut goes by.
 
     Examples
     --------
-    >>> check_way("stability", {"n_clusters": None, "min_size": 5}, None)
+    >>> check_way("stability", {"n_clusters": None, "min_size": 5})
     """
     way = one_of("by", by, WAYS)
+    if resolution is not None and way != "modularity":
+        raise ValueError(f"resolution goes with by='modularity', not with by={way!r}")
     if X is not None and way not in ("variance", "modularity"):
         raise ValueError(
             f"X goes with by='variance' and 'modularity'; by={way!r} looks at the tree alone"

@@ -20,13 +20,7 @@ from ramify.hierarchy._cut_ways import (
     undone_forks,
 )
 from ramify.hierarchy._forks import Forks
-from ramify.hierarchy._modularity import (
-    N_NEIGHBORS,
-    BestCut,
-    best_by_modularity,
-    edges_between,
-    edges_of,
-)
+from ramify.hierarchy._modularity import N_NEIGHBORS, best_by_modularity, edges_for
 from ramify.hierarchy._pruning import pruned
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
 from ramify.hierarchy._sticky import (
@@ -213,7 +207,7 @@ class Cuts(Condensing):
             "max_size": max_size,
             "min_size": min_size,
         }
-        check_way(by, options, X)
+        check_way(by, options, X, resolution)
         if small not in ("join", "noise"):
             raise ValueError(f"small={small!r}: expected 'join' or 'noise'")
         if small == "noise" and min_size is None:
@@ -231,8 +225,8 @@ class Cuts(Condensing):
             return cut_apart(self, apart, n_clusters, height, max_size)
         if by == "modularity":
             rows = None if X is None else read_own_rows(X, self, metric)
-            best = self._best_by_modularity(resolution, rows, n_neighbors, graph)
-            return self._labels_at(best.nodes)
+            edges = edges_for(self, rows, n_neighbors, graph)
+            return self._labels_at(best_by_modularity(self, edges, resolution).nodes)
         if by == "stability":
             return self._condensed(min_size).labels()
         if by == "variance":
@@ -318,21 +312,6 @@ class Cuts(Condensing):
         ordered = self._ordered(by, None if X is None else read_own_rows(X, self, metric)).tree
         found = sticky_cut(ordered, then, count, price)
         return StickyLabels(ordered._labels_at(found.nodes), found, self.point_numbers)
-
-    def _best_by_modularity(
-        self, resolution: object, rows: Rows | None, n_neighbors: object, graph: Any
-    ) -> BestCut:
-        """The best cut on the graph of near rows, or on the one that is given."""
-        if (rows is None) == (graph is None):
-            raise ValueError(
-                "by='modularity' needs a graph of the leaves: give X, the rows that the tree was "
-                "grown on, or graph, a sparse matrix, one of the two; a live model knows its rows"
-            )
-        if rows is None:
-            edges = edges_of(graph, self.n_leaves)
-        else:
-            edges = edges_between(self, rows, n_neighbors)
-        return best_by_modularity(self, edges, resolution)
 
     def _ordered(self, by: By, rows: Rows | None) -> Ordered:
         """The tree by whose heights to cut: this one, or one with prices for heights."""

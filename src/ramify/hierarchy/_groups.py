@@ -16,7 +16,7 @@ from ramify.hierarchy._cuts import Cuts, Ordered
 from ramify.hierarchy._grouping import means_of, sizes_of
 from ramify.hierarchy._layers import LEAST, MOST, Layers, layers_of
 from ramify.hierarchy._levels import Levels
-from ramify.hierarchy._modularity import N_NEIGHBORS
+from ramify.hierarchy._modularity import N_NEIGHBORS, best_by_modularity, edges_for
 from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
 from ramify.hierarchy._values import IntArray
 
@@ -87,7 +87,8 @@ class Groups(Cuts):
         if by == "modularity":
             check_way(by, options, X)
             near = rows if graph is None else None
-            best = self._best_by_modularity(resolution, near, n_neighbors, graph)
+            edges = edges_for(self, near, n_neighbors, graph)
+            best = best_by_modularity(self, edges, resolution)
             return self._clusters_below(best.nodes, rows, words)
         return self._clusters_of(options, small, rows, words, by)
 
@@ -207,7 +208,8 @@ class Groups(Cuts):
     ) -> Clusters:
         """The clusters of a cut, everything else checked."""
         if by == "modularity":
-            best = self._best_by_modularity(options["resolution"], rows, N_NEIGHBORS, None)
+            edges = edges_for(self, rows, N_NEIGHBORS, None)
+            best = best_by_modularity(self, edges, options["resolution"])
             return self._clusters_below(best.nodes, rows, texts)
         check_way(by, options, None)
         if by != "stability":

@@ -168,6 +168,29 @@ def _within(sizes: IntArray) -> float:
     return float((sizes * (sizes - 1.0)).sum() / 2)
 
 
+def edges_for(
+    tree: Tree, rows: Rows | None, n_neighbors: object, graph: Any, why: str = "by='modularity'"
+) -> Edges:
+    """The graph of near rows, or the one that is given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ramify
+    >>> X = np.array([[0.0], [1.0], [9.0]])
+    >>> edges_for(ramify.HAC().fit(X).hierarchy(), X, 1, None).ends.tolist()
+    [[0, 1], [1, 0], [2, 1]]
+    """
+    if (rows is None) == (graph is None):
+        raise ValueError(
+            f"{why} needs a graph of the leaves: give X, the rows that the tree was "
+            f"grown on, or graph, a sparse matrix, one of the two; a live model knows its rows"
+        )
+    if rows is None:
+        return edges_of(graph, tree.n_leaves)
+    return edges_between(tree, rows, n_neighbors)
+
+
 def edges_between(tree: Tree, rows: Rows, n_neighbors: object = N_NEIGHBORS) -> Edges:
     """Each leaf and its nearest others; an edge counts as often as its first leaf has points.
 

@@ -9,11 +9,14 @@ import numpy.typing as npt
 
 from ramify import _core
 from ramify.checks import one_of, whole_number
-from ramify.hierarchy._rows import Rows, read_own_rows
+from ramify.hierarchy._modularity import N_NEIGHBORS, edges_for
+from ramify.hierarchy._neighbor_top import with_neighbor_top
+from ramify.hierarchy._rows import MetricName, Rows, read_own_rows
 from ramify.hierarchy._tree import Tree
 from ramify.metric import BY_NAME, LinkedMetricName, Metric
 
 _LINKAGES = ("average", "ward", "centroid")
+_OF_NEIGHBORS = ("sqeuclidean", "euclidean", "cosine")
 #: Heights of float32 rows agree so far, at least.
 _SAME_HEIGHT = 1e-4
 
@@ -95,11 +98,14 @@ class Polishing(Tree):
 
     def polish(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | None = None,
         m: int | None = None,
         *,
+        by: Literal["linkage", "neighbors"] = "linkage",
         metric: LinkedMetricName = "sqeuclidean",
         linkage: Literal["average", "centroid", "ward"] | None = None,
+        n_neighbors: int = N_NEIGHBORS,
+        graph: Any = None,
     ) -> Self:
         """The tree with its top merged anew, as offline HAC would, if that makes it better.
 
@@ -110,6 +116,13 @@ class Polishing(Tree):
         other libraries, too. A snapshot knows nothing of links and held nodes; ``model.polish()``
         does.
 
+        By neighbours, the m - 1 highest merges are undone, and those subtrees merge first that
+        have the most edges for each pair of their points, in a graph of near rows. That finds
+        groups that wind, or differ in width, in rows that use fewer dimensions than they have
+        columns: tables and images. On rows that fill their columns it does harm. Nothing but
+        labels says which is better, so this top is always taken; :func:`ramify.recommend` says
+        when it mostly is.
+
         Parameters
         ----------
         X : array-like of shape (n, d)
@@ -117,18 +130,27 @@ class Polishing(Tree):
         m : int, optional
             Number of subtrees, from 3. HAC of m clusters is O(m² d) at worst. By default there
             are up to five rounds, from few subtrees to more, each kept only if it gains; the
-            last has one for 10 points, but at least 24 and at most 1000.
+            last has one for 10 points, but at least 24 and at most 1000. By neighbours there is
+            one round, with a subtree for 5 leaves, at least 24, and at most 1000.
+        by : {"linkage", "neighbors"}, default="linkage"
+            What merges the subtrees.
         metric : {"sqeuclidean", "euclidean", "cosine", "dot"}, default="sqeuclidean"
             "euclidean" goes with ward and centroid linkage, and is then as "sqeuclidean".
         linkage : {"average", "centroid", "ward"}, optional
             By which the top is merged and judged, and whose the heights of a new tree are. By
             default the one whose heights the tree has on these rows; "average" if it has none's.
+        n_neighbors : int, default=10
+            By neighbours: how many others each row is joined to.
+        graph : sparse matrix of shape (n, n), optional
+            By neighbours, instead of X: as in :meth:`cut` by modularity.
 
         Returns
         -------
         Hierarchy
             This tree itself if it is not better; otherwise a new one, with all heights
-            computed anew, the same names and numbers of points, and its own node ids.
+            computed anew, the same names and numbers of points, and its own node ids. By
+            neighbours a height of the new top is 2 minus the mean weight between two subtrees, as
+            a share of the largest there can be; heights below keep their order, up to 1/2.
 
         Examples
         --------
@@ -141,9 +163,19 @@ class Polishing(Tree):
                [4, 5]])
         """
         wanted = None if m is None else whole_number("m", m, least=3)
-        by = own_linkage(self, X, metric) if linkage is None else linkage
-        core = live_core(self, X, metric, by)
-        if not Polished.read(core.polish(wanted), metric, by):
+        if one_of("by", by, ("linkage", "neighbors")) == "neighbors":
+            if linkage is not None:
+                raise ValueError("linkage goes with by='linkage'; neighbours are merged by average")
+            one_of("metric", metric, _OF_NEIGHBORS)
+            as_cosine: MetricName = "cosine" if metric == "cosine" else "sqeuclidean"
+            rows = None if X is None else read_own_rows(X, self, as_cosine)
+            edges = edges_for(self, rows, n_neighbors, graph, "by='neighbors'")
+            return type(self)(*with_neighbor_top(self, edges, wanted), None, *kept(self))
+        if X is None or graph is not None:
+            raise ValueError("by='linkage' needs X, the rows that the tree was grown on, not graph")
+        way = own_linkage(self, X, metric) if linkage is None else linkage
+        core = live_core(self, X, metric, way)
+        if not Polished.read(core.polish(wanted), metric, way):
             return self
         return type(self)(*core.snapshot(), *kept(self))
 

@@ -8,6 +8,7 @@ from ramify.hierarchy._aligned import Texts, entries_for, order_of, place_in, te
 from ramify.hierarchy._cut_options import By, check_way, require_one_cut
 from ramify.hierarchy._forks import fork_rows
 from ramify.hierarchy._keywords import analyzer
+from ramify.hierarchy._layers import LEAST, MOST
 from ramify.hierarchy._linkage import check_linkage, read_children
 from ramify.hierarchy._modularity import alike, edges_between, read_resolution, steadiest
 from ramify.hierarchy._order import canonical, canonical_order
@@ -25,6 +26,8 @@ from ramify.hierarchy._sticky import (
 )
 
 __all__ = [
+    "LEAST",
+    "MOST",
     "STICKINESS",
     "By",
     "Like",

@@ -5,6 +5,7 @@
     router.sqlite         there instead where the tree is in shards, each in a folder of its own
     snapshot-000123.ramify  the tree after operation 123, as ``model.save`` writes it
     about.json            the options that a server began the tree with, if one did
+    summaries.sqlite      summaries of the tree that a server tells, if a program keeps them there
     lock                  held by the process that has the folder open
 
 The lock is the kernel's (``flock``), so it goes with the process that holds it, however
@@ -16,18 +17,19 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import weakref
 from pathlib import Path
 
 from ramify.journal._errors import FolderInUseError, WrongEngineError
 
-_WINDOWS = os.name == "nt"
-if not _WINDOWS:
+with contextlib.suppress(ImportError):  # not on Windows
     import fcntl
 
 DATABASE = "journal.sqlite"
 ROUTER = "router.sqlite"
 ABOUT = "about.json"
+SUMMARIES = "summaries.sqlite"
 _SNAPSHOT = re.compile(r"snapshot-(\d{6,})\.ramify")
 
 
@@ -118,7 +120,7 @@ def make_folder(folder: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Make names of new files last, where the system can say so and lets us."""
-    if _WINDOWS:
+    if sys.platform == "win32":
         return
     try:
         handle = os.open(folder, os.O_RDONLY)
@@ -159,12 +161,14 @@ class FolderLock:
 
 
 def _take(handle: int) -> None:
-    if _WINDOWS:
+    if sys.platform == "win32":
         import msvcrt
 
         os.lseek(handle, 1 << 20, os.SEEK_SET)  # beyond the number that others may read
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        os.lseek(handle, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(handle, 0, os.SEEK_SET)
     else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -196,7 +200,7 @@ def owner_of(folder: Path) -> int | bool | None:
 
 
 def _is_taken(handle: int) -> bool:
-    if _WINDOWS:
+    if sys.platform == "win32":
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

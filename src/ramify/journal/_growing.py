@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import yes_or_no
-from ramify.estimators.seam import FREE
+from ramify.estimators.seam import FREE, flat_options, flattened, refuse_gone
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import _model
@@ -39,6 +39,7 @@ class Growing:
     """A tree that grows."""
 
     model: Any
+    version: Any  # of the tree: _reading.py
     _policy: Policy
     _writer: Writer
 
@@ -299,11 +300,16 @@ class Growing:
         1
         """
         self._require_forget()
-        request = Request(Forgetting(plain_points(points)), plain_key(key), alone=True)
+        named, key = plain_points(points), plain_key(key)
+        if not named:  # as in other homes: nothing is to be done, nor written down
+            nothing: Future[Receipt] = Future()
+            nothing.set_result(Receipt([], self.version))
+            return nothing
+        request = Request(Forgetting(named), key, alone=True)
         return self._writer.submit(request, block=block)
 
     def set_params(self, **options: Any) -> Self:
-        """Change options that do not shape the tree: its cut, ``window``, ``max_age``, ...
+        """Change options that do not shape the tree: its cut, ``keep``, ``n_jobs``, ...
 
         Examples
         --------
@@ -313,10 +319,18 @@ class Growing:
         ...     tree.set_params(n_clusters=2).labels_
         array([0, 0, 1])
         """
-        known = self.model.get_params(deep=False)
+        kind, known = type(self.model), self.model.get_params(deep=False)
+        refuse_gone(kind, options)
         for name in options:
             if name not in known:
-                raise ValueError(f"{type(self.model).__name__} has no option {name!r}")
+                raise ValueError(f"{kind.__name__} has no option {name!r}")
+        return self._set_flat(flattened(kind, options))
+
+    def _set_flat(self, options: Mapping[str, Any]) -> Self:
+        """The same of flat options, as files have them."""
+        now = flat_options(self.model)
+        options = {one: new for one, new in options.items() if one in FREE or new != now[one]}
+        for name in options:
             if name not in FREE:
                 raise ValueError(f"{name} shapes the tree, and stays as it was when that began")
         plain = plain_value("options", _model.plain_options(options), finite=False)

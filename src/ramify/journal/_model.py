@@ -24,6 +24,7 @@ from ramify.estimators.seam import (
     Shelf,
     read_times,
     read_weights,
+    set_flat,
     skipped_rows,
     unit_of,
 )
@@ -31,7 +32,7 @@ from ramify.estimators.stream import Stream
 from ramify.frames import open_arrow
 from ramify.ids import Ids
 from ramify.journal._records import Beside, Edges, Insert, Operation
-from ramify.points import Expected, Rows, feature_names, read_batch
+from ramify.points import Expected, Rows, check_columns, feature_names, read_batch
 from ramify.sparse import SparseRows
 
 #: Verbs that reshape or edit a tree, of estimators that have them; their options are plain values.
@@ -76,11 +77,8 @@ def check_rows(model: Any, X: object, columns: list[str] | None) -> tuple[Rows, 
     X = open_arrow(X)
     found = feature_names(X)
     names = None if found is None else [str(name) for name in found]
-    if begun(model) and names is not None and columns is not None and names != columns:
-        raise ValueError(
-            f"the columns are {_some(names)}, and those of this tree are {_some(columns)}; give "
-            f"them in that order"
-        )
+    if begun(model) and names is not None and columns is not None:
+        check_columns(names, columns)
     given = read_batch(X, expected(model))
     options = Stream(model).options
     options.check_rows(given)
@@ -203,10 +201,9 @@ def _forget_points(model: Any, points: list[Any]) -> tuple[int, ...]:
 
 
 def _settings(model: Any, operation: Operation) -> Answer:
-    options = archive_options(type(model), operation.head["options"])
-    before = {name: getattr(model, name) for name in options}
+    before = model.get_params(deep=False)
     try:
-        model.set_params(**options)
+        set_flat(model, archive_options(type(model), operation.head["options"]))
         model._check_parameters()
     except BaseException:
         model.set_params(**before)
@@ -356,7 +353,3 @@ def _in_order_of_ids(arrays: Mapping[str, archive.Array]) -> dict[str, archive.A
         marks = arrays["marks"].astype(np.int64)
         moved["marks"] = np.sort(2 * place[marks >> 1] + (marks & 1)).astype(arrays["marks"].dtype)
     return {**arrays, **moved, "links": links.take(order, axis=0).astype(arrays["links"].dtype)}
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ramify.checks import number_above_zero, whole_number
-from ramify.estimators.seam import FREE
+from ramify.estimators.seam import FREE, flat_options
 from ramify.journal import _model
 from ramify.journal._errors import DiskError, NoTreeError, disk_error
 from ramify.journal._folder import (
@@ -156,7 +156,7 @@ def _opened(folder: Path, lock: FolderLock, asked: Any, policy: Policy) -> Durab
         if recovered.store.fact("compacting") is not None:
             _finish_erasure(tree)
         if wanted:
-            tree.set_params(**wanted)
+            tree._set_flat(wanted)
     except BaseException:
         tree.close()
         raise
@@ -200,7 +200,7 @@ def _differences(model: Any, asked: Any) -> dict[str, Any]:
         raise ValueError(
             f"the tree here is of {type(model).__name__}, and {type(asked).__name__} was asked for"
         )
-    now, then = asked.get_params(deep=False), model.get_params(deep=False)
+    now, then = flat_options(asked), flat_options(model)
     other = {name: value for name, value in now.items() if value != then[name]}
     for name, value in other.items():
         if name not in FREE:

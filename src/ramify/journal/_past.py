@@ -18,7 +18,7 @@ from threading import Lock
 from time import time
 from typing import NamedTuple
 
-from ramify.estimators.seam import Step, merged, packed, unpacked
+from ramify.estimators.seam import Step, packed, unpacked
 from ramify.journal._store import Store, connect
 
 #: Nodes in the steps that stay in memory, too.
@@ -26,6 +26,9 @@ _FEW = 20_000
 
 #: Pairs of steps that become one in one commit.
 _AT_ONCE = 8
+
+#: Bytes of steps that are read as one; in memory they take ten times that.
+_CHUNK = 4 << 20
 
 
 def keep_past(store: Store, most_bytes: int) -> None:
@@ -122,22 +125,32 @@ class KeptPast:
                 return None
             return self._one("SELECT max(version) FROM past WHERE time <= ?", seconds)
 
-    def since(self, version: int) -> list[Step] | None:
-        """The steps after a version; None if it cannot be asked about."""
+    def since(self, version: int, until: int | None = None) -> list[Step] | None:
+        """The steps after a version, up to another; None if it cannot be asked about."""
         with self._lock:
+            last = self.newest if until is None else until
             if version == self.newest:
                 return []
             latest = list(self._last)
             if any(step.version == version for step in latest):
-                return [step for step in latest if step.version > version]
+                return [step for step in latest if version < step.version <= last]
             if not self._knows(version):
                 return None
-            rows = {row.version: row.body for row in self._fresh if row.version > version}
+            rows = {row.version: row.body for row in self._fresh if version < row.version <= last}
             if not self._anew:
-                ask = "SELECT version, body FROM past WHERE version > ?"
+                ask = "SELECT version, body FROM past WHERE version > ? AND version <= ?"
                 with closing(connect(self._path, read_only=True)) as there:
-                    rows |= dict(there.execute(ask, (version,)).fetchall())
-        return [unpacked(*row) for row in sorted(rows.items())]
+                    rows |= dict(there.execute(ask, (version, last)).fetchall())
+        return _read(sorted(rows.items()))
+
+    def moments(self) -> list[tuple[int, float]]:
+        """The versions that can be asked about, and when each was settled."""
+        with self._lock:
+            known = {row.version: row.when for row in self._fresh}
+            if not self._anew:
+                with closing(connect(self._path, read_only=True)) as there:
+                    known |= dict(there.execute("SELECT version, time FROM past").fetchall())
+        return sorted(known.items())
 
     def doubt(self) -> None:
         """The tree was another one than steps say: all of them go."""
@@ -215,7 +228,7 @@ class KeptPast:
             self._merge_at = write.execute(middle, (count // 2,)).fetchone()[0]
             return 0
         (late, when, second), (early, _, first) = pair
-        body = packed(merged(unpacked(early, first), unpacked(late, second)))
+        body = packed(unpacked(late, [first, second]))
         write.execute("DELETE FROM past WHERE version = ?", (early,))
         write.execute("INSERT OR REPLACE INTO past VALUES (?, ?, ?)", (late, when, body))
         with self._lock:
@@ -230,3 +243,17 @@ class KeptPast:
         write.execute("DELETE FROM past WHERE version = ?", (rows[0][0],))
         write.execute("UPDATE past SET body = x'' WHERE version = ?", (rows[1][0],))
         return len(rows[1][1])
+
+
+def _read(rows: list[tuple[int, bytes]]) -> list[Step]:
+    """Steps by the versions after them, in order: a few that come to the same."""
+    found: list[Step] = []
+    bodies: list[bytes] = []
+    size = 0
+    for version, body in rows:
+        bodies.append(body)
+        size += len(body)
+        if size >= _CHUNK or version == rows[-1][0]:
+            found.append(unpacked(version, bodies))
+            bodies, size = [], 0
+    return found

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,8 +40,13 @@ def check_payloads(payloads: Sequence[Any] | None, n: int, most: int) -> list[An
     """Payloads of n rows, such as JSON can hold, and not too long."""
     if payloads is None:
         return None
-    if isinstance(payloads, str) or not hasattr(payloads, "__len__"):
-        raise TypeError("payloads: expected a sequence, one for each row")
+    apart = isinstance(
+        payloads, str | bytes | Mapping | set | frozenset
+    )  # has a length, and no row's order
+    if apart or not hasattr(payloads, "__len__"):
+        raise TypeError(
+            f"payloads: expected a sequence, one for each row, got {type(payloads).__name__}"
+        )
     if len(payloads) != n:
         raise ValueError(f"payloads: expected {n}, one for each row, got {len(payloads)}")
     return [

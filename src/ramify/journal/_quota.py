@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ramify.estimators.seam import flat_options
 from ramify.estimators.stream import Stream
 from ramify.journal._errors import QuotaError
 from ramify.journal._folder import folder_bytes
@@ -34,7 +35,7 @@ def require_quota(
     waiting = [*(one for _, one in group), found]
     if policy.max_points is not None:
         points = Stream(model).n_points + sum(_comes(one) for one in waiting)
-        points = min(points, getattr(model, "window", None) or points)
+        points = min(points, flat_options(model).get("window") or points)
         if points > policy.max_points:
             raise QuotaError(
                 f"the tree would have {points:,} points, and may have {policy.max_points:,}: "

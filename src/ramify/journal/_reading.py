@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ramify.estimators.seam import WayOfLive
 from ramify.estimators.stream import Stream
 from ramify.hierarchy import Hierarchy, IntArray, StopWords
 from ramify.ids import Id
@@ -25,7 +26,7 @@ _READS = frozenset(
     (
         *("assign", "check", "children_", "cluster_of", "clusters", "cut"),
         *("distances_", "get_params", "history", "ids_"),
-        *("labels_", "lca", "leaves", "levels"),
+        *("labels_", "lca", "layers", "leaves", "levels"),
         *("metric", "n_clusters_", "n_features_in_", "n_leaves_", "past"),
         *("n_points_", "n_skipped_", "nearest", "number_of", "path", "path_code", "point_numbers_"),
         *("points", "predict", "version"),
@@ -200,6 +201,8 @@ class Reading(ABC):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:
@@ -219,7 +222,7 @@ class Reading(ABC):
         [['sound'], ['refund']]
         """
         cut: Any = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
-        cut["min_size"] = min_size
+        cut |= {"min_size": min_size, "by": by, "resolution": resolution}
         look = lambda: (self.model.point_numbers_, self.model.cut(**cut))  # noqa: E731
         _, (numbers, labels) = of_one_version(self, look)
         how: Any = {"bigrams": bigrams, "stop_words": stop_words}

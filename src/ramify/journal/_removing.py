@@ -17,6 +17,7 @@ from ramify.journal._errors import JournalError
 from ramify.journal._folder import (
     ABOUT,
     DATABASE,
+    SUMMARIES,
     FolderLock,
     require_plain,
     snapshot_files,
@@ -27,7 +28,7 @@ _REMOVED = ".ramify-removed-"
 
 #: What the folder of a tree may hold beside its snapshots.
 _OURS = re.compile(
-    rf"{DATABASE}(-wal|-shm|-journal)?|{ABOUT}|lock|(check|repair)\.tmp|damaged-\d+|\.ramify-.*"
+    rf"({DATABASE}|{SUMMARIES})(-wal|-shm|-journal)?|{ABOUT}|lock|(check|repair)\.tmp|damaged-\d+|\.ramify-.*"
 )
 
 

@@ -75,7 +75,8 @@ def server(tree: Any, *, write: bool = False, name: str = "ramify") -> Any:
         return answer
 
     reads = (taxonomy.topics, taxonomy.open, taxonomy.search, taxonomy.where)
-    for tool in (*reads, taxonomy.changed_since):
+    more = (taxonomy.summaries,) if taxonomy.kept else ()
+    for tool in (*reads, taxonomy.changed_since, *more):
         found.add_tool(answering(tool), annotations=ToolAnnotations(read_only_hint=True))
     if write:
         notes = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True)

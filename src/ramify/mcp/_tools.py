@@ -15,6 +15,7 @@ import numpy as np
 
 from ramify.checks import whole_number
 from ramify.hierarchy import Hierarchy
+from ramify.mcp._summaries import Kept
 from ramify.wording import words_of
 
 _LETTERS = 300  # of a text
@@ -45,6 +46,7 @@ class Taxonomy:
         self._tree = tree
         self._lock = threading.Lock()
         self._kept: tuple[int, Hierarchy] | None = None
+        self.kept = Kept.beside(tree)  #: summaries, if a program keeps any
 
     # --- the tools ------------------------------------------------------------------------------
 
@@ -99,6 +101,7 @@ class Taxonomy:
         known = self._points([int(still.point_numbers[one]) for some in shown for one in some])
         return {
             **_facts(still, place, names),
+            **({} if self.kept is None else {"summary": self.kept.of(node)}),
             "path": [_facts(still, one, names) for one in _way(still, place)[:-1]],
             "parts": [
                 {
@@ -154,6 +157,17 @@ class Taxonomy:
             "latest": list(known.values())[::-1],
             "changed_topics": [_facts(still, _place(still, one), names) for one in changed],
         }
+
+    def summaries(self, level: float | None = None, limit: int = 20) -> dict[str, Any]:
+        """Texts about the topics of a level: what each of them says as a whole.
+
+        `levels` of the answer has the sizes that there are texts for: at level 100 each is about
+        100 points or fewer. Without `level` the largest is told. A text is null while it is being
+        made anew.
+        """
+        if self.kept is None:
+            raise LookupError("nobody keeps summaries of this collection")
+        return self.kept.told(level, min(whole_number("limit", limit), 200))
 
     def rename(self, node: int, text: str) -> dict[str, Any]:
         """Give a topic a name, which stays with its points as the collection grows.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ramify.checks import number, whole_number
+from ramify.estimators.seam import MOST_CUTS
 from ramify.hierarchy import IntArray, StopWords
 from ramify.hierarchy.seam import read_stickiness
 from ramify.naming._books import Books, Level, Topic, key
@@ -83,7 +84,7 @@ class Topics:
         ``name(topic)`` gives a text; ``topic`` is a :class:`Topic`. May be ``async``. By default
         the topic's first two words.
     levels : sequence of int, default=(30,)
-        Numbers of clusters, ascending.
+        Numbers of clusters, ascending; at most 16.
     texts, vectorizer, bigrams, stop_words : optional
         As of :class:`Words`.
     store : path, optional
@@ -136,6 +137,11 @@ class Topics:
         wanted = tuple(whole_number("levels", one) for one in levels)
         if not wanted or sorted(set(wanted)) != list(wanted):
             raise ValueError(f"levels={levels!r}: expected numbers of clusters, ascending")
+        if len(wanted) > MOST_CUTS:
+            raise ValueError(
+                f"levels: expected at most {MOST_CUTS}, got {len(wanted)}; a tree keeps the ids of "
+                f"clusters, and so their names, for that many cuts"
+            )
         if number("share", share) < 0:
             raise ValueError(f"share={share}: expected a share of the points, from 0")
         check_progress(progress)

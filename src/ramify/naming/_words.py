@@ -43,8 +43,9 @@ class Words:
     ----------
     tree : estimator, folder, shards or client's tree
     texts : mapping, list or callable, optional
-        The texts of points by their ids (by their numbers if they have none), or a function from a
-        list of these to a list of texts. By default the payloads, where the tree keeps any.
+        A list has the text of each point at the place of its number. A mapping has texts by ids
+        (by numbers if points have no ids), and a function turns a list of these into a list of
+        texts. By default the payloads, where the tree keeps any.
     vectorizer : object, optional
         What makes words of a text: scikit-learn's ``CountVectorizer(...)`` or another with
         ``build_analyzer``, or a function from a text to words. By default words of two letters

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.checks import whole_number
+from ramify.estimators.stream import Stream
 from ramify.hierarchy import IntArray
 
 if TYPE_CHECKING:
@@ -64,10 +65,10 @@ class ForBERTopic:
         array([0, 1])
         """
         self.model.fit(X)
-        return self._look(len(self.model.point_numbers_))
+        return self._look(0, len(np.asarray(X)))
 
     def partial_fit(self, X: npt.ArrayLike, y: object = None) -> Self:
-        """Insert rows; ``labels_`` are theirs.
+        """Insert rows; ``labels_`` are theirs: -1, an outlier, for one that was not kept.
 
         Examples
         --------
@@ -76,8 +77,9 @@ class ForBERTopic:
         >>> ForBERTopic(ramify.OHAC(), n_clusters=2).partial_fit([[0.0], [9.0]]).labels_
         array([0, 1])
         """
+        first = Stream(self.model).next_number
         self.model.partial_fit(X)
-        return self._look(len(np.asarray(X)))
+        return self._look(first, len(np.asarray(X)))
 
     def predict(self, X: npt.ArrayLike) -> IntArray:
         """The topic of the stored point nearest to each row.
@@ -93,11 +95,17 @@ class ForBERTopic:
         found: IntArray = self._ids[np.searchsorted(self.model.point_numbers_, numbers)]
         return found
 
-    def _look(self, latest: int) -> Self:
+    def _look(self, first: int, n_rows: int) -> Self:
+        """Labels of a batch of so many rows, of which the first that was kept has this number."""
         wanted = min(self.n_clusters, len(self.model))
         sticky = {"stickiness": self.stickiness} if self.stickiness else {}
         self._ids: IntArray = self.model.stable_labels(n_clusters=wanted, **sticky)
-        self.labels_ = self._ids[-latest:]
+        skipped, there = Stream(self.model).skipped, self.model.point_numbers_
+        came = np.ones(n_rows, bool) if skipped is None else ~skipped
+        numbers = np.full(n_rows, -1)
+        numbers[came] = first + np.arange(came.sum())
+        at = np.minimum(np.searchsorted(there, numbers), len(there) - 1)
+        self.labels_ = np.where(there[at] == numbers, self._ids[at], -1)
         return self
 
 

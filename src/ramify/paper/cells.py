@@ -91,8 +91,9 @@ class _Worker:
     def kill(self) -> None:
         """End it and its job."""
         self._killed = True  # it may take a moment to die
-        with suppress(ProcessLookupError, AttributeError):  # gone; Windows
-            os.killpg(self._process.pid, signal.SIGKILL)  # it leads its own session
+        with suppress(ProcessLookupError):  # gone
+            if sys.platform != "win32":
+                os.killpg(self._process.pid, signal.SIGKILL)  # it leads its own session
         self._process.kill()
 
     def close(self) -> None:

@@ -3,6 +3,8 @@
 
 import os
 import platform
+import sys
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -10,11 +12,10 @@ from pathlib import Path
 def machine() -> str:
     """Processor, number of cores, memory and system, in a line."""
     parts = [_processor(), f"{os.cpu_count()} cores"]
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        parts.append(f"{memory / 2**30:.0f} GiB of memory")
-    except (AttributeError, ValueError, OSError):  # Windows
-        pass
+    if sys.platform != "win32":
+        with suppress(ValueError, OSError):
+            memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            parts.append(f"{memory / 2**30:.0f} GiB of memory")
     parts.append(platform.system())
     return ", ".join(parts)
 

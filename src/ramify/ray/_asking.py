@@ -122,7 +122,7 @@ class Asking(Noted):
     @in_turn
     def labels(self, cut: Cut) -> tuple[IntArray, IntArray]:
         """Numbers of all points, ascending, and the label of each one's cluster."""
-        if cut.joins:
+        if cut.of_whole:
             joined = self._joined(cut)
             return joined.points.numbers, joined.labels
         by, value, _ = cut
@@ -137,11 +137,12 @@ class Asking(Noted):
         return numbers[order], np.concatenate(labels)[order]
 
     def _joined(self, cut: Cut) -> Joined:
-        """The clusters of a cut whose small branches join others, in the whole tree. O(n)."""
+        """The clusters of a cut that is made in the whole tree; some need all rows, too."""
         kept = self._joined_of
         if kept is None or kept[:2] != (self.op, cut):
             tree = self.hierarchy()
-            kept = self._joined_of = self.op, cut, Joined(cut, tree, tree._points(), None)
+            rows = None if cut.way == "height" else self.points()[1]
+            kept = self._joined_of = self.op, cut, Joined(cut, tree, tree._points(), rows)
         return kept[2]
 
     def _weights(self) -> FloatArray | None:
@@ -161,7 +162,7 @@ class Asking(Noted):
 
     def _located(self, numbers: IntArray, cut: Cut) -> tuple[IntArray, IntArray]:
         holders = self._known_holders(numbers)
-        if cut.joins:
+        if cut.of_whole:
             joined = self._joined(cut)
             of = joined.labels_of(numbers)
             return of, joined.node_ids[of]
@@ -238,7 +239,7 @@ class Asking(Noted):
 
     def _placed(self, rows: Rows, cut: Cut) -> Assignment:
         numbers, distances, holders = self.nearest(rows, 1)
-        if cut.joins:
+        if cut.of_whole:
             joined = self._joined(cut)
             labels = joined.labels_of(numbers[:, 0])
             told = joined.node_ids[labels], numbers[:, 0], distances[:, 0]
@@ -254,7 +255,7 @@ class Asking(Noted):
     @in_turn
     def clusters(self, cut: Cut) -> ClusterTable:
         """The clusters of a cut, from summaries alone; with a least size from all points."""
-        if cut.joins:
+        if cut.of_whole:
             tree = self.hierarchy()
             of = Joined(cut, tree, tree._points(), self.points()[1]).clusters
             about = of.node_ids, of.sizes, of.means, of.heights, of.first_points

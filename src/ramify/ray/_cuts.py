@@ -14,6 +14,7 @@ from ramify.estimators.seam import (
     Cut,
     InCluster,
     Levels,
+    WayOfLive,
     read_sure,
     wanted_number,
     with_names,
@@ -21,7 +22,6 @@ from ramify.estimators.seam import (
 from ramify.hierarchy import Clusters, FloatArray, IntArray
 from ramify.hierarchy.seam import STICKINESS, Like, read_stickiness
 from ramify.ids import Id
-from ramify.points import read_rows
 from ramify.ray._tables import ClusterTable
 from ramify.ray._way import Handle
 from ramify.tree import lowest_common
@@ -42,6 +42,7 @@ class ShardCuts(Handle):
     @property
     def point_numbers_(self) -> IntArray:
         """Arrival numbers of the points that are there, in order."""
+        self._require_points()
         numbers: IntArray = self._ask("labels", Cut("n_clusters", 1))[0]
         return numbers
 
@@ -64,6 +65,8 @@ class ShardCuts(Handle):
         min_size: int | None = None,
         like: Like | None = None,
         stickiness: float = STICKINESS,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> IntArray:
         """Label every point with its cluster, in any cut of the tree as it is now.
 
@@ -71,8 +74,8 @@ class ShardCuts(Handle):
         ----------
         n_clusters, height, max_size, min_size : optional
             As in :meth:`ramify.OHAC.cut`; none for the model's own.
-        like, stickiness : optional
-            As there; the whole tree is looked at in one place.
+        like, stickiness, by, resolution : optional
+            As there; the whole tree is looked at in one place, and all rows unless by height.
 
         Examples
         --------
@@ -82,10 +85,11 @@ class ShardCuts(Handle):
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).cut(n_clusters=2)
         array([0, 0, 1])
         """
-        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
+        given = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut = self._cut(by, resolution, **given, min_size=min_size)
         if like is not None:
-            wanted = wanted_number(cut)
-            sticky: IntArray = self._ask("cut_like", like, wanted, read_stickiness(stickiness))
+            price = read_stickiness(stickiness)
+            sticky: IntArray = self._ask("cut_like", like, wanted_number(cut), price, by)
             return sticky
         labels: IntArray = self._ask("labels", cut)[1]
         return labels
@@ -125,6 +129,8 @@ class ShardCuts(Handle):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> InCluster:
         """Label and node id of the clusters of some points, by their numbers or text ids.
 
@@ -138,7 +144,8 @@ class ShardCuts(Handle):
         ...     model.partial_fit([[0.0], [1.0], [9.0]]).cluster_of([2], n_clusters=2)[0]
         array([1])
         """
-        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
+        given = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut = self._cut(by, resolution, **given, min_size=min_size)
         found: InCluster = self._ask("cluster_of", self._numbers_of(points), cut)
         return found
 
@@ -175,6 +182,8 @@ class ShardCuts(Handle):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         confidence: Levels = False,
         new: float | None = None,
     ) -> Assignment:
@@ -191,12 +200,13 @@ class ShardCuts(Handle):
         >>> found.labels, found.points, found.distances, found.path_codes
         (array([1]), array([2]), array([4.]), ['1'])
         """
-        cut = self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size)
-        sure = read_sure(confidence, new, lambda k: self._cut(n_clusters=k))
+        given = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut = self._cut(by, resolution, **given, min_size=min_size)
+        sure = read_sure(confidence, new, lambda k: self._cut(by, n_clusters=k))
         return self._assigned(X, cut, *sure)
 
     def _assigned(self, X: npt.ArrayLike, cut: Cut, *sure: Any) -> Assignment:
-        found: Assignment = self._ask("assign", read_rows(X, self._expected()), cut, *sure)
+        found: Assignment = self._ask("assign", self._rows(X), cut, *sure)
         return found
 
     def nearest(self, X: npt.ArrayLike, *, k: int | None = None) -> tuple[IntArray, FloatArray]:
@@ -212,7 +222,7 @@ class ShardCuts(Handle):
         """
         self._require_points()
         wanted = 1 if k is None else min(whole_number("k", k), len(self))
-        numbers, distances, _ = self._ask("nearest", read_rows(X, self._expected()), wanted)
+        numbers, distances, _ = self._ask("nearest", self._rows(X), wanted)
         return (numbers, distances) if k is not None else (numbers[:, 0], distances[:, 0])
 
     def clusters(
@@ -222,6 +232,8 @@ class ShardCuts(Handle):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
     ) -> Clusters:
         """The clusters of a cut, as :meth:`ramify.OHAC.clusters`. No point is looked at.
 
@@ -237,10 +249,9 @@ class ShardCuts(Handle):
         >>> found.sizes, found.means.ravel(), found.first_points
         (array([2, 1]), array([0.5, 9. ]), array([0, 2]))
         """
-        found: ClusterTable = self._ask(
-            "clusters",
-            self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size),
-        )
+        given = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut = self._cut(by, resolution, **given, min_size=min_size)
+        found: ClusterTable = self._ask("clusters", cut)
         clusters = Clusters(*found[:5], _no_ground)
         clusters._spreads = found.spreads
         clusters._stable = found.stable_ids

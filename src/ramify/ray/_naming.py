@@ -10,9 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ramify.estimators.seam import Cut, Identity, Moment, cut_of_moment, wanted_number
+from ramify.estimators.seam import (
+    Cut,
+    Identity,
+    Moment,
+    WayOfLive,
+    cut_of_moment,
+    wanted_number,
+)
 from ramify.hierarchy import FloatArray, Hierarchy, IntArray, StickyLabels
-from ramify.hierarchy.seam import Numbered
+from ramify.hierarchy.seam import Numbered, Rows
 from ramify.ray._head import Head
 from ramify.ray._turns import Turns, in_turn
 
@@ -61,6 +68,10 @@ class Naming(ABC):
         """The whole tree, frozen."""
 
     @abstractmethod
+    def points(self) -> tuple[IntArray, Rows]:
+        """Numbers and rows of all points, as stored, in order of arrival."""
+
+    @abstractmethod
     def labels(self, cut: Cut) -> tuple[IntArray, IntArray]:
         """Numbers of all points, ascending, and the label of each one's cluster."""
 
@@ -68,11 +79,14 @@ class Naming(ABC):
     def _weights(self) -> FloatArray | None: ...
 
     @in_turn
-    def cut_like(self, like: Any, n_clusters: int, price: float) -> StickyLabels:
+    def cut_like(
+        self, like: Any, n_clusters: int, price: float, by: WayOfLive = "height"
+    ) -> StickyLabels:
         """A cut that holds on to the clusters of an earlier one. O(n k)."""
         tree = self.hierarchy()
-        moment = Moment(tree, tree._points(), None, self._weights(), self.number)
-        return cut_of_moment(moment, like, n_clusters, price)
+        rows = self.points()[1] if by == "variance" else None
+        moment = Moment(tree, tree._points(), rows, self._weights(), self.number)
+        return cut_of_moment(moment, like, n_clusters, price, by)
 
     @in_turn
     def stable_labels(self, cut: Cut, price: float) -> IntArray:

@@ -78,8 +78,7 @@ class Operations(Asking):
         self.op = pending.op
         self._outlines = self._whole = self._joined_of = self.asked = None
         self._told = self._state()
-        head = pending.head
-        self._head.finish(self.op, self._facts(), head.get("key"), head.get("told"), gone)
+        self._head.finish(self.op, self._facts(), pending.head, gone)
 
     def _send_rows(self, pending: Pending) -> None:
         head, arrays = pending.head, pending.arrays

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,18 +15,23 @@ import numpy.typing as npt
 from ramify import lean
 from ramify.checks import whole_number
 from ramify.estimators import OHAC
-from ramify.estimators.seam import CUT, Cut, check_history, with_names
-from ramify.hierarchy import Hierarchy, Levels, StopWords
+from ramify.estimators.seam import CUT, Cut, WayOfLive, check_history, with_names
+from ramify.hierarchy import Hierarchy, Layers, Levels, StopWords
+from ramify.hierarchy.seam import LEAST, MOST, MetricName
 from ramify.ids import Id, IdArray, as_array
-from ramify.journal import Hit
+from ramify.journal import Backup, Hit
+from ramify.journal.seam import Moment, backup_into, folder_path
 from ramify.metric import METRICS
 from ramify.points import Rows
+from ramify.ray._backup import moment_of_shards
 from ramify.ray._cuts import ShardCuts
 from ramify.ray._figures import metrics
 from ramify.ray._following import ShardPast
 from ramify.ray._notes import ShardEdits
 from ramify.ray._top import Top
 from ramify.wording import LiveKeywords
+
+_SomeLevels = TypeVar("_SomeLevels", bound=Levels)
 
 
 class ShardReader(ShardCuts):
@@ -168,6 +174,8 @@ class ShardReader(ShardCuts):
         height: float | None = None,
         max_size: int | None = None,
         min_size: int | None = None,
+        by: WayOfLive = "height",
+        resolution: float | None = None,
         bigrams: bool = False,
         stop_words: StopWords = (),
     ) -> list[list[str]]:
@@ -184,14 +192,12 @@ class ShardReader(ShardCuts):
         [['sound'], ['refund']]
         """
         self._require_points()
-        numbers, labels = self._ask(
-            "labels",
-            self._cut(n_clusters=n_clusters, height=height, max_size=max_size, min_size=min_size),
-        )
+        given = {"n_clusters": n_clusters, "height": height, "max_size": max_size}
+        cut = self._cut(by, resolution, **given, min_size=min_size)
+        numbers, labels = self._ask("labels", cut)
         live: LiveKeywords = self.__dict__.setdefault("_live_keywords", LiveKeywords())
         how: Any = {"bigrams": bigrams, "stop_words": stop_words}
-        name = n_clusters, height, max_size, min_size
-        return live.of(name, numbers, labels, partial(self._ask, "payloads"), k, **how)
+        return live.of(cut, numbers, labels, partial(self._ask, "payloads"), k, **how)
 
     def levels(self, *n_clusters: int, min_size: int | None = None) -> Levels:
         """Several cuts of the tree as it is now, as :meth:`ramify.OHAC.levels`. O(n d).
@@ -208,17 +214,40 @@ class ShardReader(ShardCuts):
         array([0, 0, 1])
         """
         self._require_points()
-        by_direction = METRICS[self.metric].unit_rows
         found = self.hierarchy().levels(
-            *n_clusters,
-            X=self.points(),
-            min_size=min_size,
-            metric="cosine" if by_direction else "sqeuclidean",
+            *n_clusters, X=self.points(), min_size=min_size, metric=self._row_metric
         )
+        return self._called(found, [Cut("n_clusters", count, min_size) for count in n_clusters])
+
+    def layers(self, *, most: int = MOST, min_size: int = LEAST) -> Layers:
+        """The few levels at which clusters last, as :meth:`ramify.OHAC.layers`. O(n d + n log n).
+
+        All points are looked at in one place.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.partial_fit([[0.0], [1.0], [9.0], [8.0]]).layers(min_size=2)
+        <Layers: 2 clusters>
+        """
+        self._require_points()
+        found = self.hierarchy().layers(
+            self.points(), most=most, min_size=min_size, metric=self._row_metric
+        )
+        return self._called(found, [Cut("min_size", one) for one in found.min_sizes.tolist()])
+
+    @property
+    def _row_metric(self) -> MetricName:
+        return "cosine" if METRICS[self.metric].unit_rows else "sqeuclidean"
+
+    def _called(self, found: _SomeLevels, cuts: list[Cut]) -> _SomeLevels:
+        """With the names and the ids that clusters of these cuts have."""
         shown = self._ask("names").shown
-        for count, level in zip(n_clusters, found, strict=True):
+        for cut, level in zip(cuts, found, strict=True):
             with_names(level, shown)
-            level._stable = self._ask("stable_ids", Cut("n_clusters", count, min_size))
+            level._stable = self._ask("stable_ids", cut)
         return found
 
     @property
@@ -288,6 +317,12 @@ class ShardReader(ShardCuts):
         """
         return metrics(self.statistics(), "sharded")
 
+    @property
+    def marks(self) -> dict[str, str]:
+        """How far sources were read, as the calls of :meth:`add` said."""
+        found: dict[str, str] = self._ask("marks")
+        return found
+
     def snapshot(self) -> None:
         """Have every shard write a snapshot now, so that its next restart is quick.
 
@@ -299,6 +334,33 @@ class ShardReader(ShardCuts):
         ...     model.partial_fit([[0.0], [1.0]]).snapshot()
         """
         self._ask("snapshot")
+
+    def backup(self, file: str | os.PathLike[str]) -> Backup:
+        """Write all of the tree into one file, as of one moment; writers and readers wait.
+
+        :func:`ramify.ray.restore` makes a folder of it.
+
+        Parameters
+        ----------
+        file : path
+            In the tree's folder there must be room for the tree once more.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     made = model.partial_fit([[0.0], [1.0]]).backup(tempfile.mkdtemp() + "/monday.tar")
+        >>> made.operations
+        1
+        """
+        folder = folder_path(self.folder).absolute()
+        return backup_into(file, folder, lambda room: self._moment())
+
+    def _moment(self) -> AbstractContextManager[Moment]:
+        """The tree as it is now, to be read as the bytes of a backup."""
+        folder = folder_path(self.folder).absolute()
+        return moment_of_shards(folder, partial(self._ask, "copy"))
 
     def digests(self) -> list[str | None]:
         """A digest of all that each shard's tree is: equal for trees equal to the bit. O(n d).

@@ -129,17 +129,19 @@ class Stitched:
         joined = np.concatenate([at, self.n_units + np.arange(len(merges))])[merges.ravel()]
         pairs = joined.reshape(-1, 2)
         grown: dict[str, list[Any]] = {
-            name: getattr(self, name).tolist()
-            for name in ("weights", "counts", "firsts", "monotone")
+            name: getattr(self, name).tolist() for name in ("weights", "counts", "firsts")
         }
+        # A leaf is no merge, and says 0; under dot all merges may be lower.
+        monotone = np.where(self.counts > 1, self.monotone, -np.inf).tolist()
         ids = []
         for (one, other), height in zip(pairs.tolist(), heights.tolist(), strict=True):
             for name in ("weights", "counts"):
                 grown[name].append(grown[name][one] + grown[name][other])
             ids.append(_IDS_OF_THE_TOP + max(grown["firsts"][one], grown["firsts"][other]))
             grown["firsts"].append(min(grown["firsts"][one], grown["firsts"][other]))
-            grown["monotone"].append(max(height, grown["monotone"][one], grown["monotone"][other]))
-        self.weights, self.monotone = np.array(grown["weights"]), np.array(grown["monotone"])
+            monotone.append(max(height, monotone[one], monotone[other]))
+        self.weights = np.array(grown["weights"])
+        self.monotone = np.concatenate([self.monotone, monotone[self.n_units :]])
         self.counts, self.firsts = np.array(grown["counts"]), np.array(grown["firsts"])
         self.ids = np.concatenate([self.ids, np.array(ids, np.int64)])
         self.children = np.concatenate([self.children, pairs])

@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
@@ -18,7 +19,7 @@ from ramify.estimators import OHAC
 from ramify.estimators.seam import Cut, check_cut, check_metric, read_cut
 from ramify.journal.seam import folder_path, require_shards
 from ramify.metric import METRICS
-from ramify.points import FLOAT32, FLOAT64, Expected
+from ramify.points import FLOAT32, FLOAT64, Expected, Rows, feature_names, read_rows
 from ramify.ray._crew import LocalCrew
 from ramify.ray._head import read_only_facts
 from ramify.ray._plan import Plan
@@ -158,6 +159,13 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
         dtype = FLOAT32 if about["dtype"] == "float32" else FLOAT64
         return Expected(type(self).__name__, metric, dtype, about["width"])
 
+    def _rows(self, X: npt.ArrayLike, *, coming: bool = False) -> Rows:
+        """Rows that are asked about, or are coming; a frame's columns are those of the stream."""
+        rows = read_rows(X, self._expected())
+        if (names := feature_names(X)) is not None:
+            self._ask("check_columns", [str(name) for name in names], coming)
+        return rows
+
     def _require_points(self) -> None:
         if self._ask("about")["points"] == 0:
             raise NotFittedError("This ShardedOHAC holds no points yet; call 'partial_fit' first")
@@ -175,11 +183,11 @@ class Handle(BaseEstimator):  # type: ignore[misc]  # untyped
         given = {"n_clusters": self.n_clusters, "height": self.distance_threshold}
         return self._cut(**given, min_size=self.min_size)
 
-    def _cut(self, **asked: object) -> Cut:
+    def _cut(self, by: object = "height", resolution: object = None, **asked: object) -> Cut:
         """The cut that a call asks for, or the model's own."""
-        if all(value is None for value in asked.values()):
+        if by == "height" and all(value is None for value in asked.values()):
             return self._own_cut()
         self._require_points()
-        found = read_cut(asked, len(self))
+        found = read_cut(asked, len(self), by, resolution)
         assert found is not None
         return found

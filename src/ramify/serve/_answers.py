@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ramify.estimators.stream import PointStream
+from ramify.hierarchy import Layers, Levels
 from ramify.journal import DurableTree
 from ramify.serve._lists import Listed
 from ramify.serve._served import Served
@@ -69,17 +71,22 @@ def stable(ids: Any) -> list[int | None]:
     return [None if one < 0 else one for one in ids.tolist()]
 
 
-def levels(tree: DurableTree, counts: list[int], min_size: int | None) -> dict[str, Any]:
+def levels(tree: DurableTree, ask: Callable[[], Levels]) -> dict[str, Any]:
     """Several cuts, each inside of the one before."""
 
     def look() -> Any:
-        found = tree.levels(*counts, min_size=min_size)
-        return [(level, level.stable_ids) for level in found]
+        found = ask()
+        return found, [(level, level.stable_ids) for level in found]
 
-    version, found = of_one_version(tree, look)
+    version, (several, found) = of_one_version(tree, look)
     names = names_in_cuts(tree)
+    about: dict[str, Any] = {}
+    if isinstance(several, Layers):
+        about["min_sizes"] = several.min_sizes.tolist()
+        about["persistence"] = several.persistence.tolist()
     return {
         "version": version,
+        **about,
         "levels": [
             [
                 {

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
 from ramify.hierarchy import Polished
-from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _writing
+from ramify.serve import _answers, _edits, _feed, _labels, _lifecycle, _summaries, _writing
 from ramify.serve._assets import PAGE
 from ramify.serve._awake import Awake
 from ramify.serve._bodies import JSON, read_json
@@ -34,9 +34,9 @@ from ramify.serve._shapes import (
     BIGGEST,
     POINTS,
     VECTORS,
+    AnyCut,
     By,
     Cursor,
-    Cut,
     Key,
     Name,
     Node,
@@ -46,6 +46,7 @@ from ramify.serve._shapes import (
     Sure,
     Version,
 )
+from ramify.serve._threads import set_limits
 from ramify.serve._tokens import STREAM_SECONDS, Tokens
 
 
@@ -57,6 +58,7 @@ def make_app(settings: Settings) -> Any:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        set_limits(settings)
         opening = threading.Thread(target=trees.open_all, name="ramify-open", daemon=True)
         opening.start()
         yield
@@ -81,6 +83,7 @@ def make_app(settings: Settings) -> Any:
     _add_points(api, trees, settings)
     _add_questions(api, trees, settings)
     _labels.add(api, lambda name: _found(trees, name), settings)
+    _summaries.add(api, lambda name: _found(trees, name), trees.lists)
     _add_feed(api, trees, settings, tokens)
     _lifecycle.add(api, trees, lambda name: _found(trees, name), settings)
     app.include_router(api)
@@ -219,16 +222,16 @@ def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
     async def assign(
         request: Request,
         name: Name,
-        cut: Cut,
+        cut: AnyCut,
         sure: Sure,
     ) -> dict[str, Any]:
         served = _found(trees, name)
         if _writing.kind_of(request) != JSON:
             raise _writing.UnknownKindError(f"assign reads {JSON}")
         body = await _writing.whole_body(request, settings)
-        rows = await _writing.run_if_large(request, read_json, body)
+        rows = await _writing.run_if_large(request, run_in_threadpool, read_json, body)
         stream = served.tree.stream
-        simple = not sure and "min_size" not in cut
+        simple = not sure and not {"min_size", "by"} & cut.keys()
         if stream.quick and simple and len(rows) <= 16:  # microseconds
             return _answers.assigned(served.tree, rows.vectors, cut)
         found: dict[str, Any] = await run_in_threadpool(
@@ -239,7 +242,7 @@ def _add_questions(api: APIRouter, trees: Managed, settings: Settings) -> None:
     @api.get("/trees/{name}/clusters", summary="The clusters of a cut, the largest first")
     def clusters(
         name: Name,
-        cut: Cut,
+        cut: AnyCut,
         representatives: Annotated[int, Query(ge=0, le=20)] = 3,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
         cursor: Cursor = None,
@@ -315,6 +318,17 @@ def _add_feed(api: APIRouter, trees: Managed, settings: Settings, tokens: Tokens
     @api.get("/trees/{name}/changes", summary="What became of a tree since a version or a time")
     def changes(name: Name, since: Since, brief: bool = False) -> dict[str, Any]:
         return _feed.changes(_found(trees, name), since, brief)
+
+    @api.get("/trees/{name}/timeline", summary="Births, splits and deaths of clusters")
+    def timeline(
+        name: Name,
+        n_clusters: Annotated[int, Query(ge=1, le=1000, description="Of the cut")] = 8,
+        eras: Annotated[int, Query(ge=1, le=100, description="Spans, evenly in time")] = 12,
+    ) -> dict[str, Any]:
+        """As far back as the tree remembers, which outlives restarts."""
+        served = _found(trees, name)
+        _require_points(served)
+        return _feed.timeline(served, n_clusters, eras)
 
     @api.get(
         "/trees/{name}/changes/stream",

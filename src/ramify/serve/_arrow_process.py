@@ -210,9 +210,11 @@ def _give(seconds: int) -> None:
 
 def _limit_memory(asked: dict[str, Any]) -> None:
     """What is there, the body itself, and so much more."""
-    with suppress(ImportError, OSError, ValueError):  # not on every system
-        import resource
+    if sys.platform == "win32":
+        return
+    import resource
 
+    with suppress(OSError, ValueError):  # not on every system
         with open("/proc/self/statm") as file:
             pages = int(file.read().split()[0])
         most = pages * resource.getpagesize() + os.path.getsize(asked["path"]) + asked["memory"]

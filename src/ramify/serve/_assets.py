@@ -9,7 +9,7 @@ from starlette.responses import Response
 from ramify.scripts import joined
 
 #: The page's script, in the order in which its parts begin.
-_PARTS = ["ask", "map", "icicle", "panel", "news", "walk", "find", "curves", "begin"]
+_PARTS = ["ask", "map", "icicle", "panel", "timeline", "walk", "find", "curves", "begin"]
 _OWN, _SHARED = files("ramify.serve"), files("ramify.plot")
 
 

@@ -30,8 +30,7 @@ class Awake:
             await self._app(scope, receive, send)
             return
         name, trees = found[1], self._trees
-        trees.uses.begin(name)
-        try:
+        with trees.uses.of(name):
             try:
                 if trees.rests(name):
                     await anyio.to_thread.run_sync(trees.wake, name, limiter=self._limit())
@@ -39,8 +38,6 @@ class Awake:
                 await say(send, 503, str(error), {"retry-after": "1"})
                 return
             await self._app(scope, receive, send)
-        finally:
-            trees.uses.end(name)
 
     def _limit(self) -> anyio.CapacityLimiter:
         if self._opening is None:

@@ -26,7 +26,7 @@ OF_SHARDED = BESIDE | {
 
 def model_of(asked: dict[str, Any], history: int) -> tuple[Any, dict[str, Any]]:
     """An estimator as it was asked for, and what was asked."""
-    from ramify.estimators.seam import ALGORITHMS
+    from ramify.estimators.seam import ALGORITHMS, from_flat
 
     asked = {name: value for name, value in asked.items() if value is not None}
     online = {one.name: one for one in ALGORITHMS if one.online}
@@ -47,7 +47,7 @@ def model_of(asked: dict[str, Any], history: int) -> tuple[Any, dict[str, Any]]:
         if not kind.has(name):
             raise ValueError(f"{algorithm} has no option {name!r}")
         options[name] = _span(value) if name == "max_age" else value
-    model = kind.estimator(**options)
+    model = from_flat(kind.estimator, options)
     model._check_parameters()
     return model, about
 

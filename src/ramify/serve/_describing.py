@@ -11,9 +11,91 @@ from pydantic.json_schema import models_json_schema
 
 from ramify.serve._door import OPEN, role_of
 from ramify.serve._mistakes import Problem, TooOld
-from ramify.serve._told import ANSWERS
+from ramify.serve._told import (
+    AllPoints,
+    AllTrees,
+    Assigned,
+    Came,
+    Changes,
+    Clusters,
+    ClustersOf,
+    Deleted,
+    Dirty,
+    Edited,
+    Edits,
+    Erased,
+    Forgotten,
+    Hits,
+    Keywords,
+    Labels,
+    Levels,
+    Members,
+    Nearest,
+    Node,
+    Outline,
+    PathTo,
+    Point,
+    Points,
+    Polished,
+    Ready,
+    SnapshotTaken,
+    StableLabels,
+    StreamToken,
+    Timeline,
+    TreeFacts,
+)
+from ramify.serve._told_summaries import Retrieval, Summaries, WholeSummary
 
 _SCHEMAS = "#/components/schemas/"
+
+#: By method and address.
+ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
+    ("get", "/readyz"): Ready,
+    ("get", "/v1/trees"): AllTrees,
+    **{
+        (method, f"/v1/trees/{{name}}{rest}"): model
+        for method, rest, model in (
+            ("put", "", TreeFacts),
+            ("get", "", TreeFacts),
+            ("delete", "", Deleted),
+            ("put", "/backup", TreeFacts),
+            ("post", "/rename", TreeFacts),
+            ("post", "/compact", Erased),
+            ("post", "/snapshot", SnapshotTaken),
+            ("post", "/points", Came),
+            ("get", "/points", AllPoints),
+            ("get", "/points/{point}/path", PathTo),
+            ("get", "/points/{point}", Point),
+            ("delete", "/points/{point}", Forgotten),
+            ("post", "/forget", Forgotten),
+            ("post", "/polish", Polished),
+            ("post", "/edits", Edited),
+            ("get", "/edits", Edits),
+            ("post", "/assign", Assigned),
+            ("get", "/clusters", Clusters),
+            ("get", "/nodes/{node}", Node),
+            ("get", "/nodes/{node}/members", Members),
+            ("get", "/outline", Outline),
+            ("get", "/search", Hits),
+            ("get", "/labels", Labels),
+            ("post", "/labels", Labels),
+            ("post", "/stable_labels", StableLabels),
+            ("get", "/levels", Levels),
+            ("get", "/layers", Levels),
+            ("get", "/keywords", Keywords),
+            ("post", "/cluster_of", ClustersOf),
+            ("post", "/nearest", Nearest),
+            ("post", "/payloads", Points),
+            ("get", "/dirty", Dirty),
+            ("get", "/summaries", Summaries),
+            ("get", "/summaries/{node}", WholeSummary),
+            ("post", "/retrieve", Retrieval),
+            ("get", "/changes", Changes),
+            ("get", "/timeline", Timeline),
+            ("post", "/changes/token", StreamToken),
+        )
+    },
+}
 
 
 def describe(app: FastAPI) -> None:

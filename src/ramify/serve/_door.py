@@ -35,12 +35,12 @@ OPEN = ("/healthz", "/readyz", "/", "/live.js", "/live.css", "/favicon.ico")
 
 #: Reading, although it has a body.
 _READING_POSTS = (
-    *("/assign", "/cluster_of", "/labels", "/nearest", "/payloads"),
+    *("/assign", "/cluster_of", "/labels", "/nearest", "/payloads", "/retrieve"),
     "/changes/token",
 )
 
 #: Whose bodies may be large; others say what is to be done, in a few words.
-_OWN_LIMITS = ("/points", "/assign", "/nearest", "/backup")
+_OWN_LIMITS = ("/points", "/assign", "/nearest", "/retrieve", "/backup")
 _LARGEST_ORDER = 1 << 20
 
 #: What concerns a whole tree. A backup may hold what was forgotten and not erased yet.

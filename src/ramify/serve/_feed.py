@@ -24,13 +24,15 @@ from datetime import datetime
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from ramify.errors import HistoryError
+from ramify.estimators.seam import Era, Group
+from ramify.journal import DurableTree
 from ramify.serve import _answers
 from ramify.serve._door import LOG
 from ramify.serve._served import Served
+from ramify.serve._threads import run_for_writers
 from ramify.serve._tokens import Token
 
 #: What waits for a follower, at most, before it is dropped.
@@ -72,6 +74,52 @@ def changes(served: Served, since: int | datetime, brief: bool = False) -> dict[
     except NotFittedError:  # of nothing to nothing
         return {"since": since, "version": newest, "changed": False}
     return {**_answers.changes(found, brief), "changed": found.since != found.version}
+
+
+#: Leaves of a tree whose earlier states are put together, at most.
+_MOST_LEAVES = 200_000
+
+
+def timeline(served: Served, n_clusters: int, eras: int) -> dict[str, Any]:
+    """What became of the clusters of a cut, span by span, with a point of each cluster."""
+    tree = served.tree
+    if not isinstance(tree, DurableTree):
+        raise ValueError(
+            "a tree in shards has no timeline: its shards put no earlier tree together"
+        )
+    if len(tree) > _MOST_LEAVES:
+        raise ValueError(f"a timeline is of trees with up to {_MOST_LEAVES:,} leaves")
+    try:
+        found: list[Era] = tree.past.timeline(n_clusters, eras=eras)
+    except HistoryError:
+        raise TooOldError(served.versions[-1], served.oldest, served.versions[-1]) from None
+    groups = [one for era in found for event in era.events for one in (*event.then, *event.now)]
+    known = _answers.describe(
+        tree, [n for n in {one.point for one in groups} if tree.stream.has(n)]
+    )
+
+    def told(group: Group) -> dict[str, Any]:
+        facts = {"node": group.node_id, "size": group.size, "first_point": group.point}
+        return {**facts, "point": known.get(group.point)}
+
+    return {
+        "version": found[-1].version if found else served.versions[-1],
+        "eras": [
+            {
+                **era._asdict(),
+                "time": era.time.isoformat(),
+                "events": [
+                    {
+                        "kind": event.kind,
+                        "then": list(map(told, event.then)),
+                        "now": list(map(told, event.now)),
+                    }
+                    for event in era.events
+                ],
+            }
+            for era in found
+        ],
+    }
 
 
 def _event(kind: str, version: int, data: dict[str, Any]) -> bytes:
@@ -219,7 +267,7 @@ class Feed:
         if not asked:
             return None
         bytes_told = 0
-        found = await run_in_threadpool(self._find, asked)
+        found = await run_for_writers(self._find, asked)
         for follower in list(self._followers):
             told = found.get((follower.at, follower.brief))
             if told is not None and not follower.ended:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from contextlib import suppress
 
 from ramify.serve._settings import Settings
@@ -25,9 +26,11 @@ _WANTED = 65_536
 
 def allow_many() -> None:
     """Have as many as the system gives us: what it allows at first is few."""
-    with suppress(ImportError, OSError, ValueError):  # not on every system
-        import resource
+    if sys.platform == "win32":
+        return
+    import resource
 
+    with suppress(OSError, ValueError):  # not on every system
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = _WANTED if hard == resource.RLIM_INFINITY else min(hard, _WANTED)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
@@ -35,10 +38,10 @@ def allow_many() -> None:
 
 def allowed() -> int:
     """How many files this process may have open."""
-    try:
-        import resource
-    except ImportError:  # on Windows, where sockets are none
+    if sys.platform == "win32":  # where sockets are none
         return 1 << 30
+    import resource
+
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 

@@ -11,11 +11,12 @@ from pydantic import Field
 from sklearn.exceptions import NotFittedError
 from starlette.concurrency import run_in_threadpool
 
+from ramify.hierarchy.seam import LEAST, MOST
 from ramify.serve import _answers, _writing
 from ramify.serve._bodies import read_json
 from ramify.serve._served import Served
 from ramify.serve._settings import Settings
-from ramify.serve._shapes import VECTORS, Cut, Earlier, MinSize, Since, SomePoints
+from ramify.serve._shapes import BIGGEST, VECTORS, AnyCut, Cut, Earlier, MinSize, Since, SomePoints
 
 Level = Annotated[int, Field(ge=1, le=10_000)]
 
@@ -41,7 +42,7 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
         return {"version": version, "numbers": numbers.tolist(), "ids": told}
 
     @api.get("/trees/{name}/labels", summary="The cluster of every point")
-    def labels(name: str, cut: Cut) -> dict[str, Any]:
+    def labels(name: str, cut: AnyCut) -> dict[str, Any]:
         tree = begun(name)
 
         def look() -> tuple[int, Any, Any]:
@@ -51,7 +52,7 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
         return {"version": version, "numbers": numbers.tolist(), "labels": found.tolist()}
 
     @api.post("/trees/{name}/labels", summary="The same of a cut that holds on to an earlier one")
-    def labels_like(name: str, earlier: Earlier, cut: Cut) -> dict[str, Any]:
+    def labels_like(name: str, earlier: Earlier, cut: AnyCut) -> dict[str, Any]:
         tree = begun(name)
 
         def look() -> tuple[int, Any]:
@@ -79,12 +80,22 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
         n_clusters: Annotated[list[Level], Query(max_length=20, description="Ascending")],
         min_size: MinSize = None,
     ) -> dict[str, Any]:
-        return _answers.levels(begun(name), n_clusters, min_size)
+        tree = begun(name)
+        return _answers.levels(tree, lambda: tree.levels(*n_clusters, min_size=min_size))
+
+    @api.get("/trees/{name}/layers", summary="The few levels at which clusters last")
+    def layers(
+        name: str,
+        most: Annotated[int, Query(ge=1, le=20, description="At most so many")] = MOST,
+        min_size: Annotated[int, Query(ge=1, le=BIGGEST, description="Of clusters")] = LEAST,
+    ) -> dict[str, Any]:
+        tree = begun(name)
+        return _answers.levels(tree, lambda: tree.layers(most=most, min_size=min_size))
 
     @api.get("/trees/{name}/keywords", summary="Words that tell the clusters of a cut apart")
     def keywords(
         name: str,
-        cut: Cut,
+        cut: AnyCut,
         words: Annotated[int, Query(ge=1, le=100, description="Of each cluster")] = 5,
         bigrams: Annotated[bool, Query(description="Pairs of words, too")] = False,
         stop_words: Annotated[
@@ -97,7 +108,7 @@ def add(api: APIRouter, find: Callable[[str], Served], settings: Settings) -> No
         return {"keywords": found}
 
     @api.post("/trees/{name}/cluster_of", summary="The clusters of some points")
-    def cluster_of(name: str, asked: SomePoints, cut: Cut) -> dict[str, Any]:
+    def cluster_of(name: str, asked: SomePoints, cut: AnyCut) -> dict[str, Any]:
         found = begun(name).cluster_of(asked.points, **cut)
         return {
             "labels": found.labels.tolist(),

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from starlette.concurrency import run_in_threadpool
 
 from ramify.journal import DurableTree
 from ramify.journal.seam import moment_of
@@ -17,6 +16,7 @@ from ramify.serve._managed import Managed
 from ramify.serve._served import Served
 from ramify.serve._settings import Settings
 from ramify.serve._shapes import BIGGEST, Name, NewName, NewTree
+from ramify.serve._threads import run_for_writers
 
 TAR = "application/x-tar"
 _BODY = {
@@ -49,10 +49,10 @@ def add_trees(
         }
 
     @api.put("/trees/{name}", summary="Begin a tree", status_code=201, responses={200: {}})
-    def create(name: Name, asked: NewTree) -> Response:
+    async def create(name: Name, asked: NewTree) -> Response:
         require_known(trees)
-        served, new = trees.create(name, asked.model_dump())
-        return JSONResponse(served.facts(), 201 if new else 200)
+        served, new = await run_for_writers(trees.create, name, asked.model_dump())
+        return JSONResponse(await run_for_writers(served.facts), 201 if new else 200)
 
     @api.get("/trees/{name}", summary="A tree's figures")
     def show(name: Name) -> dict[str, Any]:
@@ -60,8 +60,10 @@ def add_trees(
 
     @api.post("/trees/{name}/compact", summary="Erase from the disk what was forgotten")
     async def compact(name: Name) -> dict[str, Any]:
-        erased = find(name).tree.submit_compact()
-        return {"bytes": await _writing.answered(erased, settings)}
+        served = find(name)
+        left = await _writing.answered(served.tree.submit_compact(), settings)
+        await run_for_writers(served.summaries.compact)
+        return {"bytes": left}
 
 
 def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings: Settings) -> None:
@@ -70,7 +72,7 @@ def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings:
     @api.delete("/trees/{name}", summary="Delete a tree and its folder")
     async def delete(name: Name) -> dict[str, Any]:
         require_known(trees)
-        return {"deleted": name, "points": await run_in_threadpool(trees.delete, name)}
+        return {"deleted": name, "points": await run_for_writers(trees.delete, name)}
 
     @api.post("/trees/{name}/rename", summary="Have a tree go by another name")
     async def rename(request: Request, name: Name, asked: NewName) -> dict[str, Any]:
@@ -80,8 +82,8 @@ def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings:
         if not request.state.token.knows(asked.to):
             raise HTTPException(403, f"this token is not for the tree {asked.to!r}")
         request.state.did = {"to": asked.to}
-        served = await run_in_threadpool(trees.rename, name, asked.to)
-        return await run_in_threadpool(served.facts)
+        served = await run_for_writers(trees.rename, name, asked.to)
+        return await run_for_writers(served.facts)
 
     @api.post("/trees/{name}/snapshot", summary="Write a snapshot now")
     async def snapshot(name: Name) -> dict[str, Any]:
@@ -91,11 +93,12 @@ def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings:
     @api.get(
         "/trees/{name}/backup", summary="The tree's folder as one file", response_class=Archive
     )
-    def backup(name: Name) -> Response:
+    async def backup(name: Name) -> Response:
         """A tar of one moment, while others read and write. Needs the token of writers."""
-        tree = _whole(find(name), "has no such backup: stop the server, and copy its whole folder")
-        open_now = ExitStack()
-        moment = open_now.enter_context(moment_of(tree.folder, settings.folder))
+        tree, open_now = find(name).tree, ExitStack()
+        whole = isinstance(tree, DurableTree)
+        copied = moment_of(tree.folder, settings.folder) if whole else tree.moment()
+        moment = await run_for_writers(open_now.enter_context, copied)
 
         def pieces() -> Iterator[bytes]:
             with open_now:
@@ -124,8 +127,8 @@ def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings:
         """The tree is there when all of the file was read and its journal was replayed."""
         require_known(trees)
         async with _writing.body_file(request, settings) as path:
-            served = await run_in_threadpool(trees.restore, name, path, version)
-        return JSONResponse(await run_in_threadpool(served.facts), 201)
+            served = await run_for_writers(trees.restore, name, path, version)
+        return JSONResponse(await run_for_writers(served.facts), 201)
 
 
 def require_known(trees: Managed) -> None:

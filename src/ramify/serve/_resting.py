@@ -16,6 +16,8 @@ from __future__ import annotations
 import calendar
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -43,18 +45,19 @@ class Uses:
         self._counts: dict[str, int] = {}
         self._last: dict[str, float] = {}
 
-    def begin(self, name: str) -> None:
-        """A request names a tree."""
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        """While a request that names a tree is under way."""
         with self.lock:
             self._counts[name] = self._counts.get(name, 0) + 1
-
-    def end(self, name: str) -> None:
-        """It has its answer."""
-        with self.lock:
-            left = self._counts.pop(name) - 1
-            if left:
-                self._counts[name] = left
-            self._last[name] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self.lock:
+                left = self._counts.pop(name) - 1
+                if left:
+                    self._counts[name] = left
+                self._last[name] = time.monotonic()
 
     def in_use(self, name: str) -> bool:
         """Whether a request names it."""

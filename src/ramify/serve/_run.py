@@ -28,6 +28,9 @@ from ramify.serve._settings import Settings
 #: the writer as long as Python has it by default, five milliseconds.
 _TURN_SECONDS = 0.0005
 
+#: Connections that the system keeps until they are taken.
+_WAITING = 2048
+
 
 class Server(uvicorn.Server):
     """uvicorn's, which tells followers when it ends."""
@@ -54,7 +57,7 @@ def configure(settings: Settings) -> Server:
         proxy_headers=False,  # uvicorn would believe whoever is on this machine
         timeout_keep_alive=60,  # ours is shorter
         timeout_graceful_shutdown=5,
-        backlog=2048,
+        backlog=_WAITING,
         server_header=False,
         ws="none",
     )
@@ -62,13 +65,14 @@ def configure(settings: Settings) -> Server:
 
 
 def listening(settings: Settings) -> socket.socket:
-    """A socket that is bound, so that the port is known before anything runs."""
+    """A socket that is bound and listens: whoever knows the port is answered, if not at once."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # With its protocol named: otherwise asyncio does not know it for TCP, leaves Nagle's
     # algorithm on, and every answer waits 40 ms for the reader's system.
     found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     found.bind((settings.host, settings.port))
+    found.listen(_WAITING)
     return found
 
 

@@ -17,6 +17,7 @@ from ramify.journal.seam import ABOUT, DATABASE, ROUTER
 from ramify.serve._creating import BESIDE, OF_SHARDED
 from ramify.serve._door import LOG
 from ramify.serve._settings import NAME, Settings
+from ramify.serve._summaries import Beside
 from ramify.serve._view import View
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Served:
         self.versions: deque[int] = deque(maxlen=history + 1)  #: that can be asked about
         self.feed: Feed | None = None  #: those who follow it, once there is one
         self.hooks: Hooks | None = None  #: programs that are called
+        self.summaries = Beside(tree)  #: that another program makes
         self.versions.append(tree.between(lambda: tree.version))
         tree.listen(self._told)
         if hasattr(tree, "listen_to_upkeep"):

@@ -44,6 +44,8 @@ class Settings:
     reader_seconds: int = 60  #: that such a process has for a record batch
     queue_rows: int = 200_000
     rate: float = 2000.0  #: requests a second of one client
+    reads: int = 4  #: questions that are worked on at once; others wait in line
+    writes: int = 8  #: bodies, and calls of operators, that are
     write_seconds: float = 120.0  #: until a request that waits for the disk gives up
     header_seconds: float = 10.0  #: that a connection has for the header of its next request
     idle_seconds: float = 20.0  #: until a body that does not come is given up

@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import Depends, Header, Path, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ramify.estimators.seam import Linkage, ZeroRows
+from ramify.estimators.seam import Linkage, WayOfLive, ZeroRows
 from ramify.hierarchy.seam import STICKINESS, Numbered
 from ramify.metric import LinkedMetricName
 from ramify.serve._bodies import JSON, KINDS
@@ -50,6 +50,21 @@ def _cut(
     return cut if min_size is None else {**cut, "min_size": min_size}
 
 
+def _cut_by(
+    cut: Annotated[dict[str, Any], Depends(_cut)],
+    by: Annotated[WayOfLive, Query(description="What decides; `modularity` says how many")] = (
+        "height"
+    ),
+    resolution: Annotated[
+        float | None,
+        Query(gt=0, allow_inf_nan=False, description="By modularity: the larger, the more"),
+    ] = None,
+) -> dict[str, Any]:
+    """The same, and what the cut goes by, if not by height."""
+    given = {"by": None if by == "height" else by, "resolution": resolution}
+    return cut | {name: value for name, value in given.items() if value is not None}
+
+
 def _sure(
     confidence: Annotated[bool, Query(description="Say how sure each cluster is")] = False,
     levels: Annotated[
@@ -69,6 +84,7 @@ def _sure(
 
 
 Cut = Annotated[dict[str, Any], Depends(_cut)]
+AnyCut = Annotated[dict[str, Any], Depends(_cut_by)]
 Sure = Annotated[dict[str, Any], Depends(_sure)]
 Cursor = Annotated[
     str | None, Query(max_length=100, description="`next` of the page before, for the next one")

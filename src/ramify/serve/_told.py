@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""_told.py: what answers are made of, for the description of the calls.
-
-Answers are not checked against these when they are given, which would take longer than many of
-them: the tests do so.
-"""
+"""_told.py: what answers are made of, for the description of the calls; tests check answers."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, RootModel
 
@@ -228,6 +224,8 @@ class Levels(Told):
 
     version: int
     levels: list[list[LevelCluster]]
+    min_sizes: list[int] | None = None
+    persistence: list[float] | None = None
 
 
 class Node(Told):
@@ -338,6 +336,41 @@ class Changes(BaseModel):
     changed: bool
 
 
+class Group(Told):
+    """A cluster that something happened to; a point that it began with, if that is still there."""
+
+    node: int
+    size: float
+    first_point: int
+    point: Point | None
+
+
+class Event(Told):
+    """Clusters that were born or have gone, were split or joined: before and after."""
+
+    kind: Literal["born", "gone", "split", "joined"]
+    then: list[Group]
+    now: list[Group]
+
+
+class Era(Told):
+    """What happened between two versions."""
+
+    since: int
+    version: int
+    time: str
+    inserted: int
+    forgotten: int
+    events: list[Event]
+
+
+class Timeline(Told):
+    """What became of the clusters of a cut, the earliest first."""
+
+    version: int
+    eras: list[Era]
+
+
 class StreamToken(Told):
     """A token that stands in an address, and the seconds in which it opens the stream."""
 
@@ -352,48 +385,3 @@ class Ready(Told):
     waiting: int
     failed: int
     in_use: int
-
-
-#: By method and address.
-ANSWERS: dict[tuple[str, str], type[BaseModel]] = {
-    ("get", "/readyz"): Ready,
-    ("get", "/v1/trees"): AllTrees,
-    **{
-        (method, f"/v1/trees/{{name}}{rest}"): model
-        for method, rest, model in (
-            ("put", "", TreeFacts),
-            ("get", "", TreeFacts),
-            ("delete", "", Deleted),
-            ("put", "/backup", TreeFacts),
-            ("post", "/rename", TreeFacts),
-            ("post", "/compact", Erased),
-            ("post", "/snapshot", SnapshotTaken),
-            ("post", "/points", Came),
-            ("get", "/points", AllPoints),
-            ("get", "/points/{point}/path", PathTo),
-            ("get", "/points/{point}", Point),
-            ("delete", "/points/{point}", Forgotten),
-            ("post", "/forget", Forgotten),
-            ("post", "/polish", Polished),
-            ("post", "/edits", Edited),
-            ("get", "/edits", Edits),
-            ("post", "/assign", Assigned),
-            ("get", "/clusters", Clusters),
-            ("get", "/nodes/{node}", Node),
-            ("get", "/nodes/{node}/members", Members),
-            ("get", "/outline", Outline),
-            ("get", "/search", Hits),
-            ("get", "/labels", Labels),
-            ("post", "/labels", Labels),
-            ("post", "/stable_labels", StableLabels),
-            ("get", "/levels", Levels),
-            ("get", "/keywords", Keywords),
-            ("post", "/cluster_of", ClustersOf),
-            ("post", "/nearest", Nearest),
-            ("post", "/payloads", Points),
-            ("get", "/dirty", Dirty),
-            ("get", "/changes", Changes),
-            ("post", "/changes/token", StreamToken),
-        )
-    },
-}

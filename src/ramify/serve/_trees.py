@@ -322,6 +322,7 @@ class Trees:
     def _close_one(self, served: Served, state: str) -> None:
         begin = time.monotonic()
         served.hooks = None
+        served.summaries.close()
         try:
             served.tree.close()
         except (JournalError, OSError) as error:  # the others end well

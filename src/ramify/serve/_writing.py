@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from ramify.journal import BusyError, NotWrittenError, Receipt
@@ -32,6 +31,7 @@ from ramify.serve._bodies import (
 from ramify.serve._door import TooLargeError
 from ramify.serve._served import Served
 from ramify.serve._settings import Settings
+from ramify.serve._threads import run_for_writers
 
 _Answer = TypeVar("_Answer")
 
@@ -158,7 +158,8 @@ async def insert_body(
     key = request.headers.get("idempotency-key")
     kind = kind_of(request)
     if kind == JSON:
-        rows = await run_if_large(request, read_news, await whole_body(request, settings))
+        body = await whole_body(request, settings)
+        rows = await run_if_large(request, run_for_writers, read_news, body)
         told = await insert(served, rows, settings, key)
         came = sum(number >= 0 for number in told.numbers) - told.repeated
         request.state.did = {"inserted": came, "version": told.version}
@@ -175,14 +176,14 @@ async def insert_body(
 _SMALL, _LARGE = 1 << 16, 1 << 20
 
 
-async def run_if_large(request: Request, work: Any, body: bytes) -> Any:
+async def run_if_large(request: Request, run: Any, work: Any, body: bytes) -> Any:
     """Large bodies are taken apart in another thread; few at once, as they take much memory."""
     if len(body) < _SMALL:
         return work(body)
     if len(body) < _LARGE:
-        return await run_in_threadpool(work, body)
+        return await run(work, body)
     async with request.app.state.large:
-        return await run_in_threadpool(work, body)
+        return await run(work, body)
 
 
 async def _insert_stream(
@@ -199,7 +200,7 @@ async def _insert_stream(
     runs: list[list[int]] = []
     while True:
         try:
-            rows = await run_in_threadpool(next, batches, None)
+            rows = await run_for_writers(next, batches, None)
             if rows is None:
                 break
             part = None if key is None else f"{key}/{number}"

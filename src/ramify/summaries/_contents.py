@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
 from ramify.ids import Id
 
-#: What ``texts=`` takes: texts by id (by number, where points have none), or a function that
-#: is given a list of such names and answers with as many texts.
+#: What ``texts=`` takes: a list, of which entry ``number`` is the text of the point of that number;
+#: a mapping by id (by number, where points have none); or a function that is given a list of such
+#: names and answers with as many texts.
 Texts = Callable[[list[Any]], Sequence[Any]] | Any
 
 
@@ -26,8 +27,13 @@ class Contents:
     (True, False, ['train', 'red apple'])
     """
 
-    def __init__(self, texts: Texts | None, tree: Any) -> None:
-        self._texts = texts
+    def __init__(self, texts: Any, tree: Any) -> None:
+        if isinstance(texts, str | bytes):
+            raise TypeError("texts: expected a text for each point, got one text")
+        self._texts: Any = texts
+        keeps = isinstance(texts, Sequence | Mapping) or callable(texts)
+        if not keeps and hasattr(texts, "__array__"):  # a column, whose index says nothing
+            self._texts = list(self._texts)
         self._payloads = getattr(tree, "payloads", None) if texts is None else None
 
     def texts(self, points: list[int], names: list[Any]) -> list[Any]:
@@ -38,7 +44,7 @@ class Contents:
         if self._texts is None:
             return [None] * len(names)
         if not callable(self._texts):
-            return [self._texts[name] for name in names]
+            return [self._text(point, name) for point, name in zip(points, names, strict=True)]
         told = list(self._texts(names))
         if len(told) != len(names):
             raise ValueError(
@@ -46,6 +52,15 @@ class Contents:
                 f"{len(told)}"
             )
         return told
+
+    def _text(self, point: int, name: Any) -> Any:
+        try:
+            return self._texts[point if isinstance(self._texts, Sequence) else name]
+        except LookupError as error:
+            raise type(error)(
+                f"texts: there is none for the point {name!r}; expected a text for each that ever "
+                f"came, by number in a list and by id in a mapping"
+            ) from None
 
     def numbers(self, points: list[int], ids: list[Id] | None, weights: list[float]) -> list[int]:
         """The contents of leaves, by their earliest points.

@@ -2,7 +2,9 @@
 """_retrieval.py: what the summaries and points nearest to a question say.
 
     collapsed   of all summaries and points the nearest, however large
-    tree        from the largest summaries down: of each layer the nearest, and then their parts
+    tree        from the largest summaries down: of each layer the nearest, and then their parts.
+                A summary is as near there as itself or the nearest summary that it is made of:
+                the mean of a thousand points says little about the ten that a question is after.
 
 Points are found by the tree's own search (``nearest``), summaries by a look at all of their
 vectors, of which there is one for every few points. Both are as far away as the tree's metric says.
@@ -71,7 +73,7 @@ class Retrieving:
             So many, at most; with ``mode="tree"`` of each layer.
         mode : {"collapsed", "tree"}
             The nearest of all; or from the largest summaries down, the nearest of each layer and
-            then among their parts.
+            then among their parts. A summary is as near then as the nearest that it is made of.
         max_tokens : int, optional
             Whatever does not fit in any more is left out.
         count : callable, optional
@@ -140,9 +142,14 @@ class _Question:
         layer, points = set(self._index.tops), set(self._index.alone)
         found: list[tuple[int, float]] = []
         while layer:
-            nearest = _in_order([(one, known[one]) for one in layer if one in known])[:k]
-            found += nearest
-            below = {part for node, _ in nearest for part in mirror.parts(node, state.levels)}
+            parts = {one: mirror.parts(one, state.levels) for one in layer if one in known}
+            near = [
+                (node, min(known[one] for one in (node, *below) if one in known))
+                for node, below in parts.items()
+            ]
+            nearest = [node for node, _ in _in_order(near)[:k]]
+            found += [(node, known[node]) for node in nearest]
+            below = {part for node in nearest for part in parts[node]}
             points |= {one for one in below if one not in mirror.children}
             layer = {one for one in below if one in mirror.children}
         return self._hits(_in_order([*found, *self._points(k, among=points).items()]))

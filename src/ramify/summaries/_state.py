@@ -12,13 +12,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
+from ramify.checks import is_whole
 from ramify.errors import HistoryError
 from ramify.estimators import Changes
+from ramify.estimators.seam import OfEdgesError
 from ramify.summaries._calls import Budget, Job, Part, SummaryNode
 from ramify.summaries._contents import Contents
 from ramify.summaries._lazy import Donors, change
@@ -51,6 +55,7 @@ class State:
         self.edition = 0  #: grows with every change of the books
         self.before: dict[int, int] = {}
         self.orphans = set(store.held().values()) if lazy else set()
+        self._seen = store.edition
 
     # --- following the tree -------------------------------------------------------------------
 
@@ -76,10 +81,11 @@ class State:
             return None
         try:
             told = self.tree.past.changes(since=self.mirror.version)
-        except HistoryError:
+        except (HistoryError, OfEdgesError, NotFittedError):  # the last of a folder without points
             return None
         except OSError as error:
-            if getattr(error, "status", None) != 410:  # of a server: it is not remembered
+            # Of a server: it is not remembered, or no versions are, as of trees of edges.
+            if getattr(error, "status", None) not in (410, 422):
                 raise
             return None
         return told if isinstance(told, Changes) else None  # shards tell of points only
@@ -103,11 +109,19 @@ class State:
             if dropped is not None and self.lazy:
                 self.orphans.add(dropped)
 
+    def look_again(self) -> None:
+        """Another program may have written into the store, or erased."""
+        if (seen := self.store.edition) != self._seen:
+            self._drop(self.store.missing(self.held.values()))
+            self.orphans = set(self.store.held().values()) if self.lazy else set()
+            self._seen = seen
+
     # --- what need not be made ----------------------------------------------------------------
 
     def look_up(self) -> tuple[int, int]:
         """Take what was paid for, or is good enough; how many of each."""
-        old = self.orphans | set(self.before.values()) if self.lazy else set()
+        useful = self.lazy and self.stale
+        old = self.orphans | set(self.before.values()) if useful else set()
         donors = Donors(old, self.store.members) if old else None
         found = kept = 0
         for node in self.in_order():
@@ -165,8 +179,12 @@ class State:
 
     def _about(self, node: int) -> SummaryNode:
         size, old = self.mirror.size[node], self.before.get(node)
-        level = self.levels[bisect_left(self.levels, size)]
-        return SummaryNode(node, level, size, None if old is None else self.store.body(old))
+        before = None if old is None else self.store.body(old)
+        return SummaryNode(node, self.level_of(node), size, before)
+
+    def level_of(self, node: int) -> float:
+        """The smallest level that has a summary on a node."""
+        return self.levels[bisect_left(self.levels, self.mirror.size[node])]
 
     def parts(self, node: int) -> list[Part] | None:
         """What a summary is made of; None if some of that is pending itself."""
@@ -174,13 +192,24 @@ class State:
         below = mirror.parts(node, self.levels)
         if any(one in mirror.children and one not in self.held for one in below):
             return None
+        return self.known_parts(node)
+
+    def known_parts(self, node: int) -> list[Part]:
+        """The same, without texts of what is pending."""
+        mirror = self.mirror
+        below = mirror.parts(node, self.levels)
         texts = self.texts(one for one in below if one not in mirror.children)
         return [
             Part(texts[one], mirror.size[one], mirror.name(one), one)
             if one in texts
-            else Part(self.store.body(self.held[one]), mirror.size[one], None, one)
+            else Part(self.text_of(one), mirror.size[one], None, one)
             for one in below
         ]
+
+    def text_of(self, node: int) -> Any:
+        """The summary that a node has; None while there is none."""
+        held = self.held.get(node)
+        return None if held is None else self.store.body(held)
 
     def keep(self, made: list[tuple[Job, Any]], nodes: dict[int, list[int]]) -> None:
         """Write down what was answered, and for whom."""
@@ -212,6 +241,7 @@ class State:
     def end(self) -> None:
         """An update is over."""
         self.orphans.clear()
+        self.store.tell(self.levels, self.lazy)
         if self.lazy:
             known = self.store.held()
             new = {node: one for node, one in self.held.items() if known.get(node) != one}
@@ -226,7 +256,17 @@ class State:
         self.tree.forget([mirror.name(one) for one in leaves])
         self.follow()
         still = {mirror.content[one] for one in self.leaves()}
-        erased = set(self.store.erase(gone - still))  # others may have said the same
+        self._drop(set(self.store.erase(gone - still)))  # others may have said the same
+
+    def compact(self) -> int:
+        """Erase from the store what was made of leaves that are no more; how many texts."""
+        self.follow()
+        erased = set(self.store.erase_others(self.mirror.content[one] for one in self.leaves()))
+        self._drop(erased)
+        return len(erased)
+
+    def _drop(self, erased: set[int]) -> None:
+        """These are in the store no more."""
         self.orphans -= erased
         self.before = {node: one for node, one in self.before.items() if one not in erased}
         for node in [node for node, one in self.held.items() if one in erased]:
@@ -259,8 +299,17 @@ def _read_whole(mirror: Mirror, tree: Any) -> None:
     """Read a whole tree, and of which version that is, while others may be writing."""
     for _ in range(1000):
         version = tree.version
-        found = tree.hierarchy() if version and tree.n_points_ else None
+        found = tree.hierarchy() if version and len(tree) else None
         if tree.version == version:
             mirror.read(found, version)
             return
     raise RuntimeError("the tree changes faster than it can be read; pause its writer once")
+
+
+def read_levels(levels: Sequence[float]) -> tuple[float, ...]:
+    """Sizes, as a user gives them."""
+    found = tuple(levels) if not isinstance(levels, (str, int, float)) else ()
+    plain = all(is_whole(one) or (isinstance(one, float) and isfinite(one)) for one in found)
+    if not found or not plain or found[0] < 2 or sorted(set(found)) != list(found):
+        raise ValueError(f"levels={levels!r}: expected sizes from 2, ascending, as (10, 100, 1000)")
+    return found

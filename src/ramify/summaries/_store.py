@@ -16,9 +16,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS summaries (
     content BLOB PRIMARY KEY, body TEXT NOT NULL, vector BLOB, members BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS held (node INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 
@@ -56,9 +57,11 @@ class Store:
     >>> store.close()
     """
 
-    def __init__(self, path: str | Path | None) -> None:
+    def __init__(self, path: str | Path | None, *, read_only: bool = False) -> None:
         self._lock = threading.Lock()
         where = ":memory:" if path is None else str(path)
+        if read_only and not Path(where).exists():
+            raise ValueError(f"store={where}: there is none")
         try:
             self._sql = sqlite3.connect(where, check_same_thread=False, timeout=30.0)
             self._sql.execute("PRAGMA journal_mode=WAL")
@@ -72,16 +75,48 @@ class Store:
                 )
             self._sql.executescript(_TABLES)
             self._sql.execute(f"PRAGMA user_version={_FORMAT}")
+            if read_only:
+                self._sql.execute("PRAGMA query_only=ON")
         except sqlite3.Error as error:
             raise ValueError(
                 f"store={where}: no store of summaries can be here ({error}); expected a file that "
                 f"this made, or a new one in a folder that is there"
             ) from error
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let the file go."""
         with self._lock:
             self._sql.close()
+
+    @property
+    def edition(self) -> int:
+        """Another number once another program has written into the file."""
+        ((found,),) = self._ask("PRAGMA data_version")
+        return int(found)
+
+    def tell(self, levels: Sequence[float], lazy: float) -> None:
+        """Write down of which tree the summaries are, for whoever reads them."""
+        facts = {"levels": list(levels), "lazy": lazy}
+        rows = [(name, json.dumps(value)) for name, value in facts.items()]
+        if dict(rows) != dict(self._ask("SELECT name, value FROM about")):
+            with self._lock, self._sql:
+                self._sql.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
+
+    def about(self) -> tuple[tuple[float, ...], float]:
+        """Levels and laziness, as they were told; what trees have by default in an early store."""
+        known = {name: json.loads(value) for name, value in self._ask("SELECT * FROM about")}
+        return tuple(known.get("levels", (10, 100, 1000))), known.get("lazy", 0.0)
+
+    def missing(self, contents: Iterable[int]) -> set[int]:
+        """Which of these are not in it."""
+        known = {content for (content,) in self._ask("SELECT content FROM summaries")}
+        return {one for one in contents if key(one) not in known}
 
     def _ask(self, question: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._lock:
@@ -92,9 +127,9 @@ class Store:
         return bool(self._ask("SELECT 1 FROM summaries WHERE content = ?", (key(content),)))
 
     def body(self, content: int) -> Any:
-        """What the callable answered."""
-        ((body,),) = self._ask("SELECT body FROM summaries WHERE content = ?", (key(content),))
-        return json.loads(body)
+        """What the callable answered; None if another program has erased it just now."""
+        found = self._ask("SELECT body FROM summaries WHERE content = ?", (key(content),))
+        return json.loads(found[0][0]) if found else None
 
     def members(self, content: int) -> Members:
         """Who is in it."""
@@ -126,10 +161,17 @@ class Store:
 
     def erase(self, leaves: Iterable[int]) -> list[int]:
         """Erase all that any of these leaves was ever in, from the disk as well; what it was."""
-        gone, found = members_of(leaves), []
-        for content, members in self._ask("SELECT content, members FROM summaries"):
-            if np.isin(gone, np.frombuffer(members, np.uint64)).any():
-                found.append((content,))
+        gone = members_of(leaves)
+        return self._erase(lambda members: bool(np.isin(gone, members).any()))
+
+    def erase_others(self, leaves: Iterable[int]) -> list[int]:
+        """Erase all that anything but these leaves was ever in; what it was."""
+        there = members_of(leaves)
+        return self._erase(lambda members: not np.isin(members, there).all())
+
+    def _erase(self, to_go: Callable[[Members], bool]) -> list[int]:
+        every = self._ask("SELECT content, members FROM summaries")
+        found = [(one,) for one, members in every if to_go(np.frombuffer(members, np.uint64))]
         with self._lock:
             with self._sql:
                 self._sql.executemany("DELETE FROM held WHERE content = ?", found)

@@ -6,16 +6,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Generator, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from ramify.checks import is_whole, number, whole_number
+from ramify.checks import number, whole_number
 from ramify.progress import Progress, check_progress, watch
 from ramify.summaries._calls import Budget, Caller, Job, Keep
 from ramify.summaries._contents import Contents, Texts
 from ramify.summaries._retrieval import Retrieving
-from ramify.summaries._state import State
+from ramify.summaries._state import State, read_levels
 from ramify.summaries._store import Store
 from ramify.summaries._vectors import Vectors
 
@@ -73,8 +72,9 @@ class SummaryTree(Retrieving):
     levels : sequence of int, default=(10, 100, 1000)
         Sizes, ascending.
     texts : mapping, list or callable, optional
-        The texts of points by their ids (by their numbers if they have none), or a function from a
-        list of these to a list of texts. By default the payloads, where the tree keeps any.
+        A list has the text of each point at the place of its number. A mapping has texts by ids
+        (by numbers if points have no ids), and a function turns a list of these into a list of
+        texts. By default the payloads, where the tree keeps any.
     store : path, optional
         A file for all summaries that were ever made; by default they are in memory. For another
         prompt or model use another file.
@@ -132,7 +132,7 @@ class SummaryTree(Retrieving):
         progress: Progress = False,
     ) -> None:
         self.tree = tree
-        self.levels = _read_levels(levels)
+        self.levels = read_levels(levels)
         self.lazy = number("lazy", lazy)
         if self.lazy < 0:
             raise ValueError(f"lazy={lazy}: expected a share of the points, from 0")
@@ -143,12 +143,15 @@ class SummaryTree(Retrieving):
         self._caller = Caller(summarize, batch, whole_number("at_once", at_once))
         self._budget = Budget.read(budget)
         self._document = document or _before_hash
-        self._store = Store(store)
+        self._store = self._open(store)
         contents = Contents(texts, tree)
         self._state = State(tree, self.levels, contents, self._store, self.lazy)
         self._vectors = Vectors(tree, self._state, embed)
         self._turn = threading.Lock()  # of who updates
         self._lock = threading.RLock()  # of the state, for moments
+
+    def _open(self, store: str | Path | None) -> Store:
+        return Store(store)
 
     def close(self) -> None:
         """Let the store go. The tree stays open.
@@ -237,6 +240,7 @@ class SummaryTree(Retrieving):
         """The calls to make, wave by wave: the next ones need the answers of these."""
         state, made = self._state, 0
         with self._lock:
+            state.look_again()
             state.follow()
             found, kept = state.look_up()
             waves = state.waves()
@@ -320,6 +324,28 @@ class SummaryTree(Retrieving):
             self._turn.release()
         return await self.update_async()
 
+    def compact(self) -> int:
+        """Erase from the store all that was made of points that are not in the tree any more.
+
+        For points that left by other ways than :meth:`forget`. A lazy tree lets go of what it held
+        on to of these. The next update makes what is missing then.
+
+        Returns
+        -------
+        int
+            How many summaries were erased.
+
+        Examples
+        --------
+        >>> import ramify
+        >>> model = ramify.OHAC(history=9).fit([[0.0], [1.0], [2.0], [9.0]])
+        >>> summaries = SummaryTree(model, summarize=lambda parts, node: len(parts))
+        >>> summaries.update().made, model.forget(1), summaries.update().made, summaries.compact()
+        (1, 1, 1, 1)
+        """
+        with self._turn, self._lock:
+            return self._state.compact()
+
     def _take_out(self, document: Any) -> None:
         with self._lock:
             state = self._state
@@ -345,15 +371,19 @@ class SummaryTree(Retrieving):
         >>> summaries.update().made, summaries.summaries(2)
         (1, [Summary(node_id=0, level=2, size=2, text='a pair', fresh=True)])
         """
+        with self._lock:
+            some = self._state.of_level(self._known_level(level))
+            return [self._summary(node, level) for node in some]
+
+    def _known_level(self, level: float) -> float:
         if level not in self.levels:
             raise ValueError(f"level={level!r}: expected one of {self.levels}")
-        with self._lock:
-            return [self._summary(node, level) for node in self._state.of_level(level)]
+        return level
 
     def _summary(self, node: int, level: float) -> Summary:
         mirror, held = self._state.mirror, self._state.held.get(node)
-        text = None if held is None else self._store.body(held)
-        return Summary(node, level, mirror.size[node], text, held == mirror.content[node])
+        fresh = held == mirror.content[node]
+        return Summary(node, level, mirror.size[node], self._state.text_of(node), fresh)
 
 
 def _refuse_a_loop() -> None:
@@ -362,14 +392,6 @@ def _refuse_a_loop() -> None:
     except RuntimeError:
         return
     raise RuntimeError("this would block the event loop that runs; await the verb with _async")
-
-
-def _read_levels(levels: Sequence[float]) -> tuple[float, ...]:
-    found = tuple(levels) if not isinstance(levels, (str, int, float)) else ()
-    plain = all(is_whole(one) or (isinstance(one, float) and isfinite(one)) for one in found)
-    if not found or not plain or found[0] < 2 or sorted(set(found)) != list(found):
-        raise ValueError(f"levels={levels!r}: expected sizes from 2, ascending, as (10, 100, 1000)")
-    return found
 
 
 def _before_hash(name: Any) -> Any:

@@ -96,15 +96,17 @@ async function load() {
       ask(here(`/clusters?n_clusters=${k}&limit=60&representatives=1`)),
     ]);
     const news = outline === null || outline.version !== seen.version;
+    if (chosen === outline?.root) chosen = seen.root; // another node may be the root now
     outline = seen;
     clusters = cut.clusters;
     words = await askWords();
-    noteNews();
+    if (marked !== name) markLayers().catch(() => undefined); // then there are no marks
     giveColors();
     giveIds();
     show();
     writeClusters();
     writeCrumbs();
+    loadTimeline();
     if (news && chosen !== null) choose(chosen);
   } catch (error) {
     if (error.status === 404 && focus !== null) {
@@ -127,7 +129,7 @@ async function load() {
 async function askWords() {
   if (outline.leaves > MOST_TEXTS) return new Map();
   try {
-    const told = await ask(here(`/keywords?n_clusters=${Math.min(k, outline.leaves)}&words=3`));
+    const told = await ask(here(`/keywords?n_clusters=${Math.min(k, outline.leaves)}&words=3&stop_words=english`));
     return new Map(clusters.map((one) => [one.node, (told.keywords[one.label] ?? []).join(", ")]));
   } catch {
     return new Map();

@@ -15,6 +15,7 @@ function setTheme() {
 byId("theme").addEventListener("click", () => {
   theme = (theme + 1) % themes.length;
   setTheme();
+  drawEras();
 });
 
 function setPicture(wantedPicture) {
@@ -39,6 +40,8 @@ function keepView() {
 function open(wantedName) {
   name = wantedName;
   focus = chosen = outline = null;
+  [eras, erasOf, chosenEra] = [[], "", null];
+  byId("timeline").hidden = true;
   samples = [];
   glow.clear();
   load();

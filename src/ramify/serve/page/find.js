@@ -14,6 +14,18 @@ byId("k").addEventListener("input", () => {
   }, 80);
 });
 
+let marked = null; // the tree whose layers are marked
+
+/** Marks on the slider: numbers of clusters that last, whatever least size of them one asks for. */
+async function markLayers() {
+  marked = name;
+  const marks = byId("layers");
+  marks.replaceChildren();
+  if (outline.leaves < 3 || outline.leaves > MOST_TEXTS) return;
+  const told = await ask(here("/layers"));
+  for (const level of told.levels) element("option", undefined, marks).value = level.length;
+}
+
 const box = byId("search");
 const results = byId("results");
 let hits = [];

@@ -116,7 +116,7 @@ def each_row(model: Any, rows: Array) -> float:
 
 
 def mnist(data: Path) -> Array:
-    """Its 70,000 rows, shuffled."""
+    """All its rows that there are, shuffled."""
     rows = choosing._mnist(data / "mnist")[0]
     return rows[np.random.default_rng(0).permutation(len(rows))].astype(np.float32)
 

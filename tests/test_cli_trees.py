@@ -584,6 +584,28 @@ def test_cut_called_wrongly(words, sentence, plain):
     assert sentence in fails("cut", plain, *words, code=2)
 
 
+@pytest.mark.parametrize(
+    ("words", "cut"),
+    [
+        (("--by", "modularity"), {"by": "modularity"}),
+        (("--by", "modularity", "--resolution", 3), {"by": "modularity", "resolution": 3.0}),
+        (("--by", "variance", "-k", 4), {"by": "variance", "n_clusters": 4}),
+    ],
+)
+def test_every_verb_of_a_cut_takes_cuts_by_rows(words, cut, plain, tmp_path):
+    model = ramify.load(plain)
+    labels = model.cut(**cut).tolist()
+    told = rows_of(done("cut", plain, *words).out)
+    assert [int(row["label"]) for row in told] == labels
+    told = rows_of(done("clusters", plain, *words).out)
+    assert [int(row["size"]) for row in told] == model.clusters(**cut).sizes.tolist()
+    np.save(tmp_path / "x.npy", model.points()[:7])
+    table = done("assign", plain, tmp_path / "x.npy", *words, "--confidence", "--stable").out
+    assert [int(row["cluster"]) for row in rows_of(table)] == labels[:7]
+    assert "--by" in fails("clusters", plain, "--by", "nothing", code=2)
+    assert "modularity" in fails("assign", plain, tmp_path / "x.npy", "-k", 2, "--resolution", 2)
+
+
 def test_cut_gives_a_column_for_each_layer(plain):
     layers = ramify.load(plain).layers()
     told = rows_of(done("cut", plain, "--layers").out)
@@ -661,7 +683,7 @@ def test_clusters_with_ids_names_and_words(tree, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "give -k, --height or --min-size"),
+        ([], "give -k, --height, --min-size or --by modularity"),
         (["-k", "2", "--english"], "go with --texts"),
         (["-k", "2", "--json"], "--json needs -o"),
     ],

@@ -12,6 +12,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import ramify
+from ramify import _core
 from ramify.hierarchy import Hierarchy
 from tests.oracles.graph_hac import graph_hac
 from tests.strategies import examples
@@ -148,3 +149,12 @@ def test_it_goes_on_as_any_tree_does(tmp_path):
     assert len(grown) == 300
     by_edges = polished.polish(graph=sparse.coo_array((280, 280)), by="neighbors", m=280)
     assert by_edges.heights.tolist() == [2.0] * 279
+
+
+@pytest.mark.parametrize("sizes", [[], [1, 0], [2**31, 2**31]])
+def test_the_core_refuses_clusters_that_are_none(sizes):
+    ends, weights = np.zeros(1, np.uint32), np.ones(1, np.uint64)
+    with pytest.raises(ValueError, match="clusters"):
+        _core.graph_hac_of_clusters(ends, ends, weights, np.array(sizes, np.uint32))
+    with pytest.raises(ValueError, match="no point"):
+        _core.graph_hac_of_clusters(ends, ends + 5, weights, np.ones(3, np.uint32))

@@ -133,6 +133,8 @@ class TreeReads(Protocol):
     (InCluster(labels=array([0, 1]), node_ids=array([ 0, -3])), [1, 1, 1])
     >>> [[(one.size, one.parent) for one in level] for level in tree.levels(1, 2)]
     [[(3, None)], [(2, 0), (1, 0)]]
+    >>> [len(layer) for layer in tree.layers(min_size=1)]
+    [3]
     >>> tree.assign([[8.0]], height=2.0).labels, tree.nearest([[8.0]]), tree.nearest([[8.0]], k=2)
     (array([1]), (array([2]), array([1.])), (array([[2, 1]]), array([[ 1., 49.]])))
     >>> tree.path("b"), tree.path_code("b"), tree.lca("a", "c")

@@ -43,8 +43,8 @@ class Places:
         longest = max(int(self._depths.max()), 1)  # no code is longer, whatever is asked for
         self._codes = PathCodes(tree, min(path_depth, longest)) if path_depth > 0 else None
         self._cut = None
-        if any(value is not None for value in cut.values()):
-            labels = tree.cut(**cut)
+        if cut:
+            labels = tree.cut(**cut, **({"X": model.points()} if "by" in cut else {}))
             ids = model.clusters(**cut).stable_ids if stable else None
             self._cut = _Cut(labels, int(labels.max()) + 1, ids)
         self._asked = {**cut, **(sure or {})} if sure else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ramify.cli import _choices
 from ramify.cli._choices import Format, Real, TableFormat, one_of
 from ramify.cli._console import WrongCallError
 
@@ -194,6 +195,22 @@ MinSize = Annotated[
         "with --height, split no lower. What is left joins them.",
     ),
 ]
+By = Annotated[
+    _choices.By,
+    typer.Option(
+        metavar="height|variance|modularity",
+        help="What decides: the heights of merges; with -k, how tight clusters become; or, with "
+        "nothing else, that near neighbours stay together. By default height.",
+        show_default=False,
+    ),
+]
+Resolution = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="With --by modularity: the larger, the more clusters; the steadiest unless told.",
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -294,3 +311,22 @@ def open_data(data: str, reading: "ReadOptions", format: Format | None) -> "Sour
     from ramify.files import open_rows
 
     return open_rows(data, reading, format=None if format is None else format.value)
+
+
+def cut_of(
+    clusters: int | None,
+    height: float | None,
+    min_size: int | None,
+    by: _choices.By,
+    resolution: float | None,
+) -> dict[str, Any]:
+    """The options of a cut that were given; none for no cut.
+
+    Examples
+    --------
+    >>> cut_of(3, None, None, _choices.By.height, None)
+    {'n_clusters': 3}
+    """
+    asked: dict[str, Any] = {"n_clusters": clusters, "height": height, "min_size": min_size}
+    asked |= {"by": None if by is _choices.By.height else by.value, "resolution": resolution}
+    return {name: value for name, value in asked.items() if value is not None}

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ramify.cli import _options as options
+from ramify.cli._choices import By
 from ramify.cli._console import WrongCallError, note, print_json, verb
 
 NAME = "assign"
@@ -28,6 +29,8 @@ def run(
     clusters: options.Clusters = None,
     height: options.Height = None,
     min_size: options.MinSize = None,
+    by: options.By = By.height,
+    resolution: options.Resolution = None,
     stable: Annotated[
         bool,
         typer.Option(
@@ -98,14 +101,14 @@ def run(
 
     if clusters is not None and height is not None:
         raise WrongCallError("give -k or --height, one of the two")
-    cut = {"n_clusters": clusters, "height": height, "min_size": min_size}
+    cut = options.cut_of(clusters, height, min_size, by, resolution)
     if confidence and confidence_at:
         raise WrongCallError("give --confidence or --confidence-at, one of the two")
     asked = {"confidence": confidence_at or confidence or None, "new": new}
     sure = {name: value for name, value in asked.items() if value is not None}
-    if sure and all(value is None for value in cut.values()):
+    if sure and not cut:
         raise WrongCallError("--confidence and --new are about a cut: give -k or --height")
-    if stable and all(value is None for value in cut.values()):
+    if stable and not cut:
         raise WrongCallError("--stable is about a cut: give -k, --height or --min-size")
     if json and out is None:
         raise WrongCallError("--json needs -o: the table is on standard output")

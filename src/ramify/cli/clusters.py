@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ramify.cli import _options as options
+from ramify.cli._choices import By
 from ramify.cli._console import WrongCallError, note, print_json, verb
 
 NAME = "clusters"
@@ -23,6 +24,8 @@ def run(
     clusters: options.Clusters = None,
     height: options.Height = None,
     min_size: options.MinSize = None,
+    by: options.By = By.height,
+    resolution: options.Resolution = None,
     texts: Annotated[
         Path | None,
         typer.Option(
@@ -76,9 +79,9 @@ def run(
     from ramify.cli._per_point import per_point
     from ramify.files import open_table
 
-    cut = {"n_clusters": clusters, "height": height, "min_size": min_size}
-    if all(value is None for value in cut.values()):
-        raise WrongCallError("give -k, --height or --min-size")
+    cut = options.cut_of(clusters, height, min_size, by, resolution)
+    if not cut:
+        raise WrongCallError("give -k, --height, --min-size or --by modularity")
     if texts is None and (column is not None or id_column is not None or bigrams or english):
         raise WrongCallError("--column, --id-column, --bigrams and --english go with --texts")
     if json and out is None:

@@ -75,13 +75,7 @@ def run(
             "last two the tree says how many.",
         ),
     ] = By.height,
-    resolution: Annotated[
-        float | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="With --by modularity: the larger, the more clusters; the steadiest unless told.",
-        ),
-    ] = None,
+    resolution: options.Resolution = None,
     layers: Annotated[
         bool,
         typer.Option(

@@ -118,7 +118,7 @@ def each_row(model: Any, rows: Array) -> float:
 def mnist(data: Path) -> Array:
     """All its rows that there are, shuffled."""
     rows = choosing._mnist(data / "mnist")[0]
-    return rows[np.random.default_rng(0).permutation(len(rows))].astype(np.float32)
+    return np.asarray(rows[np.random.default_rng(0).permutation(len(rows))], np.float32)
 
 
 def single_rows(n: int, some_rows: Callable[[int], Array], asked: int = 300) -> None:

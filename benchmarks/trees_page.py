@@ -92,6 +92,27 @@ chameleon, are where the number fails: [what was tried](decisions/0015-good-clus
 
 """
 
+GRAPHS = """\
+## Graph trees beside peers
+
+Adjusted Rand index of a cut into as many clusters as there are groups: means of six samples a
+set. The ways to weigh edges were chosen on other samples (`python -m benchmarks.graph_tried`).
+*sized* is `min_size`, half of the mean size or less; *ranked 30* is `weight="ranked"` with 30
+neighbours. EVoC and Leiden are told the number of clusters, too; UMAP + HDBSCAN is told a least
+size of a quarter of the mean. EVoC and HDBSCAN leave points out as noise: the first figure counts
+these as one more group, the second gives each to the cluster of the nearest point, and in
+brackets is their share. `python -m benchmarks.graph_quality --data FOLDER` measures, and writes
+the table. No method finds countries among cities or types of forest: these are no groups of
+neighbours.
+
+```{include} pictures/graph_quality.inc
+```
+
+What these figures say about the choice of a method stands in
+[choosing](choosing.md#graphs-of-neighbours-and-pair-scores).
+
+"""
+
 Line = dict[str, str]
 
 
@@ -101,7 +122,7 @@ def write(table: Path, polishing: Path) -> None:
 
     first, *rest = table.read_text(encoding="utf-8").splitlines()
     lines = list(csv.DictReader(rest))
-    parts = [HEAD, *_reading(lines), *_polish(lines), COUNTED]
+    parts = [HEAD, *_reading(lines), *_polish(lines), COUNTED, GRAPHS]
     parts += flat.section(polishing)
     for data in dict.fromkeys(line["data"] for line in lines):
         parts += _section(data, [line for line in lines if line["data"] == data])

@@ -13,7 +13,7 @@ from ramify.naming import Topics, Words
 from ramify.ray import ShardedOHAC
 from ramify.serve import running
 from ramify.summaries import SummaryTree
-from tests.test_homes import KEEPERS, open_home
+from tests.test_homes import HOMES, KEEPERS, open_home
 
 pytestmark = pytest.mark.no_asan  # other libraries at work
 
@@ -141,3 +141,24 @@ def test_words_of_rows_were_told_of_the_edges_that_took_their_place():
         assert model.version > before
         wanted = model.hierarchy().clusters(n_clusters=2, texts=said).keywords(1)
         assert words.keywords(1, n_clusters=2) == wanted
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_to_forget_no_points_was_an_error_in_some_homes(tmp_path, home):
+    with ExitStack() as stack:
+        tree = open_home(home, tmp_path, stack)
+        tree.partial_fit([[0.0], [1.0]], ids=["a", "b"])
+        before = tree.version
+        for nobody in ([], (), np.array([], dtype=object)):
+            assert tree.forget(nobody) == 0
+        assert (tree.n_points_, tree.version) == (2, before)
+
+
+def test_a_number_with_a_point_in_it_was_the_id_of_another_point():
+    large = 2**53
+    model = ramify.OHAC().fit([[0.0], [1.0]], ids=[large, large + 1])
+    for wrong in (float(large + 1), True, 1.5):
+        with pytest.raises(KeyError, match="no point has the id"):
+            model.forget([wrong])
+    assert model.forget(np.array([large + 1])) == 1
+    assert model.ids_.tolist() == [large]

@@ -325,15 +325,13 @@ def test_what_a_killed_deletion_or_backup_left_goes_at_the_next_start(tmp_path):
         assert files(tmp_path) == []
 
 
-def test_a_tree_in_shards_is_deleted_and_says_how_it_is_backed_up(tmp_path):
+def test_a_tree_in_shards_is_deleted_and_snapshots_itself(tmp_path):
     with (
         running(tmp_path / "t", ray="local", shards=2) as address,
         ramify.Client(address, attempts=1) as client,
     ):
         tree = client.create("a", dimension=2)
         tree.add(np.random.default_rng(0).normal(size=(20, 2)))
-        with pytest.raises(RemoteError, match="copy its whole folder"):
-            tree.backup(tmp_path / "x")
         with pytest.raises(RemoteError, match="by itself"):
             tree.snapshot()
         assert tree.delete() == 20

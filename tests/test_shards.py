@@ -439,6 +439,7 @@ def test_figures_have_the_names_of_the_service(folder):
     assert served <= told
     assert 'ramify_points{tree="sharded"} 60' in text
     assert 'ramify_points{tree="sharded",shard="2"}' in text
+    assert "ramify_memory_bytes" not in told  # that of the process which answers
 
 
 class DataSet:

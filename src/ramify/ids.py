@@ -135,11 +135,9 @@ class Ids:
 
     def number_of(self, wanted: object) -> int | None:
         """Arrival number of the point with this id, None if there is none."""
-        try:
-            found = self._place.get(wanted)  # type: ignore[call-overload]
-        except TypeError:  # not hashable, so nobody's id
-            return None
-        return None if isinstance(wanted, bool) else found
+        if isinstance(wanted, bool) or not isinstance(wanted, str | int | np.integer):
+            return None  # 1.0 equals 1, and a large number as a float may equal another's
+        return self._place.get(wanted)  # type: ignore[arg-type]
 
     def find(self, wanted: str, n: int) -> int | None:
         """As :meth:`number_of` among points before number n, while a batch may be under way."""

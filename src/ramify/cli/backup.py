@@ -37,7 +37,7 @@ def run(
     is read back before the command ends. For a server, the token is RAMIFY_TOKEN.
     """
     from ramify import journal
-    from ramify.journal.seam import require_backup
+    from ramify.journal.seam import ROUTER, require_backup
 
     if "://" in source:
         from ramify.client import Client
@@ -45,6 +45,10 @@ def run(
         url, name = tree_address("FOLDER|URL", source)
         with Client(url) as client:
             client.tree(name).backup(file)
+    elif (Path(source) / ROUTER).exists():
+        from ramify import ray
+
+        ray.backup(source, file)
     else:
         journal.backup(source, file)
     found = require_backup(file)

@@ -48,6 +48,7 @@ def run(
     is not replaced: move or delete it first. For a server, the token is RAMIFY_TOKEN.
     """
     from ramify import journal
+    from ramify.journal.seam import is_of_shards
 
     if "://" in target:
         from ramify.client import Client
@@ -59,7 +60,14 @@ def run(
             info = client.restore(name, source, version=version).info()
         points, operations = info["points"], info["journal"]["seq"]
     else:
-        found = journal.restore(source, target, version=version)
+        if source.is_file() and is_of_shards(source):
+            from ramify import ray
+
+            if version is not None:
+                raise WrongCallError("--version: a tree in shards comes back as it was backed up")
+            found = ray.restore(source, target)
+        else:
+            found = journal.restore(source, target, version=version)
         points, operations = found.points, found.operations
     if json:
         print_json({"tree": target, "operations": operations, "points": points})

@@ -295,5 +295,7 @@ class TreeVerbs:
 
     @verb
     def forget(self, points: Id | Sequence[Id], *, key: str | None = None) -> Dialogue[int]:
-        told = yield address(self, "POST /forget", _points(points)).once(key)
+        if not (named := plain_points(points)):
+            return 0
+        told = yield address(self, "POST /forget", {"points": named}).once(key)
         return int(told["forgotten"])

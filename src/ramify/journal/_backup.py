@@ -19,13 +19,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -40,6 +42,7 @@ from ramify.journal._errors import (
 from ramify.journal._folder import (
     ABOUT,
     DATABASE,
+    ROUTER,
     FolderLock,
     folder_path,
     require_plain,
@@ -53,6 +56,10 @@ from ramify.writing import whole_file
 #: Raised when the files in a backup change.
 FORMAT = 1
 MANIFEST = "manifest.json"
+
+#: Kinds of backups: of a tree in one folder, and of one in shards, each with a backup of its own.
+PLAIN, SHARDED = "backup", "shards"
+_OF_SHARD = re.compile(r"shard-\d{4,}\.tar")
 
 #: What drafts beside a folder are called, so that those of a process that was killed can go.
 DRAFTS = ".ramify-copy-"
@@ -128,14 +135,13 @@ def moment_of(folder: Path, room: Path, *, past: bool = False) -> Iterator[Momen
 
     With ``past``, all its snapshots are in it, and not the latest alone.
     """
-    require_plain(folder)
     if not (folder / DATABASE).exists():
         raise JournalError(f"{folder} has no tree in it")
     with ExitStack() as kept:
         try:
             kept.enter_context(_still(folder))
             draft = kept.enter_context(tempfile.TemporaryDirectory(prefix=DRAFTS, dir=room))
-            files = kept.enter_context(_closed_at_end())
+            files = kept.enter_context(closed_at_end())
             facts = _copy(folder, Path(draft) / DATABASE, files, past)
         except sqlite3.Error as error:
             raise sqlite_error(folder, error) from error
@@ -162,7 +168,7 @@ def _still(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _closed_at_end() -> Iterator[dict[str, BinaryIO]]:
+def closed_at_end() -> Iterator[dict[str, BinaryIO]]:
     files: dict[str, BinaryIO] = {}
     try:
         yield files
@@ -181,9 +187,7 @@ def _copy(folder: Path, draft: Path, files: dict[str, BinaryIO], past: bool) -> 
             source.close()
         found = _with_snapshots(folder, draft, files, past)
         if found is not None:
-            about = {"ramify": "backup", "format": FORMAT, "library": version_of("ramify")}
-            when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            return {**about, "created": when, **found}
+            return facts_of(PLAIN, **found)
     raise DamagedJournalError(
         f"{folder} has no snapshot that can be read; `ramify journal check {folder}` says more, "
         f"once nobody uses it"
@@ -223,8 +227,16 @@ def _with_snapshots(
     return {"operations": max(last or 0, chosen[0]), "snapshot": chosen[0]}
 
 
+def facts_of(kind: str, operations: int, snapshot: int) -> dict[str, Any]:
+    """What a manifest says beside the files."""
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    about = {"ramify": kind, "format": FORMAT, "library": version_of("ramify"), "created": when}
+    return {**about, "operations": operations, "snapshot": snapshot}
+
+
 def copy_of(folder: Path, draft: Path) -> None:
     """Write a folder's files, as they are now, into another one, with all its snapshots."""
+    require_plain(folder)
     with moment_of(folder, draft.parent, past=True) as moment:
         for name, source in moment.files.items():
             source.seek(0)
@@ -259,14 +271,24 @@ def backup(folder: str | os.PathLike[str], file: str | os.PathLike[str]) -> Back
     True
     """
     place = folder_path(folder)
+    require_plain(place)
+    return backup_into(file, place, partial(moment_of, place))
+
+
+def backup_into(
+    file: str | os.PathLike[str],
+    folder: Path,
+    moment_in: Callable[[Path], AbstractContextManager[Moment]],
+) -> Backup:
+    """Write a moment of a folder into a file that is there when it is whole."""
     try:
-        with whole_file(file) as lent, moment_of(place, lent.parent) as moment:
+        with whole_file(file) as lent, moment_in(lent.parent) as moment:
             with lent.open("wb") as out:
                 for piece in moment.pieces():
                     out.write(piece)
             return moment.facts
     except OSError as error:
-        if isinstance(error, JournalError) or (trouble := disk_error(place, error)) is None:
+        if isinstance(error, JournalError) or (trouble := disk_error(folder, error)) is None:
             raise
         raise trouble from error
 
@@ -301,9 +323,11 @@ def _read_manifest(archive: tarfile.TarFile) -> dict[str, Any]:
     try:
         found = json.loads(archive.extractfile(first).read())  # type: ignore[union-attr]
         format_, seq = found["format"], int(found["snapshot"])
-        allowed = {ABOUT, DATABASE, snapshot_name(seq)}
-        known = set(found["files"])
-        sound = known <= allowed and allowed - known <= {ABOUT} and int(found["operations"]) >= seq
+        known = set(found["files"]) - {ABOUT}
+        if found["ramify"] == SHARDED:
+            sound = ROUTER in known and all(map(_OF_SHARD.fullmatch, known - {ROUTER}))
+        else:
+            sound = known == {DATABASE, snapshot_name(seq)} and int(found["operations"]) >= seq
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DamagedBackupError(f"has a manifest that cannot be read: {error}") from error
     if format_ != FORMAT:
@@ -323,6 +347,15 @@ def _unpack_one(archive: tarfile.TarFile, member: tarfile.TarInfo, told: Any, dr
         os.fsync(out.fileno())
     if not isinstance(told, dict) or digest.hexdigest() != told.get("sha256"):
         raise DamagedBackupError(f"{member.name} in it is not what was written")
+
+
+def is_of_shards(file: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as the backup of a tree in shards; the rest of it is not read."""
+    try:
+        with tarfile.open(file, mode="r:") as archive:
+            return bool(_read_manifest(archive)["ramify"] == SHARDED)
+    except (tarfile.TarError, DamagedBackupError):
+        return False
 
 
 def require_backup(file: str | os.PathLike[str]) -> Backup:

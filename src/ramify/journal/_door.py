@@ -129,7 +129,7 @@ def plain_ids(ids: list[Any]) -> list[Any]:
 
 
 def plain_points(points: Any) -> list[Any]:
-    """Points, by ids or numbers: each once, and at least one."""
+    """Points, by ids or numbers: each once."""
     if isinstance(points, np.ndarray):
         points = points.tolist()
     if isinstance(points, str) or not isinstance(points, Iterable):
@@ -137,8 +137,6 @@ def plain_points(points: Any) -> list[Any]:
     plain = [plain_point(one) for one in points]
     if len(set(plain)) < len(plain):
         raise ValueError("a point is named twice")
-    if not plain:
-        raise ValueError("no points are named")
     return plain
 
 

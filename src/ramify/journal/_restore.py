@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ramify.journal._backup import DRAFTS, copy_of, unpack
+from ramify.journal._backup import DRAFTS, SHARDED, copy_of, unpack
 from ramify.journal._errors import (
     DamagedBackupError,
     DamagedJournalError,
@@ -87,12 +87,12 @@ def restore(
     """
     called, place = os.fspath(source), Path(source)
     if place.is_dir():
-        return _made(folder_path(folder), partial(_of_folder, place, version))
+        return whole_folder(folder_path(folder), partial(_of_folder, place, version))
     with place.open("rb") as file:
-        return _made(folder_path(folder), partial(_of_backup, file, called, version))
+        return whole_folder(folder_path(folder), partial(fill_from, file, called, version))
 
 
-def _made(folder: Path, fill: Callable[[Path], Findings]) -> Findings:
+def whole_folder(folder: Path, fill: Callable[[Path], Findings]) -> Findings:
     """A folder that is there when all of it is."""
     _require_free(folder)
     make_folder(folder.parent)
@@ -141,9 +141,15 @@ def _of_folder(source: Path, version: int | None, draft: Path) -> Findings:
     return checked(source, draft)
 
 
-def _of_backup(source: BinaryIO, called: str, version: int | None, draft: Path) -> Findings:
+def fill_from(source: BinaryIO, called: str, version: int | None, draft: Path) -> Findings:
+    """Unpack a backup into a folder, and look at every byte of it."""
     try:
         manifest: dict[str, Any] = unpack(source, draft)
+        if manifest["ramify"] == SHARDED:
+            raise DamagedBackupError(
+                "is of a tree in shards: restore it by ramify.ray.restore, `ramify restore` into a "
+                "folder, or a server with --ray"
+            )
         _as_a_journal(draft)
         if version is not None:
             go_back(draft, version)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Beyond one machine: one tree whose points are in several places, on Ray."""
 
+from ramify.ray._backup import backup, restore
 from ramify.ray._model import ShardedOHAC
 from ramify.ray._outline import Outline
 from ramify.ray._plan import Plan
@@ -18,4 +19,6 @@ __all__ = [
     "ShardedOHAC",
     "State",
     "Top",
+    "backup",
+    "restore",
 ]

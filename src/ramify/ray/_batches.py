@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ramify.files import FORMATS, Batch, ReadOptions, open_rows
 from ramify.hierarchy import FloatArray, IntArray
 
 
@@ -71,6 +75,32 @@ def columns_as_rows(
         raise ValueError("the data has no columns of numbers")
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
     return rows, {what: columns[column] for what, column in named.items()}
+
+
+def files_of(source: str | os.PathLike[str]) -> list[tuple[str, Path]]:
+    """A file, or those of a folder and of folders in it, by their names, in the order of these."""
+    place = Path(os.path.abspath(source))
+    if not place.is_dir():
+        return [(place.name, place)]
+    endings = tuple(end for ends in FORMATS.values() for end in ends)
+    found = {
+        (PurePath(place.name) / path.relative_to(place)).as_posix(): path
+        for path in place.rglob("*")
+        if path.is_file() and path.name.lower().endswith(endings)
+    }
+    if not found:
+        raise ValueError(f"{source} has no files that end in {', '.join(endings)}")
+    return sorted(found.items())
+
+
+def batches_of(path: Path, options: ReadOptions, begin: int) -> Iterator[tuple[Batch, int]]:
+    """Rows of a file from one of them on, and where the next ones begin."""
+    with open_rows(path, replace(options, start=begin)) as source:
+        if source.n_rows is not None and source.n_rows < begin:
+            raise ValueError(f"{path} has {source.n_rows:,} rows; {begin:,} of it were read before")
+        for batch in source:
+            if len(batch):
+                yield batch, batch.places[-1] + 1
 
 
 def _block(column: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -19,7 +19,7 @@ _OF_SHARDS = (
     ("ramify_bytes", "gauge", "bytes of the folder", "bytes"),
     ("ramify_snapshot_lag_operations", "gauge", "operations since the last snapshot", "lag"),
     ("ramify_points", "gauge", "points in the tree", "leaves"),
-    ("ramify_memory_bytes", "gauge", "memory of this process", "memory"),
+    ("ramify_shard_memory_bytes", "gauge", "memory of its process", "memory"),
     ("ramify_replayed_operations", "gauge", "operations replayed at the last start", "replayed"),
     ("ramify_recovery_seconds", "gauge", "seconds of the last start", "recovery_seconds"),
     ("ramify_up_seconds", "gauge", "seconds since the last start", "up_seconds"),

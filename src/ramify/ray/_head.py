@@ -11,6 +11,7 @@ shards that have it already say so.
     facts     next operation and number, shards, type and width of rows, ...
     answers   the latest requests by their keys, and what they were told
     history   after which operation the stream stood where, and which points went
+    marks     how far sources were read, as of the operations that have ended
     names     ids of clusters that stay (``stable_labels``), in one piece, and what people call
               clusters, in another
 """
@@ -22,6 +23,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,6 +49,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, op INTEGER, told TEXT)"
     " WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS history (op INTEGER PRIMARY KEY, number INTEGER, gone TEXT)",
+    "CREATE TABLE IF NOT EXISTS marks (source TEXT PRIMARY KEY, position TEXT) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS names (place INTEGER PRIMARY KEY, body BLOB)",
 )
 
@@ -68,6 +71,7 @@ class Head:
     def __init__(self, folder: Path) -> None:
         require_shards(folder)
         make_folder(folder)
+        self.folder = folder
         self._lock = FolderLock(folder)
         try:
             self._connection = connect(folder / ROUTER)
@@ -113,11 +117,12 @@ class Head:
         return Pending(op, kind, dict(head), dict(arrays))
 
     def finish(
-        self, op: int, facts: Mapping[str, Any], key: str | None, told: Any, gone: list[int]
+        self, op: int, facts: Mapping[str, Any], head: Mapping[str, Any], gone: list[int]
     ) -> None:
         """All shards have it. Nobody waits for this: without, it is sent once more."""
+        key, told = head.get("key"), head.get("told")
         work: list[tuple[str, Any]] = [("DELETE FROM pending", ())]
-        work += _facts(facts)
+        work += _facts(facts) + _marks(head.get("marks"))
         work.append(
             (
                 "INSERT OR REPLACE INTO history VALUES (?, ?, ?)",
@@ -135,6 +140,14 @@ class Head:
     def set(self, facts: Mapping[str, Any]) -> None:
         """Write down facts, and wait for the disk."""
         self._write(_facts(facts))
+
+    def marks(self) -> dict[str, str]:
+        """How far sources were read."""
+        return dict(self._connection.execute("SELECT source, position FROM marks").fetchall())
+
+    def mark(self, marks: Mapping[str, str]) -> None:
+        """Write down how far sources were read, and wait for the disk."""
+        self._write(_marks(marks))
 
     def compact(self) -> None:
         """Write the file anew, with nothing in it of operations that have ended."""
@@ -190,11 +203,22 @@ class Head:
             raise
 
 
+def _marks(marks: Mapping[str, str] | None) -> list[tuple[str, Any]]:
+    return [("INSERT OR REPLACE INTO marks VALUES (?, ?)", mark) for mark in (marks or {}).items()]
+
+
 def _facts(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return [
         ("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, json.dumps(value)))
         for name, value in facts.items()
     ]
+
+
+def copy_head(folder: Path, room: Path) -> None:
+    """A copy of the router's file as it is now, in another folder."""
+    (room / ROUTER).unlink(missing_ok=True)  # of a call that came twice
+    with closing(connect(folder / ROUTER, read_only=True)) as source:
+        source.execute("VACUUM INTO ?", (str(room / ROUTER),))
 
 
 def read_only_facts(folder: Path) -> dict[str, Any] | None:

@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify.estimators.seam import Linkage, read_weights, skipped_rows
+from ramify.files import Batch, ReadOptions
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
-from ramify.journal.seam import check_payloads
+from ramify.journal.seam import check_payloads, plain_marks
 from ramify.metric import MetricName
 from ramify.points import read_row
 from ramify.progress import Progress, check_progress, watch
-from ramify.ray._batches import Along, batches, is_dataset
+from ramify.ray._batches import Along, batches, batches_of, files_of, is_dataset
 from ramify.ray._reading import ShardReader
 
 #: Blocks and bytes that a writer sends at once; it waits for the answer before it sends more.
@@ -214,6 +215,7 @@ class ShardedOHAC(ShardReader):
         sample_weight: Any = None,
         payloads: Any = None,
         key: str | None = None,
+        marks: Mapping[str, Any] | None = None,
         progress: Progress = False,
     ) -> IntArray:
         """Insert rows, and say which numbers the points have.
@@ -230,6 +232,9 @@ class ShardedOHAC(ShardReader):
             the shard that has the point; see :meth:`payloads` and :meth:`search`.
         key : str, optional
             A name for this request: one that was answered before is not carried out again.
+        marks : mapping, optional
+            How far sources were read with these rows: they and the rows are in :attr:`marks` and
+            in the tree together, or not at all.
         progress : bool or callable
             As in :meth:`ramify.OHAC.partial_fit`.
 
@@ -247,6 +252,7 @@ class ShardedOHAC(ShardReader):
             None if sample_weight is None else read_weights(sample_weight, len(rows)),
             check_payloads(payloads, len(rows), PAYLOAD_BYTES),
         )
+        position = plain_marks(marks)
         self._port()
         skipped = skipped_rows("error", rows, along.weights)
         if skipped is not None:
@@ -257,10 +263,12 @@ class ShardedOHAC(ShardReader):
         step = max(1, _BYTES_AT_ONCE // (rows.shape[1] * rows.itemsize))
         step = min(step, self._rows_at_once)
         with watch(progress, len(rows)) as pulse:
-            for begin in range(0, len(rows), step):
+            for begin in range(0, max(len(rows), 1 if position else 0), step):
                 some = slice(begin, begin + step)
                 part = np.ascontiguousarray(rows[some])
-                numbers.append(self._ask("insert", part, along.some(some), f"{given}/{begin}"))
+                more = position if begin + step >= len(rows) else None
+                named = along.some(some), f"{given}/{begin}", more
+                numbers.append(self._ask("insert", part, *named))
                 if pulse is not None:
                     pulse(begin + len(part))
         found = np.concatenate(numbers)
@@ -269,6 +277,78 @@ class ShardedOHAC(ShardReader):
         every = np.full(len(skipped), -1)
         every[kept] = found
         return every
+
+    def add_files(
+        self,
+        source: str | os.PathLike[str],
+        *,
+        ids: str | None = None,
+        sample_weight: str | None = None,
+        payloads: str | None = None,
+        field: str | None = None,
+    ) -> int:
+        """Insert the rows of a file, or of a folder's files in the order of their names.
+
+        How far each file was read is in the journal (:attr:`marks`). A call that comes again,
+        after a crash or with more files, goes on there, and the tree is that of a run without a
+        crash. Rows whose ids are known are left out. One batch is in memory at a time.
+
+        Parameters
+        ----------
+        source : path
+            A .parquet, .feather, .arrow, .npy, .npz, .csv, .tsv or .jsonl file, or a folder of
+            such. Marks call files by the folder's name and their own, wherever the folder lies.
+        ids, sample_weight, payloads : str, optional
+            Names of columns.
+        field : str, optional
+            The column of vectors; without, the only one, or all columns of numbers.
+
+        Returns
+        -------
+        int
+            How many rows came.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> days = pathlib.Path(tempfile.mkdtemp(), "days")
+        >>> days.mkdir()
+        >>> _ = (days / "monday.csv").write_text("name,x\\nash,0\\nelm,1\\n")
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     model.add_files(days, ids="name"), model.add_files(days, ids="name"), model.marks
+        (2, 0, {'days/monday.csv': '4'})
+        """
+        options = ReadOptions(
+            id_column=ids, label_column=payloads, weight_column=sample_weight, field=field
+        )
+        came = 0
+        for name, path in files_of(source):
+            for batch, end in batches_of(path, options, int(self.marks.get(name, 0))):
+                came += self._add_batch(batch, name, end)
+        return came
+
+    def _add_batch(self, batch: Batch, name: str, end: int) -> int:
+        """Insert what is new of a batch; after a crash a part of it may be known."""
+        new, key = list(range(len(batch))), f"{name}/{batch.places[0]}"  # its end may grow
+        if batch.ids is not None:
+            new = [at for at, one in enumerate(self._ask("has", batch.ids)) if one is None]
+        if not new:
+            self._ask("mark", {name: str(end)})
+            return 0
+        ids, weights, payloads = (
+            None if some is None else [some[at] for at in new]
+            for some in (batch.ids, batch.weights, batch.labels)
+        )
+        self.add(
+            batch.rows[new],
+            ids=ids,
+            sample_weight=weights,
+            payloads=payloads,
+            key=key if ids is None else None,
+            marks={name: end},
+        )
+        return len(new)
 
     @property
     def _rows_at_once(self) -> int:

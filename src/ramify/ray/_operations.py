@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ramify.ray._asking import Asking
 from ramify.ray._batches import Along
 from ramify.ray._head import Pending
+from ramify.ray._versions import Versions
 
 
-class Operations(Asking):
+class Operations(Versions):
     """Where the stream stands, and how it gets on."""
 
     dtype: str | None
@@ -78,8 +78,7 @@ class Operations(Asking):
         self.op = pending.op
         self._outlines = self._whole = self._joined_of = self.asked = None
         self._told = self._state()
-        head = pending.head
-        self._head.finish(self.op, self._facts(), head.get("key"), head.get("told"), gone)
+        self._head.finish(self.op, self._facts(), pending.head, gone)
 
     def _send_rows(self, pending: Pending) -> None:
         head, arrays = pending.head, pending.arrays

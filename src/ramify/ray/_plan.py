@@ -3,11 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from ramify.estimators.seam import FREE
+from ramify.journal import FolderInUseError
 from ramify.ray._top import MOST_SHARDS
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Seconds to wait for a process that has been killed, and has its folder still.
+_PATIENCE = 30.0
 
 
 class Plan(NamedTuple):
@@ -50,3 +58,15 @@ def agreed(plan: Plan, known: Mapping[str, Any]) -> Plan:
                 continue
         raise ValueError(f"{name} of the stream here is {then!r}, and {now!r} was asked for")
     return plan
+
+
+def patiently(open_it: Callable[P, T], *given: P.args, **options: P.kwargs) -> T:
+    """Open a folder that a killed process may hold for another moment."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return open_it(*given, **options)
+        except FolderInUseError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)

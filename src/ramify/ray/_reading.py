@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,9 +19,11 @@ from ramify.estimators.seam import CUT, Cut, WayOfLive, check_history, with_name
 from ramify.hierarchy import Hierarchy, Layers, Levels, StopWords
 from ramify.hierarchy.seam import LEAST, MOST, MetricName
 from ramify.ids import Id, IdArray, as_array
-from ramify.journal import Hit
+from ramify.journal import Backup, Hit
+from ramify.journal.seam import Moment, backup_into, folder_path
 from ramify.metric import METRICS
 from ramify.points import Rows
+from ramify.ray._backup import moment_of_shards
 from ramify.ray._cuts import ShardCuts
 from ramify.ray._figures import metrics
 from ramify.ray._following import ShardPast
@@ -314,6 +317,12 @@ class ShardReader(ShardCuts):
         """
         return metrics(self.statistics(), "sharded")
 
+    @property
+    def marks(self) -> dict[str, str]:
+        """How far sources were read, as the calls of :meth:`add` said."""
+        found: dict[str, str] = self._ask("marks")
+        return found
+
     def snapshot(self) -> None:
         """Have every shard write a snapshot now, so that its next restart is quick.
 
@@ -325,6 +334,33 @@ class ShardReader(ShardCuts):
         ...     model.partial_fit([[0.0], [1.0]]).snapshot()
         """
         self._ask("snapshot")
+
+    def backup(self, file: str | os.PathLike[str]) -> Backup:
+        """Write all of the tree into one file, as of one moment; writers and readers wait.
+
+        :func:`ramify.ray.restore` makes a folder of it.
+
+        Parameters
+        ----------
+        file : path
+            In the tree's folder there must be room for the tree once more.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from ramify.ray import ShardedOHAC
+        >>> with ShardedOHAC(2, folder=tempfile.mkdtemp(), engine="local") as model:
+        ...     made = model.partial_fit([[0.0], [1.0]]).backup(tempfile.mkdtemp() + "/monday.tar")
+        >>> made.operations
+        1
+        """
+        folder = folder_path(self.folder).absolute()
+        return backup_into(file, folder, lambda room: self._moment())
+
+    def _moment(self) -> AbstractContextManager[Moment]:
+        """The tree as it is now, to be read as the bytes of a backup."""
+        folder = folder_path(self.folder).absolute()
+        return moment_of_shards(folder, partial(self._ask, "copy"))
 
     def digests(self) -> list[str | None]:
         """A digest of all that each shard's tree is: equal for trees equal to the bit. O(n d).

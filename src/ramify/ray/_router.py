@@ -30,17 +30,16 @@ from ramify import _core
 from ramify.checks import is_whole
 from ramify.hierarchy import IntArray
 from ramify.ids import Id, Ids
-from ramify.journal import FolderInUseError
+from ramify.journal.seam import clear_drafts
 from ramify.points import Rows, check_columns
 from ramify.ray._batches import Along
 from ramify.ray._finder import Finder
-from ramify.ray._head import Head
+from ramify.ray._head import Head, copy_head
 from ramify.ray._operations import Operations
-from ramify.ray._plan import Crew, Plan, agreed
+from ramify.ray._plan import Crew, Plan, agreed, patiently
 from ramify.ray._routing import routes
 from ramify.ray._turns import Turns, in_turn
 
-_PATIENCE = 30.0
 #: Seconds until what was forgotten is erased, as in a single folder.
 ERASE_WITHIN = 86_400.0
 
@@ -55,7 +54,7 @@ class Router(Operations):
         self._crew = crew
         self.turns = Turns()
         self._writing = threading.Lock()  # held by a writer for its whole batch
-        self._head = _patiently(Path(folder))
+        self._head = patiently(Head, Path(folder))
         try:
             self._open(plan)
         except BaseException:
@@ -63,6 +62,7 @@ class Router(Operations):
             raise
 
     def _open(self, plan: Plan) -> None:
+        clear_drafts(self._head.folder)
         known = self._head.facts()
         self.plan = agreed(plan, known)
         self.op = known.get("op", 0)  #: the last operation that all shards have
@@ -119,6 +119,12 @@ class Router(Operations):
             self._head.set({"compacting": False})
             return sum(found)
 
+    def copy(self, room: str) -> None:
+        """Have all that the tree is written into a folder, as of one moment: all others wait."""
+        with self._writing, self.turns:
+            self._ask_all("copy", room)
+            copy_head(self._head.folder, Path(room))
+
     def _erase_soon(self) -> None:
         """Of what was forgotten the router's own file knows for so long, as the shards' do."""
         if self._erasing is None:
@@ -139,8 +145,16 @@ class Router(Operations):
 
     # --- growing ------------------------------------------------------------------------------
 
-    def insert(self, rows: Rows, along: Along = NOTHING, key: str | None = None) -> IntArray:
+    def insert(
+        self,
+        rows: Rows,
+        along: Along = NOTHING,
+        key: str | None = None,
+        marks: Mapping[str, str] | None = None,
+    ) -> IntArray:
         """Insert checked rows; their numbers. They are on the disk when this returns.
+
+        ``marks`` are written down with the last of them: how far sources were read.
 
         A request whose key was answered before is not carried out again, and of one that was
         answered in part, only the rest.
@@ -148,9 +162,11 @@ class Router(Operations):
         with self._writing:
             stretches = self._stretches(rows, along.ids, key)
             begin = sum(b - a for a, b in stretches)
+            if begin == len(rows) and marks:
+                self._head.mark(marks)
             while begin < len(rows):
                 with self.turns:
-                    begin = self._insert_some(rows, along, key, stretches, begin)
+                    begin = self._insert_some(rows, along, key, stretches, begin, marks)
                 self._balance()
         return np.concatenate([np.arange(0), *(np.arange(a, b) for a, b in stretches)])
 
@@ -173,6 +189,7 @@ class Router(Operations):
         key: str | None,
         stretches: list[tuple[int, int]],
         begin: int,
+        marks: Mapping[str, str] | None,
     ) -> int:
         """Insert rows up to the end of the block at most; where the next ones begin."""
         end = len(rows)
@@ -180,7 +197,9 @@ class Router(Operations):
             end = min(end, begin + self.plan.block - self.number % self.plan.block)
         stretches.append((self.number, self.number + end - begin))
         some = slice(begin, end)
-        self._insert(rows[some], along.some(some), key, {"stretches": stretches})
+        told: dict[str, Any] = {"key": key, "told": {"stretches": stretches}}
+        told |= {"marks": marks} if end == len(rows) else {}
+        self._insert(rows[some], along.some(some), told)
         return end
 
     @in_turn
@@ -200,10 +219,9 @@ class Router(Operations):
                 f"expected rows of {self.width} numbers ({self.dtype}), got {found[1]} ({found[0]})"
             )
 
-    def _insert(self, rows: Rows, along: Along, key: str | None, told: dict[str, Any]) -> None:
+    def _insert(self, rows: Rows, along: Along, told: dict[str, Any]) -> None:
         self._settle()
-        head = {"first": self.number, "ids": along.ids, "payloads": along.payloads}
-        head |= {"key": key, "told": told}
+        head = {"first": self.number, "ids": along.ids, "payloads": along.payloads, **told}
         arrays: dict[str, Any] = {"rows": rows}
         if along.weights is not None:
             arrays["weights"] = along.weights
@@ -257,6 +275,8 @@ class Router(Operations):
                 raise TypeError(f"{one!r}: expected ids or numbers of points")
         if len(set(wanted)) < len(wanted):
             raise ValueError("a point is named twice")
+        if not wanted:
+            return 0
         where: dict[int, list[Any]] = {}
         numbers: list[int] = []
         found = self._ask_all("has", wanted)
@@ -324,6 +344,18 @@ class Router(Operations):
         return self._told
 
     @in_turn
+    def mark(self, marks: Mapping[str, str]) -> None:
+        """Write down how far sources were read, of which no row was new."""
+        self._settle()
+        self._head.mark(marks)
+
+    @in_turn
+    def marks(self) -> dict[str, str]:
+        """How far sources were read."""
+        self._settle()
+        return self._head.marks()
+
+    @in_turn
     def digests(self) -> list[str | None]:
         """A digest of all that each shard's tree is."""
         return [state.digest for state in self._ask_all("state", True)]
@@ -357,15 +389,3 @@ class Router(Operations):
         span = self._lately[-1][0] - self._lately[0][0]
         rows = sum(count for _, count in list(self._lately)[1:])
         return rows / span if span > 0 else 0.0
-
-
-def _patiently(folder: Path) -> Head:
-    """Open a folder that a killed process may hold for another moment."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return Head(folder)
-        except FolderInUseError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ramify.estimators.seam import read_weights
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id, Ids
 from ramify.journal import BusyError, Hit
-from ramify.journal.seam import check_payloads
+from ramify.journal.seam import Moment, check_payloads
 from ramify.metric import METRICS
 from ramify.points import FLOAT32, FLOAT64, RealType, Rows
 from ramify.ray._batches import Along
@@ -309,6 +310,10 @@ class ServedTree:
             "sizes": figures["sizes"],
             "rate": figures["rate"],
         }
+
+    def moment(self) -> AbstractContextManager[Moment]:
+        """The tree as it is now, to be read as the bytes of a backup."""
+        return self._model._moment()
 
     def shard_statistics(self) -> dict[str, Any]:
         """Figures shard by shard."""

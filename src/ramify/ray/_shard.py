@@ -19,6 +19,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,11 +28,21 @@ from ramify.estimators import OHAC
 from ramify.estimators.seam import Sharing
 from ramify.hierarchy import FloatArray, IntArray
 from ramify.ids import Id
-from ramify.journal import DurableTree, FolderInUseError
-from ramify.journal.seam import Beside, Insert, Operation, Policy, open_here, sync_folder
+from ramify.journal import DurableTree
+from ramify.journal.seam import (
+    Beside,
+    Insert,
+    Operation,
+    Policy,
+    backup_into,
+    moment_of,
+    open_here,
+    sync_folder,
+)
 from ramify.points import Rows
 from ramify.ray._holding import Holding, Saved
 from ramify.ray._log import Log
+from ramify.ray._plan import patiently
 
 #: The mark in the journal that says how far the router has come.
 ROUTER = "router"
@@ -39,8 +50,6 @@ ROUTER = "router"
 _POLICY = Policy(hash_every=32, snapshot_every=2048, keep_left=0)
 _PAYLOADS_AT_ONCE = 10_000
 NO_PAYLOADS: Mapping[int, Any] = {}
-#: Seconds to wait for a process that has been killed, and has the folder still.
-_PATIENCE = 30.0
 
 
 class State(NamedTuple):
@@ -87,7 +96,7 @@ class Shard(Holding):
 
     def _open(self, model: Any) -> None:
         shutil.rmtree(_beside(self.folder), ignore_errors=True)  # of a move that did not end
-        self._tree = _patiently(self.folder, model)
+        self._tree = patiently(open_here, self.folder, model, _POLICY)
         self.done = int(self._tree.marks.get(ROUTER, 0))
 
     def state(self, digest: bool = False) -> State:
@@ -214,6 +223,10 @@ class Shard(Holding):
         """Erase from the disk what has left; the bytes of the folder then."""
         return self._tree.compact()
 
+    def copy(self, room: str) -> None:
+        """Write the backup of its folder into another folder."""
+        copy_shard(self.folder, Path(room))
+
     def close(self) -> None:
         """Take a snapshot and let the folder go.
 
@@ -226,6 +239,11 @@ class Shard(Holding):
         self._tree.close()
 
 
+def copy_shard(folder: Path, room: Path) -> None:
+    """Write the backup of a shard's folder, whoever uses it, into another folder."""
+    backup_into(room / f"{folder.name}.tar", folder, partial(moment_of, folder))
+
+
 def _with_payloads(tree: DurableTree, numbers: list[int], payloads: list[Any]) -> Operation:
     """Payloads of points that are there already."""
     head: dict[str, Any] = {"numbers": numbers, "payloads": payloads}
@@ -236,15 +254,3 @@ def _with_payloads(tree: DurableTree, numbers: list[int], payloads: list[Any]) -
 
 def _beside(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.new")
-
-
-def _patiently(folder: Path, model: Any) -> DurableTree:
-    """Open a folder that a killed process may hold for another moment."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return open_here(folder, model, _POLICY)
-        except FolderInUseError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)

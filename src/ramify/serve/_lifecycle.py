@@ -95,9 +95,9 @@ def add(api: APIRouter, trees: Managed, find: Callable[[str], Served], settings:
     )
     async def backup(name: Name) -> Response:
         """A tar of one moment, while others read and write. Needs the token of writers."""
-        tree = _whole(find(name), "has no such backup: stop the server, and copy its whole folder")
-        open_now = ExitStack()
-        copied = moment_of(tree.folder, settings.folder)
+        tree, open_now = find(name).tree, ExitStack()
+        whole = isinstance(tree, DurableTree)
+        copied = moment_of(tree.folder, settings.folder) if whole else tree.moment()
         moment = await run_for_writers(open_now.enter_context, copied)
 
         def pieces() -> Iterator[bytes]:

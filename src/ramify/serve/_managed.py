@@ -10,6 +10,7 @@ from typing import Any
 from ramify.journal import FolderInUseError
 from ramify.journal import restore as restore_tree
 from ramify.journal.seam import ABOUT, FolderLock, remove_files, sync_folder
+from ramify.ray import restore as restore_shards
 from ramify.serve._creating import model_of
 from ramify.serve._door import LOG
 from ramify.serve._resting import Resting
@@ -122,11 +123,13 @@ class Managed(Trees):
         path = self._folder / check_name(name)
         if name in self._trees or is_tree(path):
             raise FileExistsError(f"there is a tree {name!r}: delete it, or take another name")
-        if self._settings.ray is not None:
-            raise ValueError("a tree out of a backup is not in shards: serve it without --ray")
-        restore_tree(
-            file, path, version=version
-        )  # takes a while, and its name at the very end, if that is free
+        # Takes a while, and its name at the very end, if that is free.
+        if self._settings.ray is None:
+            restore_tree(file, path, version=version)
+        elif version is None:
+            restore_shards(file, path)
+        else:
+            raise ValueError("version: a tree in shards comes back as it was when it was backed up")
         with self._turn(name):
             if name not in self._trees:
                 with self._room():

@@ -599,6 +599,9 @@ class LiveGraph:
     @property
     def entries(self) -> int: ...
 
+    @property
+    def bytes(self) -> int: ...
+
     def __len__(self) -> int: ...
 
 @overload

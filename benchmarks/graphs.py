@@ -7,12 +7,14 @@ each linkage: seconds of one processor for edges, tree and sorted snapshot, and 
 memory that the process held meanwhile, the graph's own arrays included. With ``--live``, what
 a point costs that comes with its edges, and one that goes. With ``--rows``, what a row costs that
 comes by itself: beside OHAC, at several sizes, and with the power of n that it grows by; with
-``--rows --data FOLDER`` all of a stream of 10,000 rows of MNIST. With ``--bits``, the nearest of
-rows of zeros and ones beside scikit-learn's brute search.
+``--rows --growth --data FOLDER`` the same of MNIST. With ``--rows --data FOLDER`` all of a stream
+of 10,000 rows of MNIST. With ``--bits``, the nearest of rows of zeros and ones beside
+scikit-learn's brute search.
 """
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -88,9 +90,9 @@ def live(n: int, asked: int = 500) -> None:
             model.forget(point)
             gone.append(time.process_time() - begun)
         assert model._graph is not None
-        entries = model._graph._core.entries / len(model)
+        held = model._graph._core.bytes / len(model)
         print(
-            f"{name:12} {n:,} points  {loaded:.1f} s to begin  {entries:.0f} entries a point  "
+            f"{name:12} {n:,} points  {loaded:.1f} s to begin  {held:.0f} bytes a point  "
             f"{1e3 * np.mean(spent):.2f} ms a point that comes (at most {1e3 * max(spent):.1f})  "
             f"{1e3 * np.mean(gone):.2f} ms one that goes (at most {1e3 * max(gone):.1f})"
         )
@@ -113,11 +115,17 @@ def each_row(model: Any, rows: Array) -> float:
     return (time.process_time() - begun) / len(rows)
 
 
-def single_rows(n: int, asked: int = 300) -> None:
+def mnist(data: Path) -> Array:
+    """All its rows that there are, shuffled."""
+    rows = choosing._mnist(data / "mnist")[0]
+    return np.asarray(rows[np.random.default_rng(0).permutation(len(rows))], np.float32)
+
+
+def single_rows(n: int, some_rows: Callable[[int], Array], asked: int = 300) -> None:
     """Print a line for each size: an eighth of n, a quarter, a half and n."""
     sizes, spent = [n // 8, n // 4, n // 2, n], []
     for size in sizes:
-        rows = mixture(size + asked)
+        rows = some_rows(size + asked)
         first, last = rows[:size], rows[size:]
         model = LiveGraphHAC(n_neighbors=15).fit(first)
         spent.append(each_row(model, last))
@@ -130,8 +138,7 @@ def single_rows(n: int, asked: int = 300) -> None:
 
 def mnist_stream(data: Path, n: int = 10_000) -> None:
     """Print how long the whole stream takes, row by row, three times beside OHAC."""
-    rows = choosing._mnist(data / "mnist")[0]
-    rows = rows[np.random.default_rng(0).permutation(len(rows))[:n]].astype(np.float32)
+    rows = mnist(data)[:n]
     for _ in range(3):
         peer, ours = each_row(OHAC(linkage="ward"), rows), each_row(LiveGraphHAC(), rows)
         print(f"MNIST {n:,}  {n * ours:.1f} s  {ours / peer:.1f} times OHAC ward", flush=True)
@@ -162,13 +169,18 @@ def main() -> None:
     parser.add_argument("--live", action="store_true", help="points that come and go one by one")
     parser.add_argument("--rows", action="store_true", help="rows that come one by one")
     parser.add_argument("--data", metavar="FOLDER", type=Path, help="with --rows: MNIST")
+    parser.add_argument("--growth", action="store_true", help="with --data: at several sizes")
     parser.add_argument("--bits", action="store_true", help="rows of zeros and ones")
     options = parser.parse_args()
-    if options.rows and options.data is not None:
+    if options.rows and options.data is None:
+        single_rows(options.points, mixture)
+    elif options.rows and options.growth:
+        rows = mnist(options.data)
+        single_rows(min(options.points, len(rows) - 300), lambda n: rows[:n])
+    elif options.rows:
         mnist_stream(options.data)
-        return
-    rows = single_rows if options.rows else offline
-    (bits if options.bits else live if options.live else rows)(options.points)
+    else:
+        (bits if options.bits else live if options.live else offline)(options.points)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """Summaries of news, brought up to date: ``python -m benchmarks.summaries --data FOLDER``.
 
     stale      summaries that are not of what they were made of, when stories have come or gone.
+               Those that hold a story of the batch must be made anew by whatever grows the tree.
                Of HAC and k-means those whose points are no cluster of the tree before. Levels are
                10, 100 and 1,000; k-means has one, of 200 clusters, and begins by itself (cold) or
                where it ended before (warm).
@@ -19,6 +20,7 @@ import copy
 import shutil
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,17 @@ def nothing(parts: Any, node: Any) -> str:
     return ""
 
 
+def noting(asked: list[int], parts: Any, node: Any) -> str:
+    """The same, noting for which nodes."""
+    asked.append(node.node_id)
+    return ""
+
+
+def holds_news(summaries: SummaryTree, node: int, start: int) -> bool:
+    """Whether there is a point of this number or a later one below a node."""
+    return any(-1 - leaf >= start for leaf in summaries._state.mirror.leaves(node))
+
+
 # --- stale summaries ------------------------------------------------------------------------
 
 
@@ -54,13 +67,21 @@ def stale(data: str) -> None:
     for name, lazy in (("live", 0.0), ("live, lazy=0.1", 0.1)):
         for size, count in BATCHES.items():
             tree = copy.deepcopy(model)
-            summaries = SummaryTree(tree, summarize=nothing, levels=LEVELS, lazy=lazy)
+            asked: list[int] = []
+            note = partial(noting, asked)
+            summaries = SummaryTree(tree, summarize=note, levels=LEVELS, lazy=lazy)
             total = summaries.update().made
-            made = 0
+            made = bound = 0
             for start in range(BASE, BASE + size * count, size):
                 tree.partial_fit(X[start : start + size])
+                asked.clear()
                 made += summaries.update().made
+                bound += sum(holds_news(summaries, node, start) for node in asked)
             told(name, size, made / count, total)
+            if not lazy:
+                print(
+                    f"{'':18} of these {bound / count:,.1f} hold a story of the batch", flush=True
+                )
     _deletions(model)
     _offline(X)
     _kmeans(X)

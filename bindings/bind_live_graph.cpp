@@ -103,6 +103,7 @@ void bind_live_graph(nb::module_& m) {
       .def_prop_ro("updates", &LiveGraph::updates)
       .def_prop_ro("merged_anew", &LiveGraph::merged_anew)
       .def_prop_ro("entries", &LiveGraph::entries)
+      .def_prop_ro("bytes", &LiveGraph::bytes)
       .def("__len__", &LiveGraph::size);
 }
 

@@ -161,6 +161,12 @@ std::size_t erase_many(LiveObject<Real>& self, const Vector<std::uint64_t>& numb
 }
 
 template <class Real>
+void check_erase(LiveObject<Real>& self, const Vector<std::uint64_t>& numbers) {
+  const ReadingTurn turn(self);
+  turn->check_erase({numbers.data(), numbers.size()});
+}
+
+template <class Real>
 bool weigh(LiveObject<Real>& self, std::uint64_t number, double weight) {
   const WritingTurn turn(self);
   const nb::gil_scoped_release release;
@@ -358,6 +364,8 @@ void bind_live_writes(nb::class_<LiveObject<Real>>& object) {
            "Take a leaf out again; False if there is no such leaf.")
       .def("erase_many", &erase_many<Real>, nb::arg("numbers").noconvert(),
            "Take leaves out again; returns how many of them there were.")
+      .def("check_erase", &check_erase<Real>, nb::arg("numbers").noconvert(),
+           "Refuse leaves that cannot be taken out; nothing changes.")
       .def("weigh", &weigh<Real>, nb::arg("number"), nb::arg("weight"),
            "Have a leaf stand for this many equal points; False if it is not there.")
       .def("set_max_leaves", &set_max_leaves<Real>, nb::arg("most"),

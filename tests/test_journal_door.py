@@ -196,3 +196,70 @@ def test_the_background_goes_on_after_work_that_failed(tmp_path):
     assert done.wait(60)
     tree.add([[0.0], [1.0]])
     tree.close()
+
+
+def of_rows(tree):
+    tree.add([[0.0], [1.0], [9.0], [8.0], [7.0]])
+    return (
+        (lambda: tree.edit.must_link(1, 1), "same point"),
+        (lambda: tree.edit.must_link(0, 99), "99"),
+        (lambda: tree.edit.move(tree.path(0)[0], under=-1), "the root has nowhere to go"),
+        (lambda: tree.edit.move(-1, under=-1), "below itself"),
+        (lambda: tree.edit.move(77, under=-1), "no node with the id 77"),
+        (lambda: tree.edit.release(-1), "not held"),
+        (lambda: tree.edit.unlink(0, 1), "nothing was said"),
+        (lambda: tree.edit.cannot_link(2, 2), "same point"),
+        (lambda: tree.edit.rename(77, "x"), "no node with the id 77"),
+        (lambda: tree.polish(2), "at least 3"),
+        (lambda: tree.forget([0, 0]), "named twice"),
+        (lambda: tree.stable_labels(n_clusters=9), "n_clusters=9"),
+        (lambda: tree.stable_labels(height=1.0, stickiness=0.5), "n_clusters"),
+        (lambda: tree.set_params(n_clusters=0), "n_clusters=0"),
+        (lambda: tree.set_params(n_clusters=2, distance_threshold=1.0), "both set"),
+    )
+
+
+def of_a_budget(tree):
+    tree.add([[0.0], [0.1], [9.0]])
+    return ((lambda: tree.forget(0), "cannot leave alone"),)
+
+
+def of_edges(tree):
+    tree.add(edges=([1, 2], [2, 3], [0.9, 0.1]))
+    return ((lambda: tree.forget([1, 7]), "7"), (lambda: tree.edit.rename(-1, "x"), "rows"))
+
+
+@pytest.mark.parametrize(
+    ("model", "calls"),
+    [
+        (ramify.OHAC(), of_rows),
+        (ramify.OHAC(keep=ramify.Budget(2)), of_a_budget),
+        (ramify.LiveGraphHAC(), of_edges),
+    ],
+)
+def test_what_is_refused_is_not_written_down(model, calls, tmp_path):
+    """Edits that OHAC refuses were on the disk first, and refused again by every replay."""
+    with ramify.open(tmp_path, model) as tree:
+        for call, message in calls(tree):
+            seq, digest = tree._writer.seq, tree.digest()
+            with pytest.raises((ValueError, TypeError, LookupError), match=message):
+                call()
+            assert (tree._writer.seq, tree.digest()) == (seq, digest), message
+
+
+def test_links_that_cannot_be_are_not_written_down(tmp_path):
+    with ramify.open(tmp_path, ramify.OHAC()) as tree:
+        tree.add([[0.0], [1.0], [9.0], [8.0], [7.0]])
+        tree.edit.must_link(0, 1)
+        tree.edit.cannot_link(1, 2)
+        tree.edit.move(-4, under=-5)
+        seq, digest = tree._writer.seq, tree.digest()
+        for call, message in (
+            (lambda: tree.edit.must_link(0, 2), "must be apart"),
+            (lambda: tree.edit.cannot_link(0, 1), "linked"),
+            (lambda: tree.edit.move(-1, under=-3), "linked with other points"),
+            (lambda: tree.edit.must_link(0, 3), "held below a node"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                call()
+        assert (tree._writer.seq, tree.digest()) == (seq, digest)

@@ -141,6 +141,7 @@ ORDER = [
     "graph/live_graph.hpp",
     "graph/live_graph.cpp",
     "graph/live_graph_step.cpp",
+    "graph/live_graph_merge.cpp",
     "graph/live_graph_read.cpp",
     "graph/neighbour_lists.hpp",
     "graph/neighbour_lists.cpp",

@@ -121,6 +121,8 @@ def test_two_thousand_operations_and_the_tree_is_still_the_offline_one(heaviest)
         operation(twin, rng, heaviest)
         if i % 20 == 0:
             twin.agree()
+        if i % 100 == 0:
+            twin.live.check()
     twin.live.check()
     twin.agree()
 
@@ -170,6 +172,39 @@ def test_a_change_far_away_leaves_a_cluster_alone():
     twin.update((), (), [((0, 1), 7)])
     assert 0 < twin.live.merged_anew - before < 30 * size
     twin.agree()
+
+
+def test_a_cluster_keeps_its_lists_while_its_points_come_and_go():
+    """Below its floor it is another one, and grows again; all lists say what is between."""
+    rng = np.random.default_rng(3)
+    groups, size = 4, 24
+    twin = Twin(15)
+    group = {}
+
+    def come(g):
+        others = [p for p, other in group.items() if other == g]
+        near = rng.choice(others, min(len(others), 6), False).tolist()
+        far = rng.choice(sorted(group), min(len(group), 3), False).tolist()
+        edges = {(twin.next, p): int(rng.integers(9, 16)) for p in near}
+        edges |= {
+            (twin.next, p): int(rng.integers(1, 4)) for p in far if (twin.next, p) not in edges
+        }
+        group[twin.next] = g
+        twin.update((), [int(rng.integers(50))], list(edges.items()))
+
+    for i in range(groups * size):
+        come(i % groups)
+    for i in range(scaled(400)):
+        g = (i // 40) % groups  # forty steps on each group, the first twenty of which shrink it
+        members = [p for p, other in group.items() if other == g]
+        if i % 40 < 20 and len(members) > 2:
+            gone = int(rng.choice(members))
+            del group[gone]
+            twin.update([gone])
+        else:
+            come(g)
+        twin.live.check()
+        twin.agree()
 
 
 def test_what_is_no_point_is_refused_and_changes_nothing():

@@ -81,14 +81,8 @@ class Crash(BaseException):
     """Nothing that anybody would catch."""
 
 
-@pytest.mark.parametrize("named", [NAMED, {"field": "vector"}])
-@pytest.mark.parametrize("after", range(0, 14, 2))
-def test_a_reader_that_is_cut_off_goes_on_where_it_was(named, after, tmp_path, monkeypatch):
-    write(tmp_path / "days")
-    with sharded(tmp_path / "b") as model:
-        model.add_files(tmp_path / "days", **named)
-        wanted = model.digests()
-
+def cut_off(folder, after, monkeypatch, **source):
+    """Read files into shards until the router dies, before an operation reaches a shard."""
     left = after
     carry_out = Router._carry_out
 
@@ -99,20 +93,46 @@ def test_a_reader_that_is_cut_off_goes_on_where_it_was(named, after, tmp_path, m
             raise Crash
         carry_out(router, pending)
 
-    model = sharded(tmp_path / "a")
+    model = sharded(folder)
     with monkeypatch.context() as patched:
         patched.setattr(Router, "_carry_out", doomed)
         with pytest.raises(Crash):
-            model.add_files(tmp_path / "days", **named)
+            model.add_files(**source)
     router = model._port().router
     for shard in router._crew.shards.values():
         shard._tree._writer.stop()
         shard._tree._lock.release()
     router._head.close()
+
+
+@pytest.mark.parametrize("named", [NAMED, {"field": "vector"}])
+@pytest.mark.parametrize("after", range(0, 14, 2))
+def test_a_reader_that_is_cut_off_goes_on_where_it_was(named, after, tmp_path, monkeypatch):
+    write(tmp_path / "days")
+    with sharded(tmp_path / "b") as model:
+        model.add_files(tmp_path / "days", **named)
+        wanted = model.digests()
+
+    cut_off(tmp_path / "a", after, monkeypatch, source=tmp_path / "days", **named)
     with sharded(tmp_path / "a") as again:
         again.add_files(tmp_path / "days", **named)
         assert again.digests() == wanted
         assert again.marks == {f"days/{name}": str(n) for name, n in DAYS.items()}
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_a_file_that_grew_after_a_crash_was_not_read_twice(after, tmp_path, monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(300, 2))
+    text = [f"{x:.6f},{y:.6f}\n" for x, y in rows.tolist()]
+    file = tmp_path / "rows.csv"
+    file.write_text("x,y\n" + "".join(text[:200]))
+    cut_off(tmp_path / "a", after, monkeypatch, source=file)
+    file.write_text("x,y\n" + "".join(text))
+    with sharded(tmp_path / "a") as model, sharded(tmp_path / "b") as wanted:
+        model.add_files(file)
+        wanted.add_files(file)
+        assert len(model) == 300
+        assert model.digests() == wanted.digests()
 
 
 def test_marks_are_with_their_rows_or_not_at_all(tmp_path):

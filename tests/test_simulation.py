@@ -40,8 +40,8 @@ def simulation(*words):
 class TestHistories:
     pytestmark = needs_the_disk
 
-    def test_all_that_follows_from_300_seeds_is_as_it_must_be(self):
-        assert "all are as they must be" in simulation("--seeds", 300)
+    def test_all_that_follows_from_500_seeds_is_as_it_must_be(self):
+        assert "all are as they must be" in simulation("--seeds", 500)
 
     def test_a_seed_has_one_history(self):
         words = ("--first", 5, "--seeds", 10)  # one of shards and one of a server among them

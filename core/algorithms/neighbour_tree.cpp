@@ -32,14 +32,17 @@ bool NeighbourTree<Real>::insert(Tree<Real>&, NodeId, std::span<const Neighbour>
 template <class Real>
 bool NeighbourTree<Real>::change(Tree<Real>& tree, RowSlot begin, std::span<const RowSlot> leaving,
                                  const Pulse& pulse, Helpers& helpers) {
-  Plan plan = plan_of(tree.points(), begin, leaving);
-  const bool many = plan.coming.size() * kMany > plan.before.size();
+  const RowStore<Real>& points = tree.points();
+  Plan plan;
+  plan.coming = living(points, begin, leaving);
+  const std::size_t before = state_ ? state_->lists.size() : living(points, 0, {}, begin).size();
+  const bool many = plan.coming.size() * kMany > before;
   try {
-    if (!state_ && !stored_lists_.empty() && !many) resume(tree.points(), plan.before);
+    if (!state_ && !stored_lists_.empty() && !many) resume(points, living(points, 0, {}, begin));
     if (!state_ || many)
-      start(tree.points(), plan.staying, pulse, helpers);
+      start(points, living(points, 0, leaving), pulse, helpers);
     else
-      go_on(tree.points(), plan, leaving);
+      go_on(points, plan, leaving);
     prepare(tree, plan);
   } catch (const Stopped&) {  // before anything was changed
     return false;
@@ -51,22 +54,16 @@ bool NeighbourTree<Real>::change(Tree<Real>& tree, RowSlot begin, std::span<cons
   return true;
 }
 
-/// Which rows there are before and after, and which come.
+/// The rows from one slot on, up to another, without those that leave, which are in order.
 template <class Real>
-typename NeighbourTree<Real>::Plan NeighbourTree<Real>::plan_of(const RowStore<Real>& points,
-                                                                RowSlot begin,
-                                                                std::span<const RowSlot> leaving) {
-  std::vector<std::uint8_t> leaves(points.slots(), 0);
-  for (const RowSlot row : leaving) leaves[row] = 1;
-  Plan plan;
-  for (RowSlot row = 0; row < points.slots(); ++row) {
-    if (points.is_hole(row)) continue;
-    if (row < begin) plan.before.push_back(row);
-    if (leaves[row] != 0) continue;
-    plan.staying.push_back(row);
-    if (row >= begin) plan.coming.push_back(row);
-  }
-  return plan;
+std::vector<RowSlot> NeighbourTree<Real>::living(const RowStore<Real>& points, RowSlot first,
+                                                 std::span<const RowSlot> leaving, RowSlot end) {
+  std::vector<RowSlot> found;
+  end = std::min(end, static_cast<RowSlot>(points.slots()));
+  for (RowSlot row = first; row < end; ++row)
+    if (!points.is_hole(row) && !std::binary_search(leaving.begin(), leaving.end(), row))
+      found.push_back(row);
+  return found;
 }
 
 // --- lists and graph --------------------------------------------------------------------

@@ -78,17 +78,15 @@ class NeighbourTree final : public Algorithm<Real> {
   };
   /// All that a change of the tree needs.
   struct Plan {
-    std::vector<RowSlot> before;  // rows
-    std::vector<RowSlot> staying;
-    std::vector<RowSlot> coming;
+    std::vector<RowSlot> coming;  // rows
     std::vector<Vertex> written;  // clusters that are to be joined, lower levels first
     std::vector<Slot> spare;      // slots of merges that are no more
     std::vector<End> ends;
     std::vector<Slot> top;
   };
 
-  static Plan plan_of(const RowStore<Real>& points, RowSlot begin,
-                      std::span<const RowSlot> leaving);
+  static std::vector<RowSlot> living(const RowStore<Real>& points, RowSlot first,
+                                     std::span<const RowSlot> leaving, RowSlot end = kNoRow);
   void start(const RowStore<Real>& points, std::span<const RowSlot> rows, const Pulse& pulse,
              Helpers& helpers);
   void resume(const RowStore<Real>& points, std::span<const RowSlot> rows);
@@ -99,6 +97,8 @@ class NeighbourTree final : public Algorithm<Real> {
   Slot take_slot(Tree<Real>& tree, Plan& plan);
   void join(Tree<Real>& tree, NodeId a, NodeId b, double height, Slot slot);
   NodeId node(Vertex v) const;
+
+  static constexpr RowSlot kNoRow = 0xFFFFFFFFU;
 
   std::size_t dim_;
   NeighbourRule rule_;

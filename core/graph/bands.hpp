@@ -41,6 +41,12 @@ class Bands {
     return static_cast<std::size_t>(at - thresholds_.begin());
   }
 
+  /// Is first(mean) less than this?
+  bool comes_before(std::size_t band, double mean) const {
+    return band > count() || (band > 0 && static_cast<double>(thresholds_[band - 1]) <=
+                                              mean * static_cast<double>(kPart) * (1 + 1e-12));
+  }
+
   /// Are two clusters so near, in the mean over so many pairs, that band l may merge them?
   bool holds(std::size_t l, Weight sum, std::uint64_t pairs) const {
     return sum > 0 && Wide(sum, kPart) >= Wide(pairs, thresholds_[l]);

@@ -23,24 +23,27 @@ namespace ramify {
 
 class Contraction {
  public:
-  /// Clusters of so many points each, which rank as the least of them does.
-  Contraction(Graph graph, std::span<const std::uint32_t> ranks,
-              std::span<const std::uint32_t> counts)
-      : graph_(std::move(graph)),
-        rank_(ranks.begin(), ranks.end()),
-        parent_(size()),
-        count_(counts.begin(), counts.end()),
-        length_(size()),
-        next_row_(size(), kNoVertex),
-        last_row_(size()),
-        place_(size(), kNoVertex) {
-    std::iota(parent_.begin(), parent_.end(), Vertex{0});
-    last_row_ = parent_;
-    for (std::size_t v = 0; v < size(); ++v) length_[v] = graph_.begin[v + 1] - graph_.begin[v];
+  /// The graph, which is to be filled before the start, and is used up.
+  Graph& graph() { return graph_; }
+
+  /// Clusters of so many points each, which rank as the least of them does. Memory is kept from
+  /// one start to the next.
+  void start(std::span<const std::uint32_t> ranks, std::span<const std::uint32_t> counts) {
+    rank_.assign(ranks.begin(), ranks.end());
+    count_.assign(counts.begin(), counts.end());
+    last_row_.resize(size());
+    std::iota(last_row_.begin(), last_row_.end(), Vertex{0});
+    next_row_.assign(size(), kNoVertex);
+    way_.resize(size());
+    length_.resize(size());
+    for (std::size_t v = 0; v < size(); ++v) {
+      way_[v] = {static_cast<Vertex>(v), kNoVertex};
+      length_[v] = graph_.begin[v + 1] - graph_.begin[v];
+    }
   }
 
   std::size_t size() const { return graph_.size(); }
-  bool is_cluster(Vertex v) const { return parent_[v] == v; }
+  bool is_cluster(Vertex v) const { return way_[v].parent == v; }
   std::uint32_t count(Vertex cluster) const { return count_[cluster]; }
   std::uint32_t rank(Vertex cluster) const { return rank_[cluster]; }
 
@@ -62,9 +65,9 @@ class Contraction {
   /// Make one cluster of two; its name is what is returned, one of theirs.
   Vertex merge(Vertex a, Vertex b) {
     if (count_[a] < count_[b]) std::swap(a, b);
-    parent_[b] = a;
+    way_[b].parent = a;
     collect(a, a);
-    for (std::size_t i = 0; i < found_.size(); ++i) place_[found_[i]] = static_cast<Vertex>(i);
+    for (std::size_t i = 0; i < found_.size(); ++i) way_[found_[i]].place = static_cast<Vertex>(i);
     collect_more(b, a);
     next_row_[last_row_[a]] = b;
     last_row_[a] = last_row_[b];
@@ -76,7 +79,7 @@ class Contraction {
 
  private:
   Vertex find(Vertex v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    while (way_[v].parent != v) v = way_[v].parent = way_[way_[v].parent].parent;
     return v;
   }
 
@@ -97,17 +100,19 @@ class Contraction {
   void collect_more(Vertex rows, Vertex self) {
     each_stretch(rows, length_[rows], [&](std::uint64_t first, std::uint64_t last) {
       for (std::uint64_t i = first; i < last; ++i) {
+        if (i + kAhead < last) prefetch(&way_[graph_.to[i + kAhead]]);
         const Vertex v = find(graph_.to[i]);
         if (v == self) continue;
-        if (place_[v] == kNoVertex) {
-          place_[v] = static_cast<Vertex>(found_.size());
+        Vertex& place = way_[v].place;
+        if (place == kNoVertex) {
+          place = static_cast<Vertex>(found_.size());
           found_.push_back(v);
           sums_.push_back(0);
         }
-        sums_[place_[v]] += graph_.weight[i];
+        sums_[place] += graph_.weight[i];
       }
     });
-    for (const Vertex v : found_) place_[v] = kNoVertex;
+    for (const Vertex v : found_) way_[v].place = kNoVertex;
   }
 
   /// What was collected becomes the cluster's list.
@@ -133,14 +138,21 @@ class Contraction {
     }
   }
 
+  static constexpr std::size_t kAhead = 8;  // points that are on their way from memory
+
+  /// What walks over lists read of a point, close together.
+  struct Way {
+    Vertex parent;  // on the way to the point that a cluster is called by
+    Vertex place;   // in found_, of whom is there
+  };
+
   Graph graph_;
+  std::vector<Way> way_;
   std::vector<std::uint32_t> rank_;    // of a cluster: the least of its points
-  std::vector<Vertex> parent_;         // the way to the point that a cluster is called by
   std::vector<std::uint32_t> count_;   // of points
   std::vector<std::uint64_t> length_;  // of lists
   std::vector<Vertex> next_row_;       // of the same cluster
   std::vector<Vertex> last_row_;       // of a cluster
-  std::vector<Vertex> place_;          // in found_, of whom is there
   std::vector<Vertex> found_;
   std::vector<Weight> sums_;
 };

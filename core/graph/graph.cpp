@@ -82,21 +82,26 @@ SharedNeighbours shared_neighbours(std::span<const Vertex> lists, std::size_t k)
   found.united.resize(lists.size());
   if (k == 0) return found;
   const std::size_t n = lists.size() / k;
-  std::vector<Vertex> marked(n, kNoVertex);  // by whom, last
+  std::vector<std::uint8_t> marked(n, 0);  // in the list in question
   std::vector<std::uint32_t> length(n);
   for (std::size_t i = 0; i < lists.size(); ++i) length[i / k] += lists[i] != kNoVertex;
   for (std::size_t i = 0; i < n; ++i) {
     const auto own = lists.subspan(i * k, k);
+    if (i + 1 < n)
+      for (const Vertex v : lists.subspan((i + 1) * k, k))
+        if (v != kNoVertex) prefetch(&lists[std::size_t{v} * k]);
     for (const Vertex v : own)
-      if (v != kNoVertex) marked[v] = static_cast<Vertex>(i);
+      if (v != kNoVertex) marked[v] = 1;
     for (std::size_t r = 0; r < k; ++r) {
       if (own[r] == kNoVertex) continue;
       std::uint32_t common = 0;
       for (const Vertex v : lists.subspan(std::size_t{own[r]} * k, k))
-        common += v != kNoVertex && marked[v] == i;
+        common += v != kNoVertex && marked[v] != 0;
       found.common[i * k + r] = common;
       found.united[i * k + r] = length[i] + length[own[r]] - common;
     }
+    for (const Vertex v : own)
+      if (v != kNoVertex) marked[v] = 0;
   }
   return found;
 }

@@ -15,6 +15,15 @@ namespace ramify {
 using Vertex = std::uint32_t;
 using Weight = std::uint64_t;
 
+/// Have what will soon be read on its way from memory.
+inline void prefetch(const void* at) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(at);
+#else
+  static_cast<void>(at);
+#endif
+}
+
 /// The sum of all weights of a graph stays below this.
 inline constexpr Weight kMostWeight = Weight{1} << 62;
 

@@ -66,7 +66,9 @@ GraphTree single(Graph graph, std::span<const std::uint32_t> ranks, const Pulse&
 
 GraphTree average_of_clusters(Graph graph, std::span<const std::uint32_t> ranks,
                               std::span<const std::uint32_t> sizes, const Pulse& pulse) {
-  Contraction clusters(std::move(graph), ranks, sizes);
+  Contraction clusters;
+  clusters.graph() = std::move(graph);
+  clusters.start(ranks, sizes);
   TreeWriter out(clusters.size());
   std::vector<std::int64_t> node(clusters.size());
   std::iota(node.begin(), node.end(), std::int64_t{0});

@@ -10,7 +10,7 @@
 namespace ramify {
 namespace {
 
-constexpr std::size_t kPastKept = 4096;  // whose memory the next update has
+constexpr std::size_t kPastKept = 1024;  // whose memory the next update has
 
 }  // namespace
 
@@ -26,26 +26,28 @@ void LiveGraph::update(std::span<const Vertex> gone, std::span<const Vertex> cam
                        std::span<const Edge> edges, const Pulse& pulse) {
   written_.clear();
   released_.clear();
-  Change change = begin(gone, came, edges);
-  for (Level l = 0; l < bands_.count() && !change.empty(); ++l) {
+  now_.clear();
+  begin(gone, came, edges, now_);
+  for (Level l = 0; l < bands_.count() && !now_.empty(); ++l) {
     pulse.check();
-    change = step(l, change, pulse);
+    next_.clear();
+    step(l, now_, next_, pulse);
+    std::swap(now_, next_);
   }
-  settle_ends(change);
+  settle_ends(now_);
   finish();
 }
 
 /// What changes among the points.
-LiveGraph::Change LiveGraph::begin(std::span<const Vertex> gone, std::span<const Vertex> came,
-                                   std::span<const Edge> edges) {
-  Change change;
+void LiveGraph::begin(std::span<const Vertex> gone, std::span<const Vertex> came,
+                      std::span<const Edge> edges, Change& change) {
   change.gone.assign(gone.begin(), gone.end());
   change.came.assign(came.begin(), came.end());
   dead_.assign(gone.begin(), gone.end());
   points_ += came.size();
   points_ -= gone.size();
   for (const Vertex v : came) {
-    links_[v].count = 1;
+    links_[v].count = links_[v].floor = 1;
     remember(v);
   }
   for (const Edge& edge : edges) {
@@ -63,42 +65,48 @@ LiveGraph::Change LiveGraph::begin(std::span<const Vertex> gone, std::span<const
       change.edges.push_back({edge.a, edge.b, before, edge.weight});
   }
   for (const Vertex v : came) marks_[v] = kStays;
-  return change;
 }
 
 /// The merges of a band, where something has changed, and what changes above it.
-LiveGraph::Change LiveGraph::step(Level l, const Change& change, const Pulse& pulse) {
+void LiveGraph::step(Level l, const Change& change, Change& out, const Pulse& pulse) {
   for (const Vertex v : change.gone) marks_[v] = kGone;
   for (const Vertex v : change.came) marks_[v] = kCame;
+  for (const Vertex v : change.changed) marks_[v] = kChanged;
   apply(l, change);
   find_components(l, change);
 
-  std::vector<Vertex> old_groups;
+  old_groups_.clear();
   for (const auto& some : {std::span<const Vertex>(dirty_), std::span<const Vertex>(change.gone)})
     for (const Vertex v : some)
-      if (old_death(v) == l) old_groups.push_back(old_next(v));
-  std::sort(old_groups.begin(), old_groups.end());
-  old_groups.erase(std::unique(old_groups.begin(), old_groups.end()), old_groups.end());
+      if (old_death(v) == l) old_groups_.push_back(old_next(v));
+  std::sort(old_groups_.begin(), old_groups_.end());
+  old_groups_.erase(std::unique(old_groups_.begin(), old_groups_.end()), old_groups_.end());
 
-  Change out;
-  kept_.clear();
+  for (const Vertex v : change.changed)
+    if (component_of_[v] == kNoVertex) out.changed.push_back(v);
+  for (const Vertex v : change.came)
+    if (component_of_[v] == kNoVertex) stay_single(l, v, out);
   for (std::size_t c = 0; c + 1 < components_.size(); ++c) {
     if (components_[c + 1] - components_[c] == 1) {
       stay_single(l, dirty_[components_[c]], out);
       continue;
     }
-    for (Group& group : groups_of(l, c, pulse)) {
+    merge_component(l, c, pulse);
+    for (std::size_t g = 0; g < member_end_.size(); ++g) {
+      const std::size_t from = g == 0 ? 0 : member_end_[g - 1];
+      const std::size_t first = g == 0 ? 0 : merge_end_[g - 1];
+      const Group group{{&group_members_[from], member_end_[g] - from},
+                        {group_merges_.data() + first, merge_end_[g] - first}};
       if (group.members.size() == 1)
         stay_single(l, group.members.front(), out);
       else
-        make_group(l, std::move(group), out);
+        make_group(l, group, out);
     }
   }
   for (const Vertex v : change.gone)
     if (old_death(v) > l) out.gone.push_back(v);
-  std::sort(kept_.begin(), kept_.end());
-  for (const Vertex group : old_groups) {
-    if (std::binary_search(kept_.begin(), kept_.end(), group)) continue;
+  for (const Vertex group : old_groups_) {
+    if (remember(group).is_taken) continue;
     out.gone.push_back(group);
     dead_.push_back(group);
   }
@@ -107,9 +115,8 @@ LiveGraph::Change LiveGraph::step(Level l, const Change& change, const Pulse& pu
 
   merged_anew_ += dirty_.size();
   for (const Vertex v : dirty_) component_of_[v] = kNoVertex;
-  for (const auto& some : {change.gone, change.came})
-    for (const Vertex v : some) marks_[v] = kStays;
-  return out;
+  for (const auto* some : {&change.gone, &change.came, &change.changed})
+    for (const Vertex v : *some) marks_[v] = kStays;
 }
 
 /// What has changed above the last band.
@@ -125,7 +132,11 @@ void LiveGraph::settle_ends(const Change& change) {
 }
 
 void LiveGraph::finish() {
-  for (std::size_t i = 0; i < past_used_; ++i) past_of_[past_[i].vertex] = kNoVertex;
+  for (std::size_t i = 0; i < past_used_; ++i) {
+    const Vertex v = past_[i].vertex;
+    past_of_[v] = kNoVertex;
+    was_[v] = {links_[v].next, links_[v].count, links_[v].death};
+  }
   past_used_ = 0;
   if (past_.size() > kPastKept) past_.clear();
   for (const Vertex v : dead_) {
@@ -133,6 +144,7 @@ void LiveGraph::finish() {
       if (merge.node != kNoNode) released_.push_back(merge.node);
     vertices_[v] = {};
     links_[v] = {};
+    was_[v] = {};
     free_.push_back(v);
   }
   dead_.clear();
@@ -148,8 +160,10 @@ Vertex LiveGraph::new_vertex() {
   const auto v = static_cast<Vertex>(vertices_.size());
   vertices_.emplace_back();
   links_.emplace_back();
+  was_.emplace_back();
   past_of_.push_back(kNoVertex);
   marks_.push_back(kStays);
+  ways_.push_back(0);
   component_of_.push_back(kNoVertex);
   dirty_at_.push_back(kNoVertex);
   place_.push_back(kNoVertex);
@@ -161,25 +175,27 @@ bool LiveGraph::ranks_before(Vertex a, Vertex b) const {
   return x.key != y.key ? x.key < y.key : x.number < y.number;
 }
 
-LiveGraph::Past& LiveGraph::remember(Vertex v) {
-  if (past_of_[v] == kNoVertex) {
-    past_of_[v] = static_cast<Vertex>(past_used_);
-    if (past_used_ == past_.size()) past_.emplace_back();
-    Past& one = past_[past_used_++];
-    one.vertex = v;
-    one.death = links_[v].death;
-    one.next = links_[v].next;
-    one.has_front = false;
-    one.undo.clear();
-  }
-  return past_[past_of_[v]];
+/// From now on. It has the memory of one that an earlier update knew.
+LiveGraph::Past& LiveGraph::remember_anew(Vertex v) {
+  past_of_[v] = static_cast<Vertex>(past_used_);
+  if (past_used_ == past_.size()) past_.emplace_back();
+  Past& one = past_[past_used_++];
+  one.vertex = v;
+  one.heir_of = kNoVertex;
+  one.is_taken = one.has_front = false;
+  one.asleep = 0;
+  one.undo.clear();
+  return one;
 }
 
 /// An entry gets a new sum, 0 for none; what it was is returned.
 Weight LiveGraph::put(List& list, Vertex to, Weight sum) {
   const auto at = std::lower_bound(list.begin(), list.end(), Entry{to, 0});
   if (at == list.end() || at->to != to) {
-    if (sum != 0) list.insert(at, {to, sum});
+    if (sum == 0) return 0;
+    const auto place = at - list.begin();
+    if (list.size() == list.capacity()) list.reserve(list.size() + list.size() / 8 + 2);
+    list.insert(list.begin() + place, {to, sum});
     return 0;
   }
   const Weight before = std::exchange(at->sum, sum);
@@ -196,20 +212,13 @@ void LiveGraph::learn(Vertex v, Vertex to, Weight sum) {
 Weight LiveGraph::weight(Vertex a, Vertex b) const {
   const List& list = vertices_[a].list;
   const auto at = std::lower_bound(list.begin(), list.end(), Entry{b, 0});
-  return at != list.end() && at->to == b ? at->sum : 0;
+  return at != list.end() && at->to == b ? Weight{at->sum} : 0;
 }
 
 void LiveGraph::neighbours(Vertex v, Level l, List& found) const {
   found.clear();
-  for (const Entry& entry : vertices_[v].list) {
-    const Vertex to = at_level(entry.to, l);
-    if (place_[to] == kNoVertex) {
-      place_[to] = static_cast<Vertex>(found.size());
-      found.push_back({to, 0});
-    }
-    found[place_[to]].sum += entry.sum;
-  }
-  for (const Entry& entry : found) place_[entry.to] = kNoVertex;
+  for (const Entry& entry : vertices_[v].list) gather(found, at_level(entry.to, l), entry.sum);
+  end_gathering(found);
 }
 
 void LiveGraph::old_neighbours(Vertex v, Level l, List& found) const {
@@ -221,13 +230,9 @@ void LiveGraph::old_neighbours(Vertex v, Level l, List& found) const {
   for (const Entry& entry : list) {
     Vertex to = entry.to;
     while (old_death(to) < l) to = old_next(to);
-    if (place_[to] == kNoVertex) {
-      place_[to] = static_cast<Vertex>(found.size());
-      found.push_back({to, 0});
-    }
-    found[place_[to]].sum += entry.sum;
+    gather(found, to, entry.sum);
   }
-  for (const Entry& entry : found) place_[entry.to] = kNoVertex;
+  end_gathering(found);
 }
 
 }  // namespace ramify

@@ -13,30 +13,35 @@
 //   waking  of a vertex: a band before which nothing merges it, by its list. A mean between two
 //             clusters is never above the larger of their parts', so what happens to neighbours
 //             at later levels does not have it wake up earlier.
-//   front   of a vertex that came or is gone with the update under way: its neighbours at the
-//             level where the update is, or in the tree as it was
+//   floor   of a vertex: with fewer points than this it is not that vertex any more. Waking is
+//             reckoned with floors, so that it holds whatever comes and goes above them.
+//   front   of a vertex that came, is gone or has changed with the update under way: its
+//             neighbours at the level where the update is, or in the tree as it was
 //
 // A mean never exceeds its largest term, so the merges of a band never leave a component, and
 // what happens in one has no bearing on another. An update goes from level to level: it knows
-// which vertices are gone and came there, and between which of the others weights have changed;
-// it merges the components anew that hold a change; and it sees which vertices of the next level
-// are gone and came. Where nothing changes any more it ends. docs/math.md, "Trees of graphs".
+// which vertices are gone and came there, which others have changed, as they have other points
+// than before, and between which vertices weights have changed; it merges the components anew
+// that hold a change; and it sees what is gone, came and has changed at the next level. A
+// cluster that gains or loses a few of its points stays the vertex that it was: so lists that
+// name it stay as they are, but for the sums that are others. Which vertex a cluster is has no
+// bearing on the tree. Where nothing changes any more it ends. docs/math.md, "Trees of graphs".
 //
 // Invariants, which check() tests: (1) a list is sorted, names vertices that are there at the
 // level of its birth, once each, with the sum of the weights between their points; (2) members
 // of a vertex were all there at the level before, and it is their next; (3) who has no next is
-// there at the last level; (4) nobody may be merged before it wakes.
+// there at the last level; (4) nobody may be merged before it wakes, or has less than its floor.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "graph/bands.hpp"
+#include "graph/contraction.hpp"
 #include "graph/graph.hpp"
 #include "graph/graph_hac.hpp"
 #include "pulse.hpp"
@@ -113,14 +118,30 @@ class LiveGraph {
   /// How many vertices have been merged anew so far, and how many entries of lists there are.
   std::size_t merged_anew() const { return merged_anew_; }
   std::size_t entries() const;
+  /// What vertices and their lists take between updates, without what is kept for the next one.
+  std::size_t bytes() const;
 
  private:
   using Level = std::uint16_t;
   static constexpr Level kNever = 0xFFFF;
 
+  /// A weight in two halves: so an entry takes 12 bytes.
+  class Halves {
+   public:
+    Halves(Weight sum = 0)  // NOLINT(google-explicit-constructor): it stands for it
+        : low_(static_cast<std::uint32_t>(sum)), high_(static_cast<std::uint32_t>(sum >> 32)) {}
+    operator Weight() const {  // NOLINT(google-explicit-constructor)
+      return Weight{high_} << 32 | low_;
+    }
+    Halves& operator+=(Weight more) { return *this = Weight{*this} + more; }
+
+   private:
+    std::uint32_t low_;
+    std::uint32_t high_;
+  };
   struct Entry {
     Vertex to;
-    Weight sum;
+    Halves sum;
     friend bool operator<(const Entry& a, const Entry& b) { return a.to < b.to; }
   };
   using List = std::vector<Entry>;
@@ -132,6 +153,7 @@ class LiveGraph {
     Level birth = 0;
     Level waking = kNever;
     std::uint32_t count = 0;  // of points; 0: nobody
+    std::uint32_t floor = 0;  // with fewer points it is another vertex
   };
 
   struct VertexData {
@@ -142,15 +164,23 @@ class LiveGraph {
     std::vector<Merge> merges;
   };
 
-  /// What a vertex was before the update under way.
+  /// What a vertex was before the update under way; between updates, what it is.
+  struct Was {
+    Vertex next = kNoVertex;
+    std::uint32_t count = 0;
+    Level death = kNever;
+  };
+
+  /// What an update knows of a vertex that it touches.
   struct Past {
     Vertex vertex;
-    Level death;
-    Vertex next;
+    Vertex heir_of;  // of one that came: who is gone and had most of its points
+    bool is_taken;   // of a group: it is one again
     bool has_front;
-    Level waking;  // by its front
-    Level moving;  // of a front in the tree before: the band that first merges somebody in it
-    List undo;     // what has changed in its list, and was so before
+    bool is_before;    // its front is of the tree before
+    Level asleep;      // nothing merges it before this band, now
+    Level was_asleep;  // the same in the tree before, by its front
+    List undo;         // what has changed in its list, and was so before
     List front;
   };
 
@@ -172,34 +202,51 @@ class LiveGraph {
   struct Change {
     std::vector<Vertex> gone;
     std::vector<Vertex> came;
+    std::vector<Vertex> changed;
     std::vector<EdgeChange> edges;
-    bool empty() const { return gone.empty() && came.empty() && edges.empty(); }
+    bool empty() const { return gone.empty() && came.empty() && changed.empty() && edges.empty(); }
+    void clear() {
+      gone.clear();
+      came.clear();
+      changed.clear();
+      edges.clear();
+    }
   };
 
-  enum Mark : std::uint8_t { kStays, kGone, kCame };
+  enum Mark : std::uint8_t { kStays, kGone, kCame, kChanged };
+  // Besides, while a change goes to the next level.
+  enum Way : std::uint8_t { kMoves = 1, kGoes = 2, kComes = 4 };
 
   // live_graph.cpp: an update
-  Change begin(std::span<const Vertex> gone, std::span<const Vertex> came,
-               std::span<const Edge> edges);
-  Change step(Level l, const Change& change, const Pulse& pulse);
+  void begin(std::span<const Vertex> gone, std::span<const Vertex> came,
+             std::span<const Edge> edges, Change& change);
+  void step(Level l, const Change& change, Change& out, const Pulse& pulse);
   void finish();
 
   // live_graph_step.cpp: its parts
   void apply(Level l, const Change& change);
   enum class Of { kNow, kBefore };
-  Past& bring_front(Level l, Vertex v, Of tree, bool& is_new);
+  Past& bring_front(Level l, Vertex v, Of tree, std::size_t& first_new);
+  void seed_front(Level l, Past& known);
+  void seed_changed(Level l, Vertex v);
   void find_components(Level l, const Change& change);
   void explore(Level l, Vertex from);
   bool is_one_component(Level l, Vertex a, Vertex b);
   struct Group {
-    std::vector<Vertex> members;
-    std::vector<Merge> merges;
+    std::span<const Vertex> members;
+    std::span<const Merge> merges;
   };
-  std::vector<Group> groups_of(Level l, std::size_t component, const Pulse& pulse);
+  void merge_component(Level l, std::size_t component, const Pulse& pulse);
+  void merge_two(std::size_t first);
+  void part_groups(std::size_t k, std::span<const Vertex> members);
   void stay_single(Level l, Vertex v, Change& out);
-  void make_group(Level l, Group group, Change& out);
+  Vertex number_of(Level l, const Group& group);
+  Vertex before(Vertex v) const;
+  void make_group(Level l, const Group& group, Change& out);
   void list_groups(Level l, const Change& out);
   void carry_edges(Level l, const Change& change, Change& out);
+  void carry_moves(Level l, Change& out);
+  void settle_edges(Level l, Change& out);
 
   void settle_ends(const Change& change);
 
@@ -215,32 +262,53 @@ class LiveGraph {
     while (links_[v].death < l) v = links_[v].next;
     return v;
   }
-  Past& remember(Vertex v);
+  Past& remember(Vertex v) {
+    return past_of_[v] != kNoVertex ? past_[past_of_[v]] : remember_anew(v);
+  }
+  Past& remember_anew(Vertex v);
   void wake(Vertex v, Vertex to, Weight sum) {
-    links_[v].waking = std::min(links_[v].waking, first_band(v, to, sum));
+    const double pairs = static_cast<double>(links_[v].floor) * links_[to].floor;
+    const double mean = static_cast<double>(sum) / pairs;
+    if (bands_.comes_before(links_[v].waking, mean))
+      links_[v].waking = static_cast<Level>(bands_.first(mean));
   }
-  Level first_band(Vertex v, Vertex to, Weight sum) const {
-    const double pairs = static_cast<double>(links_[v].count) * links_[to].count;
-    return static_cast<Level>(bands_.first(static_cast<double>(sum) / pairs));
+  /// Nothing merges it before this band, now.
+  Level waking(Vertex v) const {
+    const Past* known = past(v);
+    return known != nullptr ? std::max(known->asleep, links_[v].waking) : links_[v].waking;
   }
+  void fall_asleep(Vertex v, const List& neighbours);
   const Past* past(Vertex v) const {
     return past_of_[v] == kNoVertex ? nullptr : &past_[past_of_[v]];
   }
-  Level old_death(Vertex v) const {
-    const Past* known = past(v);
-    return known != nullptr ? known->death : links_[v].death;
+  Level old_death(Vertex v) const { return was_[v].death; }
+  Vertex old_next(Vertex v) const { return was_[v].next; }
+  std::uint32_t old_count(Vertex v) const { return was_[v].count; }
+  bool held(Level l, Vertex a, Vertex b, Weight sum) const {
+    return bands_.holds(l, sum, std::uint64_t{old_count(a)} * old_count(b));
   }
-  Vertex old_next(Vertex v) const {
-    const Past* known = past(v);
-    return known != nullptr ? known->next : links_[v].next;
-  }
+  /// Its vertex one level up, now and before.
+  Vertex up(Level l, Vertex v) const { return links_[v].death == l ? links_[v].next : v; }
+  Vertex old_up(Level l, Vertex v) const { return old_death(v) == l ? old_next(v) : v; }
   void neighbours(Vertex v, Level l, List& found) const;
   void old_neighbours(Vertex v, Level l, List& found) const;
+  /// Another entry of a list in which nobody is to be twice, until all are gathered.
+  void gather(List& found, Vertex to, Weight sum) const {
+    if (place_[to] == kNoVertex) {
+      place_[to] = static_cast<Vertex>(found.size());
+      found.push_back({to, 0});
+    }
+    found[place_[to]].sum += sum;
+  }
+  void end_gathering(const List& found, std::size_t first = 0) const {
+    for (std::size_t i = first; i < found.size(); ++i) place_[found[i].to] = kNoVertex;
+  }
   static Weight put(List& list, Vertex to, Weight sum);
   void learn(Vertex v, Vertex to, Weight sum);
 
   Bands bands_;
   std::vector<Link> links_;
+  std::vector<Was> was_;
   std::vector<VertexData> vertices_;
   std::vector<Vertex> free_;
   std::size_t points_ = 0;
@@ -251,11 +319,13 @@ class LiveGraph {
   std::vector<std::uint32_t> released_;
 
   // Of the update under way, or of its level.
-  std::deque<Past> past_;  // more than that: lists keep their memory
+  std::vector<Past> past_;  // more than that: lists keep their memory
   std::size_t past_used_ = 0;
   std::vector<Vertex> past_of_;  // where in past_
-  std::vector<Vertex> dead_;     // to be nobody when it ends
-  std::vector<Mark> marks_;      // between updates: of who was announced
+  Change now_, next_;
+  std::vector<Vertex> dead_;  // to be nobody when it ends
+  std::vector<Vertex> old_groups_;
+  std::vector<Mark> marks_;  // between updates: of who was announced
   std::vector<Vertex> seeds_;
   std::vector<std::size_t> components_;  // where each begins in dirty_, and the end
   std::vector<Vertex> component_of_;
@@ -263,8 +333,16 @@ class LiveGraph {
   std::vector<List> dirty_lists_;  // at this level, of dirty_; more of them than that
   std::vector<News> news_;
   List scratch_;
-  std::vector<Vertex> dirty_at_;       // where in dirty_
-  std::vector<Vertex> kept_;           // groups of old that are groups again
+  std::vector<Vertex> dirty_at_;  // where in dirty_
+  // What a component is merged to: parts of each group, one group after the other.
+  Contraction contraction_;
+  std::vector<std::uint32_t> order_, ranks_, counts_, node_, done_, group_, at_;
+  std::vector<Merge> merges_;
+  std::vector<Vertex> group_members_;
+  std::vector<Merge> group_merges_;
+  std::vector<std::uint32_t> member_end_, merge_end_;  // of each group
+  std::vector<std::uint8_t> ways_;                     // bits of Way
+  std::vector<Vertex> moved_;
   mutable std::vector<Vertex> place_;  // of sums that are being added up
 };
 

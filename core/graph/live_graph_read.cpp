@@ -68,6 +68,17 @@ std::size_t LiveGraph::entries() const {
   return found;
 }
 
+std::size_t LiveGraph::bytes() const {
+  const std::size_t numbers = sizeof past_of_[0] + sizeof component_of_[0] + sizeof dirty_at_[0] +
+                              sizeof place_[0] + sizeof marks_[0] + sizeof ways_[0];
+  std::size_t found =
+      vertices_.size() * (sizeof(VertexData) + sizeof(Link) + sizeof(Was) + numbers);
+  for (const VertexData& vertex : vertices_)
+    found += vertex.list.capacity() * sizeof(Entry) + vertex.members.capacity() * sizeof(Vertex) +
+             vertex.merges.capacity() * sizeof(Merge);
+  return found;
+}
+
 void LiveGraph::check() const {
   const auto require = [](bool holds, const char* what) {
     if (!holds) throw std::logic_error(std::string("live graph: ") + what);
@@ -89,6 +100,7 @@ void LiveGraph::check() const {
               "2, a member that is elsewhere");
     }
     require(count == links_[v].count, "2, a wrong number of points");
+    require(links_[v].floor > 0 && links_[v].floor <= count, "4, less than its floor");
     require(vertex.merges.size() + 1 == std::max<std::size_t>(1, vertex.members.size()),
             "2, a wrong number of merges");
   }

@@ -12,6 +12,7 @@ namespace ramify {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kSeldom = 16;  // of the rows that there are, one in so many
 
 }  // namespace
 
@@ -150,10 +151,7 @@ void NeighbourLists<Real>::sweep(const RowStore<Real>& points, Item item, bool l
   }
   // A bound of a distance counts if it is within the farther of both limits: so the limit is the
   // weight of the other item, taken off.
-  double farthest = 0;
-  if (lists_of_others)
-    for (Item other = 0; other < row_.size(); ++other)
-      if (other != item && row_[other] != kGone) farthest = std::max(farthest, radius(other));
+  const double farthest = lists_of_others ? farthest_ : 0;
   const auto reach = [&](Item other) {
     return lists_of_others ? std::max(radius(other), radius(item)) : radius(item);
   };
@@ -176,6 +174,22 @@ void NeighbourLists<Real>::search(const RowStore<Real>& points, Item item) {
   for (const Item other : list(item)) std::erase(named_by_[other], item);
   length_[item] = 0;
   sweep(points, item, false, [&](Item other, double apart) { offer(item, other, apart); });
+  reach_farther(item);
+}
+
+/// A list was made anew. Others only get nearer; now and then all are looked at.
+template <class Real>
+void NeighbourLists<Real>::reach_farther(Item item) {
+  farthest_ = std::max(farthest_, radius(item));
+  if (++reached_ * kSeldom >= size_) look_for_farthest();
+}
+
+template <class Real>
+void NeighbourLists<Real>::look_for_farthest() {
+  reached_ = 0;
+  farthest_ = 0;
+  for (Item other = 0; other < row_.size(); ++other)
+    if (row_[other] != kGone) farthest_ = std::max(farthest_, radius(other));
 }
 
 template <class Real>
@@ -198,7 +212,7 @@ void NeighbourLists<Real>::change(const RowStore<Real>& points, std::span<const 
     is_changed_[item] = 1;  // it is nobody's affair any more
     length_[item] = 0;
   }
-  std::vector<Item> wanting;
+  std::vector<Item> wanting;  // who has no radius until it has searched
   for (const Item item : changed_)
     if (std::exchange(searches_[item], 0) != 0) wanting.push_back(item);
   for (const Item item : gone) free_item(item);
@@ -217,6 +231,7 @@ void NeighbourLists<Real>::change(const RowStore<Real>& points, std::span<const 
       offer(item, other, apart);
       offer(other, item, apart);
     });
+    reach_farther(item);
     look_after(points);
   }
   for (const Item item : wanting) search(points, item);

@@ -105,6 +105,8 @@ class NeighbourLists {
   template <class Use>
   void sweep(const RowStore<Real>& points, Item item, bool lists_of_others, Use&& use);
   void search(const RowStore<Real>& points, Item item);
+  void reach_farther(Item item);
+  void look_for_farthest();
   void look_after(const RowStore<Real>& points);
   void list_equal_rows(const RowStore<Real>& points, std::vector<std::uint8_t>& done);
   void search_all(const RowStore<Real>& points, const std::vector<std::uint8_t>& done,
@@ -126,6 +128,8 @@ class NeighbourLists {
   std::vector<double> apart_;
   std::vector<std::vector<Item>> named_by_;  // in whose lists it is
   std::vector<Item> free_;
+  double farthest_ = 0;         // no radius is larger
+  std::size_t reached_ = 0;     // how often it may have become larger since it was looked at
   std::optional<Short> short_;  // of long rows
   ShortScratch scratch_;
 

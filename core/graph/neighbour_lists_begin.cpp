@@ -138,6 +138,7 @@ void NeighbourLists<Real>::reverse_all() {
   for (Item item = 0; item < row_.size(); ++item) named_by_[item].reserve(count[item]);
   for (Item item = 0; item < row_.size(); ++item)
     for (const Item other : list(item)) named_by_[other].push_back(item);
+  look_for_farthest();
 }
 
 // --- edges ------------------------------------------------------------------------------

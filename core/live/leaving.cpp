@@ -20,6 +20,18 @@ bool Live<Real>::erase(Arrival number) {
 }
 
 template <class Real>
+void Live<Real>::check_erase(std::span<const Arrival> numbers) const {
+  if (!options_.tracks_members()) return;
+  for (const Arrival number : numbers) {
+    const Arrival leaf = members_.leaf_of(number);
+    RowSlot row = 0;
+    if (leaf != Members::kNobody && members_.count(leaf) > 1 && points().find(leaf, row) &&
+        points().ssd(row) > 0)
+      throw std::invalid_argument(kTogether);
+  }
+}
+
+template <class Real>
 std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
   std::size_t erased = 0;
   if (algorithm_->takes_batches()) {
@@ -31,15 +43,7 @@ std::size_t Live<Real>::erase_many(std::span<const Arrival> numbers) {
     wipe();
     return erased;
   }
-  if (options_.tracks_members()) {
-    for (const Arrival number : numbers) {  // all of them may leave, or none does
-      const Arrival leaf = members_.leaf_of(number);
-      RowSlot row = 0;
-      if (leaf != Members::kNobody && members_.count(leaf) > 1 && points().find(leaf, row) &&
-          points().ssd(row) > 0)
-        throw std::invalid_argument(kTogether);
-    }
-  }
+  check_erase(numbers);  // all of them may leave, or none does
   for (const Arrival number : numbers) {
     if (leave(number)) ++erased;
     close_holes_if_many();
@@ -202,6 +206,7 @@ void Live<Real>::compact() {
 
 #define RAMIFY_OF(Real)                                                  \
   template bool Live<Real>::erase(Arrival);                              \
+  template void Live<Real>::check_erase(std::span<const Arrival>) const; \
   template std::size_t Live<Real>::erase_many(std::span<const Arrival>); \
   template bool Live<Real>::leave(Arrival);                              \
   template void Live<Real>::gone(RowSlot) noexcept;                      \

@@ -125,6 +125,8 @@ class Live {
   bool erase(Arrival number);
   /// Erase many; an algorithm that makes its tree anew does so once. How many there were.
   std::size_t erase_many(std::span<const Arrival> numbers);
+  /// Throw std::invalid_argument if one of them is in a leaf with others, and cannot leave it.
+  void check_erase(std::span<const Arrival> numbers) const;
   /// Give a leaf another weight. False if there is no such leaf; std::invalid_argument if
   /// the algorithm has no weights.
   bool weigh(Arrival number, double weight);

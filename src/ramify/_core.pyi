@@ -212,6 +212,9 @@ class LiveF32:
     def erase_many(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Take leaves out again; returns how many of them there were."""
 
+    def check_erase(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Refuse leaves that cannot be taken out; nothing changes."""
+
     def weigh(self, number: int, weight: float) -> bool:
         """
         Have a leaf stand for this many equal points; False if it is not there.
@@ -419,6 +422,9 @@ class LiveF64:
     def erase_many(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
         """Take leaves out again; returns how many of them there were."""
 
+    def check_erase(self, numbers: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Refuse leaves that cannot be taken out; nothing changes."""
+
     def weigh(self, number: int, weight: float) -> bool:
         """
         Have a leaf stand for this many equal points; False if it is not there.
@@ -592,6 +598,9 @@ class LiveGraph:
 
     @property
     def entries(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
 
     def __len__(self) -> int: ...
 

@@ -143,3 +143,21 @@ class DeepTreeWarning(UserWarning):
     >>> [warning.category.__name__ for warning in seen]
     ['DeepTreeWarning']
     """
+
+
+def explain(error: BaseException, story: str) -> None:
+    """Let an error that goes on its way say what it means for the model.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise ValueError("no such row")
+    ... except ValueError as error:
+    ...     explain(error, "the tree is as it was")
+    ...     error.__notes__
+    ['the tree is as it was']
+    """
+    if type(error) is KeyboardInterrupt:  # which has nothing to say of its own
+        error.args = (story,)
+    else:
+        error.add_note(story)

@@ -12,7 +12,7 @@ server has it on its disk. ``AsyncClient`` has the same verbs, to be awaited.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -366,27 +366,6 @@ class Keeps(TreeReads, TreeWrites, Protocol):
 
     def statistics(self) -> dict[str, Any]:
         """Figures about the journal: operations, rows, commits, bytes, ..."""
-
-
-def of_one_version(tree: Any, ask: Callable[[], Any]) -> tuple[int, Any]:
-    """What a tree says, and of which version. The writer rests only if it came in between.
-
-    Examples
-    --------
-    >>> import tempfile, ramify
-    >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
-    ...     of_one_version(tree.partial_fit([[0.0], [1.0]]), lambda: len(tree))
-    (2, 2)
-    """
-    before = tree.version
-    try:
-        found = ask()
-    except RuntimeError:  # the tree has changed since what it is about was read
-        found = None
-    if found is not None and tree.version == before:
-        return before, found
-    told: tuple[int, Any] = tree.between(lambda: (tree.version, ask()))
-    return told
 
 
 def lowest_common(one: Sequence[int] | IntArray, other: Sequence[int] | IntArray) -> int:

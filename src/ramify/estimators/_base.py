@@ -11,8 +11,6 @@ and live inside ``_live``, so that reading never changes ``__dict__``.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -23,23 +21,24 @@ from sklearn.exceptions import NotFittedError
 from ramify import archive, lean
 from ramify.checks import is_whole, whole_number
 from ramify.errors import BrokenTreeError
-from ramify.estimators._choice import (
-    Choice,
-    choices_of,
-    flat_options,
-    nested,
-    refuse_gone,
-)
+from ramify.estimators._choice import Choice, flat_options, refuse_gone
 from ramify.estimators._guard import Guard, alone, live
 from ramify.estimators._live import Live
 from ramify.estimators._needs_cut import needs_cut
-from ramify.estimators._options import check_cut, check_history, check_linkage, check_metric
+from ramify.estimators._options import (
+    check_cut,
+    check_history,
+    check_linkage,
+    check_metric,
+    own_number,
+)
+from ramify.estimators._parameters import of_today, set_attribute, set_params
 from ramify.estimators._reading import TreeReader
 from ramify.estimators._saved import to_saved
 from ramify.estimators._settings import Options, Settings
 from ramify.estimators._skipping import skipped_rows
 from ramify.frames import open_arrow
-from ramify.hierarchy import Hierarchy, IntArray
+from ramify.hierarchy import IntArray
 from ramify.ids import Id, IdArray, Ids
 from ramify.jobs import thread_count
 from ramify.memory import require_room
@@ -66,14 +65,6 @@ class Batch(NamedTuple):
         return Live(self.settings, self.rows.dtype)
 
 
-def explain(error: BaseException, story: str) -> None:
-    """Let an error that goes on its way say what it means for the model."""
-    if type(error) is KeyboardInterrupt:  # which has nothing to say of its own
-        error.args = (story,)
-    else:
-        error.add_note(story)
-
-
 class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Everything but how a tree grows."""
 
@@ -95,28 +86,8 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         made: Self = super().__new__(cls)
         return made
 
-    def __setattr__(self, name: str, value: object) -> None:
-        refuse_gone(type(self), {name: value})
-        super().__setattr__(name, value)
-
-    def set_params(self, **params: Any) -> Self:
-        """As scikit-learn has it; ``keep__n=5`` is a part of a choice such as ``Last(n)``.
-
-        Examples
-        --------
-        >>> import ramify
-        >>> ramify.OHAC(keep=ramify.Last(100)).set_params(n_clusters=3, keep__n=5)
-        OHAC(keep=Last(n=5), n_clusters=3)
-        """
-        refuse_gone(type(self), params)
-        whole = {name: value for name, value in params.items() if "__" not in name}
-        for name in params.keys() - whole.keys():
-            option, _, part = name.partition("__")
-            held = whole.get(option, getattr(self, option, None))
-            if not isinstance(held, Choice) or part not in held.get_params():
-                raise ValueError(f"{name}: {option}={held!r} has no part {part!r}")
-            whole[option] = replace(held, **{part: params[name]})  # type: ignore[type-var]
-        return super().set_params(**whole)  # type: ignore[no-any-return]
+    __setattr__ = set_attribute
+    set_params = set_params
 
     @needs_cut
     def fit_predict(
@@ -268,7 +239,7 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         if len(self) == 0:
             return ""
         tree = self.hierarchy()
-        return tree_html(tree, _own_number(tree, self.n_clusters, self.distance_threshold))
+        return tree_html(tree, own_number(tree, self.n_clusters, self.distance_threshold))
 
     # --- files and pickles --------------------------------------------------------
 
@@ -310,7 +281,7 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = _of_today(type(self), state)
+        state = of_today(type(self), state)
         if state.get("_live") is not None:
             state["_live"] = Live.from_state(state["_live"], self._Options)
         super().__setstate__(state)
@@ -424,23 +395,3 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
             self.feature_names_in_ = names
         else:  # in one piece with the above: Ctrl-C comes after a call, not before one
             self.__dict__.pop("feature_names_in_", None)
-
-
-def _of_today(kind: Any, state: Mapping[str, Any]) -> dict[str, Any]:
-    """The state of a pickle, which may be older than some parameters."""
-    then = {"min_size": None, "zero_rows": "error"}
-    missing = {name: value for name, value in then.items() if name in kind._get_param_names()}
-    state = {**missing, **kind._Options.of_today(state)}
-    if "keep" in state or not choices_of(kind):
-        return state
-    state, idle = nested(kind, state)
-    return {**state, "_idle": idle} if idle else state
-
-
-def _own_number(tree: Hierarchy, n_clusters: object, height: object) -> int | None:
-    """How many clusters a model's own cut has; None if it has none, or one that makes no sense."""
-    if is_whole(n_clusters):
-        return int(n_clusters) if 1 <= n_clusters <= tree.n_leaves else None  # type: ignore[operator]
-    if n_clusters is None and isinstance(height, Real):
-        return 1 + int((tree.monotone_heights > float(height)).sum())
-    return None

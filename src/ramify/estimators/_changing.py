@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ramify.estimators._base import IdsLike
 from ramify.estimators._choice import KEEPS, Choice
-from ramify.estimators._forgetting import forget, forget_now
+from ramify.estimators._forgetting import forget, forget_now, may_forget
 from ramify.estimators._guard import writes
 from ramify.estimators._live import Live
 from ramify.estimators._online import OnlineClusterer
@@ -24,6 +24,7 @@ class ChangingClusterer(OnlineClusterer):
     _choices: ClassVar[Mapping[str, tuple[type[Choice], ...]]] = KEEPS
 
     forget = forget
+    _may_forget = may_forget
 
     @writes
     def fit(

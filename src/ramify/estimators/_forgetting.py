@@ -51,9 +51,7 @@ def forget(model: "HierarchicalClusterer", points: Id | Sequence[Id] | npt.NDArr
     >>> model.labels_, model.point_numbers_
     (array([0, 1]), array([1, 3]))
     """
-    tree = model._fitted()
-    tree.settings.options.require_changeable("forget")
-    numbers = tree.wanted(points)
+    tree, numbers = may_forget(model, points)
     forget_now(model, tree, numbers)
     return len(numbers)
 
@@ -62,3 +60,13 @@ def forget(model: "HierarchicalClusterer", points: Id | Sequence[Id] | npt.NDArr
 def forget_now(model: "HierarchicalClusterer", tree: Live, numbers: IntArray) -> None:
     """The same, of points that are there, by their numbers."""
     tree.forget(numbers)
+
+
+@alone
+def may_forget(model: "HierarchicalClusterer", points: Any) -> tuple[Live, IntArray]:
+    """The tree and the numbers of points that may leave it; nothing changes."""
+    tree = model._fitted()
+    tree.settings.options.require_changeable("forget")
+    numbers = tree.wanted(points)
+    tree.require_leaving(numbers)
+    return tree, numbers

@@ -14,7 +14,6 @@ import numpy as np
 from ramify.checks import LARGEST
 from ramify.estimators._anchors import Anchors
 from ramify.estimators._apart import Apart
-from ramify.estimators._changes import Past, Recent, Shelf
 from ramify.estimators._core_tree import (
     Core,
     NotBegun,
@@ -27,6 +26,7 @@ from ramify.estimators._core_tree import (
 from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import Clock
 from ramify.estimators._live_growing import LiveGrowing
+from ramify.estimators._log import Past, Recent, Shelf
 from ramify.estimators._settings import Arrays, Options, Settings
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.ids import Id, Ids

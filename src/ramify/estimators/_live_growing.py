@@ -153,6 +153,10 @@ class LiveGrowing(LiveAnswers):
         if self._clock is not None:
             self._clock.done()
 
+    def require_leaving(self, numbers: IntArray) -> None:
+        """Refuse points that cannot leave their leaf."""
+        cast(Any, self._core).check_erase(numbers.astype(np.uint64))
+
     def forget(self, numbers: IntArray) -> None:
         """Take out points, which must be there."""
         self.known_ids()

@@ -10,12 +10,12 @@ from ramify import _core
 from ramify.checks import LARGEST, is_whole, whole_number
 from ramify.estimators._anchors import Anchors
 from ramify.estimators._apart import Apart
-from ramify.estimators._changes import Past, Shelf
 from ramify.estimators._core_tree import Core, new_core, plain
 from ramify.estimators._cut import Cut, Joined
 from ramify.estimators._depth import DepthWatch
 from ramify.estimators._identity import Identity
 from ramify.estimators._leaving import Clock, Oldest
+from ramify.estimators._log import Past, Shelf
 from ramify.estimators._settings import Settings
 from ramify.estimators._skipping import Mask, with_column, without_column
 from ramify.estimators._stable import Calling

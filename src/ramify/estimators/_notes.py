@@ -7,7 +7,7 @@ to which a tree has to keep, are in _edits.py.
 """
 
 import operator
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, Self, SupportsIndex
 
 import numpy as np
 
@@ -52,7 +52,15 @@ class Notes(Aspect):
     ['refunds']
     """
 
-    __slots__ = ()
+    __slots__ = ("_rehearses",)
+
+    def __init__(self, model: Any = None, rehearses: bool = False) -> None:
+        super().__init__(model)
+        self._rehearses = rehearses
+
+    def _rehearsal(self) -> Self:
+        """The same verbs, which refuse what these would, and change nothing."""
+        return type(self)(self._model, rehearses=True)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("must_link", "move", "release"):
@@ -94,11 +102,12 @@ class Notes(Aspect):
             raise TypeError(f"text={text!r}: expected a text, or None")
         tree = self._fitted()
         if text is None:
-            id = id_of(node)
-            tree.anchors = tree.anchors.taken(id, tree.found_names())
-            return
-        id = node_id(tree, id_of(node))
-        tree.anchors = tree.anchors.given(id, text, *tree.moment(), tree.next_arrival)
+            anchors = tree.anchors.taken(id_of(node), tree.found_names())
+        else:
+            id = node_id(tree, id_of(node))
+            anchors = tree.anchors.given(id, text, *tree.moment(), tree.next_arrival)
+        if not self._rehearses:
+            tree.anchors = anchors
 
     @writes
     def cannot_link(self, i: Id, j: Id) -> None:
@@ -134,7 +143,8 @@ class Notes(Aspect):
             raise ValueError(f"cannot_link: points {one} and {other} are in one leaf")
         if _are_linked(tree, one, other):
             raise ValueError(f"cannot_link: {one} and {other} are linked; unlink them first")
-        tree.pairs_apart.add(one, other)
+        if not self._rehearses:
+            tree.pairs_apart.add(one, other)
 
     @writes
     def unlink(self, i: Id, j: Id) -> None:
@@ -165,7 +175,8 @@ class Notes(Aspect):
         tree = self._fitted()
         one, other = two(tree, i, j)
         if (one, other) in tree.pairs_apart:
-            tree.pairs_apart.remove(one, other)
+            if not self._rehearses:
+                tree.pairs_apart.remove(one, other)
         elif _are_linked(tree, one, other):
             self._edit(tree, "unlink", one)
         else:
@@ -223,7 +234,10 @@ class Notes(Aspect):
 
     @alone
     def _edit(self, tree: Live, what: str, *about: int) -> None:
-        tree.edit(what, *about)
+        if not self._rehearses:
+            tree.edit(what, *about)
+        elif what in ("link", "move"):
+            tree.edit(f"check_{what}", *about)
 
 
 def id_of(node: "SupportsIndex | Cluster") -> int:

@@ -154,13 +154,20 @@ class OfEdges(ChangingClusterer):
 
     @alone
     def _forget_ends(self, points: Any) -> int:
+        known = self._known_ends(points)
+        self._fitted_graph().change(known, [], {})
+        return len(known)
+
+    def _known_ends(self, points: Any) -> list[Id]:
         graph = self._fitted_graph()
         listed = [points] if isinstance(points, str | int | np.integer) else points
         known = graph.read_ids(listed, "forget")
         for point in known:
             graph.number_of(point)
-        graph.change(known, [], {})
-        return len(known)
+        return known
+
+    def _may_forget(self, points: Any) -> Any:
+        return super()._may_forget(points) if self._graph is None else self._known_ends(points)
 
     @alone
     def edges(self) -> tuple[Any, Any, FloatArray]:

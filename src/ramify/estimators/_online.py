@@ -14,7 +14,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ramify.estimators._base import Batch, HierarchicalClusterer, IdsLike, explain
+from ramify.errors import explain
+from ramify.estimators._base import Batch, HierarchicalClusterer, IdsLike
 from ramify.estimators._choice import flat_options, nested
 from ramify.estimators._guard import AT_WORK, IDLE, alone, writes
 from ramify.estimators._leaving import Along, read_along

@@ -5,11 +5,13 @@ scikit-learn forbids checks in ``__init__``; these run when data arrives, before
 anything changes.
 """
 
+from numbers import Real
 from typing import ClassVar, Literal, TypeAlias
 
-from ramify.checks import choices, number, one_of, whole_number, yes_or_no
+from ramify.checks import choices, is_whole, number, one_of, whole_number, yes_or_no
 from ramify.estimators._settings import OfflineOptions, Options
 from ramify.estimators._skipping import ZeroRows
+from ramify.hierarchy import Hierarchy
 from ramify.metric import (
     BY_NAME,
     DISTANCES,
@@ -177,3 +179,12 @@ def check_cut(n_clusters: object, distance_threshold: object, min_size: object =
 def check_history(history: object) -> int:
     """Return how many versions a model remembers."""
     return whole_number("history", history, least=0)
+
+
+def own_number(tree: Hierarchy, n_clusters: object, height: object) -> int | None:
+    """How many clusters a model's own cut has; None if it has none, or one that makes no sense."""
+    if is_whole(n_clusters):
+        return int(n_clusters) if 1 <= n_clusters <= tree.n_leaves else None  # type: ignore[operator]
+    if n_clusters is None and isinstance(height, Real):
+        return 1 + int((tree.monotone_heights > float(height)).sum())
+    return None

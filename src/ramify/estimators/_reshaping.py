@@ -119,10 +119,14 @@ class ReshapingClusterer(ChangingClusterer):
         >>> model.polish(m=20)
         <Polished: squares 0.54% better with 20 subtrees>
         """
+        return self._polish(*self._may_polish(m))
+
+    def _may_polish(self, m: object) -> tuple[Live, int | None]:
+        """The tree that can be polished, and ``m``, checked; nothing changes."""
         live = self._fitted()
         wanted = None if m is None else whole_number("m", m, least=3)
         live.settings.options.require_any_shape("polish")
-        return self._polish(live, wanted)
+        return live, wanted
 
     @alone
     def _polish(self, live: Live, m: int | None) -> Polished:

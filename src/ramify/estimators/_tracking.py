@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_tracking.py: what became of a tree since the last look at it: ``model.past``.
 
-Versions, changes and dirty clusters are read off a log (_changes.py), for which ``history``
+Versions, changes and dirty clusters are read off a log (_log.py), for which ``history``
 says how many versions it goes back. Ids of clusters that stay (_identity.py) need no log.
 """
 

@@ -5,7 +5,8 @@ from typing import ClassVar, Self
 
 import numpy.typing as npt
 
-from ramify.estimators._base import HierarchicalClusterer, IdsLike, explain
+from ramify.errors import explain
+from ramify.estimators._base import HierarchicalClusterer, IdsLike
 from ramify.estimators._forgetting import forget
 from ramify.estimators._guard import writes
 from ramify.estimators._leaving import Along, read_weights

@@ -8,9 +8,7 @@ tree. Files whose names begin with an underscore are the room's own.
 from ramify.estimators._anchors import Anchors
 from ramify.estimators._anchors import Found as FoundNames
 from ramify.estimators._between import changes_between
-from ramify.estimators._changes import Shelf, net_changes, touched
-from ramify.estimators._changes import _step as step_of
-from ramify.estimators._changes import _weighed as weighed
+from ramify.estimators._changes import net_changes, touched, weighed
 from ramify.estimators._changing import ChangingClusterer
 from ramify.estimators._choice import (
     Keep,
@@ -28,11 +26,13 @@ from ramify.estimators._graph_stream import plain_list
 from ramify.estimators._groups import with_names
 from ramify.estimators._identity import MOST_CUTS, Identity, InCluster
 from ramify.estimators._leaving import read_times, read_weights
+from ramify.estimators._log import Shelf, step_of
 from ramify.estimators._notes import Edits, Notes, Violations, id_of
 from ramify.estimators._of_edges import OfEdgesError
 from ramify.estimators._online import OnlineClusterer
 from ramify.estimators._options import Linkage, check_cut, check_history, check_metric
 from ramify.estimators._registry import ALGORITHMS, BY_CLASS, BY_CLASS_NAME, BY_NAME
+from ramify.estimators._rehearsing import rehearse, rehearse_forget, rehearse_options
 from ramify.estimators._replay import Families, Step, families_of, hierarchy_of, no_tree, replay
 from ramify.estimators._saved import _plain as plain_settings
 from ramify.estimators._saved import from_saved, parameters_of
@@ -123,6 +123,9 @@ __all__ = [
     "read_triple",
     "read_weights",
     "refuse_gone",
+    "rehearse",
+    "rehearse_forget",
+    "rehearse_options",
     "replay",
     "set_flat",
     "skipped_rows",

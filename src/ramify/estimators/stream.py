@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ramify.checks import is_whole
-from ramify.estimators._changes import Shelf
 from ramify.estimators._graph_points import GraphPoints
 from ramify.estimators._live import Live
+from ramify.estimators._log import Shelf
 from ramify.estimators._settings import Options, Settings
 from ramify.hierarchy import FloatArray, IntArray, Points
 from ramify.ids import Id, IdArray
@@ -369,34 +369,3 @@ class Stream:
         """Number of nodes that the latest remembered change touched."""
         past = None if self._tree is None else self._tree.past
         return 0 if past is None else past.n_touched
-
-
-def widened(model: Any, width: int) -> Any:
-    """The same tree over the same points, with room for more features, which are 0 so far.
-
-    Examples
-    --------
-    >>> import ramify
-    >>> widened(ramify.OHAC().fit([[1.0], [2.0]]), 2).points()
-    array([[1., 0.],
-           [2., 0.]])
-    """
-    from ramify.estimators._changing import ChangingClusterer
-
-    new = type(model)(**model.get_params(deep=False))
-    if not isinstance(model, ChangingClusterer):  # the memory of others is their own affair
-        return new.fit(_padded(model.points(), width))
-    assert model._live is not None
-    state = model._live.state()
-    arrays = state["arrays"]
-    wider = {name: _padded(arrays[name], width) for name in ("points", "mean")}
-    algorithm, _, *rest = state["settings"]
-    state["arrays"], state["settings"] = {**arrays, **wider}, (algorithm, width, *rest)
-    new._adopt(Live.from_state(state, new._Options), None)
-    return new
-
-
-def _padded(rows: Rows, width: int) -> Rows:
-    wider = np.zeros((len(rows), width), dtype=rows.dtype)
-    wider[:, : rows.shape[1]] = rows
-    return wider

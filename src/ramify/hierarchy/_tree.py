@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ramify import _core
-from ramify.errors import BrokenTreeError
 from ramify.hierarchy._names import Names, read_names
-from ramify.hierarchy._order import canonical_rows
+from ramify.hierarchy._trust import require_whole
 from ramify.hierarchy._values import (
     FloatArray,
     IntArray,
@@ -361,54 +360,4 @@ class Tree:
         >>> import ramify
         >>> ramify.OTD().fit([[0.0], [1.0], [5.0]]).hierarchy().check()
         """
-        self._check_arrays()
-        inner = np.arange(self.n_leaves, self.n_nodes)
-        named = np.sort(self.children, axis=None)
-        _require(np.array_equal(named, np.arange(self.root)), 2, "a node has two parents, or none")
-        in_front = bool((self.children < inner[:, np.newaxis]).all())
-        _require(in_front, 3, "a parent comes before its child")
-        leaves, start = self._leaf_ordering()
-        earliest = leaves[start]  # by 4, which says that the first leaf is the earliest
-        first, second = self.children.T
-        _require(bool((earliest[first] < earliest[second]).all()), 4, "children are swapped")
-        self._check_order(earliest[self.n_leaves :])
-        inner_sizes = self.sizes[first] + self.sizes[second]
-        _require(np.array_equal(self.sizes[self.n_leaves :], inner_sizes), 6, "wrong size")
-        _require(bool((self.sizes[: self.n_leaves] == 1).all()), 6, "a leaf's size is not 1")
-        _require(self.parents[self.root] == -1, 6, "the root has a parent")
-        agree = (self.parents[first] == inner) & (self.parents[second] == inner)
-        _require(bool(agree.all()), 6, "wrong parent")
-
-    def _check_arrays(self) -> None:
-        n = self.n_leaves
-        expected: list[tuple[str, type, tuple[int, ...]]] = [
-            ("children", np.int64, (n - 1, 2)),
-            ("heights", np.float64, (n - 1,)),
-            ("node_ids", np.int64, (n - 1,)),
-            ("point_numbers", np.int64, (n,)),
-            ("leaf_numbers", np.int64, (n,)),
-            ("monotone_heights", np.float64, (n - 1,)),
-            ("sizes", np.int64, (2 * n - 1,)),
-            ("parents", np.int64, (2 * n - 1,)),
-        ]
-        for name, dtype, shape in expected:
-            array = getattr(self, name)
-            _require(array.dtype == dtype and array.shape == shape, 1, f"{name} is misshapen")
-            _require(not array.flags.writeable, 1, f"{name} can be written to")
-        _require(bool(np.isfinite(self.heights).all()), 1, "a height is not finite")
-        if self.names is not None:
-            _require(self.names.shape == (n,), 1, "names is misshapen")
-            _require(not self.names.flags.writeable, 1, "names can be written to")
-
-    def _check_order(self, earliest: IntArray) -> None:
-        below = np.concatenate([np.full(self.n_leaves, -np.inf), self.monotone_heights])
-        running = np.maximum(self.heights, below[self.children].max(axis=1, initial=-np.inf))
-        _require(np.array_equal(self.monotone_heights, running), 5, "wrong monotone height")
-        rows = canonical_rows(self.monotone_heights, self.sizes[self.n_leaves :], earliest)
-        in_order = np.array_equal(rows, np.arange(self.n_leaves - 1))
-        _require(in_order, 5, "rows are not sorted")
-
-
-def _require(holds: bool | np.bool, invariant: int, what: str) -> None:
-    if not holds:
-        raise BrokenTreeError(f"hierarchy breaks invariant {invariant}: {what}")
+        require_whole(self)

@@ -16,7 +16,7 @@ from ramify.ids import Id
 from ramify.journal._door import plain_name, plain_node, plain_point
 
 if TYPE_CHECKING:
-    from ramify.journal._growing import Growing
+    from ramify.journal._calling import Calling
 
 
 class Editing:
@@ -34,7 +34,7 @@ class Editing:
 
     __slots__ = ("_tree",)
 
-    def __init__(self, tree: Growing) -> None:
+    def __init__(self, tree: Calling) -> None:
         self._tree = tree
 
     def _say(self, verb: str, options: Mapping[str, Any], key: str | None) -> None:

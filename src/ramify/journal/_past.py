@@ -56,7 +56,7 @@ class _Row(NamedTuple):
 
 
 class KeptPast:
-    """Where a :class:`ramify.estimators._changes.Past` keeps its steps: a table of the journal.
+    """Where a :class:`ramify.estimators._log.Past` keeps its steps: a table of the journal.
 
     The first row is where memory begins: what led there is not in it.
     """

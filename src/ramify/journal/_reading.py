@@ -18,7 +18,6 @@ from ramify.ids import Id
 from ramify.journal import _model
 from ramify.journal._payloads import Hit, PayloadReader
 from ramify.journal._resolving import Resolver
-from ramify.tree import of_one_version
 from ramify.wording import LiveKeywords
 
 #: What a model can be asked, and what asking does not change.
@@ -233,3 +232,24 @@ class Reading(ABC):
     def marks(self) -> dict[str, str]:
         """How far each source had been read when its last rows were written."""
         return self._payloads.marks()
+
+
+def of_one_version(tree: Any, ask: Callable[[], Any]) -> tuple[int, Any]:
+    """What a tree says, and of which version. The writer rests only if it came in between.
+
+    Examples
+    --------
+    >>> import tempfile, ramify
+    >>> with ramify.open(tempfile.mkdtemp(), ramify.OHAC()) as tree:
+    ...     of_one_version(tree.partial_fit([[0.0], [1.0]]), lambda: len(tree))
+    (2, 2)
+    """
+    before = tree.version
+    try:
+        found = ask()
+    except RuntimeError:  # the tree has changed since what it is about was read
+        found = None
+    if found is not None and tree.version == before:
+        return before, found
+    told: tuple[int, Any] = tree.between(lambda: (tree.version, ask()))
+    return told

@@ -35,6 +35,7 @@ from ramify.journal._answers import outcome, receipt
 from ramify.journal._errors import BusyError, JournalError, NotWrittenError, disk_error
 from ramify.journal._quota import require_quota
 from ramify.journal._records import Operation, Stored
+from ramify.journal._refusing import refuse
 from ramify.journal._requests import Figures, Policy, Request
 from ramify.journal._resolving import Resolver
 from ramify.journal._store import MOST_BYTES, Outcome, Store
@@ -239,6 +240,7 @@ class Writer:
             self._require_whole()
             found = self._resolver.resolve(request)
             if isinstance(found, Operation):
+                refuse(self.model, found)
                 require_quota(self.folder, self.model, self.policy, found, group)
                 return _writable(found)
         except BaseException as error:

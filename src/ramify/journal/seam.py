@@ -34,6 +34,7 @@ from ramify.journal._folder import (
 from ramify.journal._info import sizes_of
 from ramify.journal._open import open_here
 from ramify.journal._payloads import check_payloads
+from ramify.journal._reading import of_one_version
 from ramify.journal._records import Beside, Insert, Operation
 from ramify.journal._removing import clear_removed, remove, remove_files
 from ramify.journal._repair import Findings
@@ -68,6 +69,7 @@ __all__ = [
     "is_of_shards",
     "make_folder",
     "moment_of",
+    "of_one_version",
     "open_here",
     "owner_of",
     "plain_marks",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """_log.py: what became of one shard's tree since versions that may be asked about.
 
-As the log of a single tree (``estimators/_changes.py``), by the router's operations instead of
+As the log of a single tree (``estimators/_log.py``), by the router's operations instead of
 the tree's own versions: a tree of some operations ago, and the steps from there to now. When a
 part of the tree moves to another shard, a new core has what is left, and the step is the
 difference of the two trees. The log begins when a version is first asked for, and ends with the

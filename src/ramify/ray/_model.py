@@ -330,7 +330,7 @@ class ShardedOHAC(ShardReader):
 
     def _add_batch(self, batch: Batch, name: str, end: int) -> int:
         """Insert what is new of a batch; after a crash a part of it may be known."""
-        new, key = list(range(len(batch))), f"{name}/{end}"
+        new, key = list(range(len(batch))), f"{name}/{batch.places[0]}"  # its end may grow
         if batch.ids is not None:
             new = [at for at, one in enumerate(self._ask("has", batch.ids)) if one is None]
         if not new:

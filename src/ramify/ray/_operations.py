@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ramify.ray._asking import Asking
 from ramify.ray._batches import Along
 from ramify.ray._head import Pending
+from ramify.ray._versions import Versions
 
 
-class Operations(Asking):
+class Operations(Versions):
     """Where the stream stands, and how it gets on."""
 
     dtype: str | None

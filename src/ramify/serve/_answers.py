@@ -13,10 +13,10 @@ import numpy as np
 from ramify.estimators.stream import PointStream
 from ramify.hierarchy import Layers, Levels
 from ramify.journal import DurableTree
+from ramify.journal.seam import of_one_version
 from ramify.serve._lists import Listed
 from ramify.serve._served import Served
 from ramify.serve._view import Block, Still, blocks, heads, node_facts
-from ramify.tree import of_one_version
 
 FORMATS = ("json", "newick", "linkage", "ramify", "arrow", "graphml")
 

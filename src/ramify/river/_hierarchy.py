@@ -1,57 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""river.py: the online trees for river, where a point is a dict and comes alone.
+"""_hierarchy.py: the online trees for river, where a point is a dict and comes alone.
 
 river's points are sparse: a feature that is not in the dict is 0, and new ones may
 turn up at any time. Ours are rows of one width. So every feature gets a column when
 it is first learnt, and when the columns run out the tree gets twice as many. Columns of
 zeros change no distance and no inner product: the tree is the one that would have grown
 had all features been known at the start.
-
-Importing this module needs river; `import ramify` does not.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from math import isfinite
-from numbers import Real
-from typing import Any, Literal, TypeAlias
+from collections.abc import Hashable
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from ramify.checks import one_of
 from ramify.estimators.seam import (
-    ALGORITHMS,
-    BY_NAME,
-    ChangingClusterer,
     Cut,
     Duplicates,
     Keep,
     Linkage,
-    Notes,
     check_cut,
     keep_of,
     possible,
 )
-from ramify.estimators.stream import Stream, widened
-from ramify.frames import Table, read_table, where
+from ramify.estimators.stream import Stream
+from ramify.frames import Table
 from ramify.hierarchy import Hierarchy, IntArray
 from ramify.metric import COSINE, LinkedMetricName
-from ramify.points import Rows
+from ramify.river._features import Features, numbers_of, spread, table_of
+from ramify.river._learning import Learning
 
 try:
     import narwhals as nw
-    from river import base
 except ImportError as error:
     raise ImportError(
         f'ramify.river needs {error.name}, which is not installed: pip install "ramify[river]"'
     ) from error
 
-Features: TypeAlias = Mapping[Hashable, Any]
 
-_ONLINE = tuple(algorithm.name for algorithm in ALGORITHMS if algorithm.online)
-
-
-class OnlineHierarchy(base.Clusterer):
+class OnlineHierarchy(Learning):
     """One binary tree over all points of a river stream; clusters are a cut of it.
 
     Features go by name. One that a point does not have is 0 there, as in river's own
@@ -145,162 +131,6 @@ class OnlineHierarchy(base.Clusterer):
             state["keep"] = keep_of(limits)
         self.__dict__.update(state)
 
-    # --- growing ------------------------------------------------------------------
-
-    def learn_one(self, x: Features, w: float | None = None, t: object = None) -> None:
-        """Insert one point.
-
-        Parameters
-        ----------
-        x
-            Numbers by the names of their features.
-        w
-            How many points it stands for, above 0.
-        t
-            When it happened, a number or a date; needed with ``keep=Younger(...)``. Points may come
-            out of order; one that is too old already is not inserted.
-
-        Examples
-        --------
-        >>> from ramify.river import OnlineHierarchy
-        >>> model = OnlineHierarchy()
-        >>> model.learn_one({"width": 2.0, "height": 1.0})
-        >>> model.learn_one({"width": 2.5, "depth": 4.0})  # no height: 0; depth: new
-        >>> len(model), model.features
-        (2, ['height', 'width', 'depth'])
-        """
-        numbers = _numbers(x)
-        names, row = list(numbers), np.array([list(numbers.values())], dtype=np.float64)
-        along = ([given] if given is not None else None for given in (w, t))
-        self._learn(Table(row, names), *along)
-
-    def learn_many(
-        self, X: Any, w: npt.ArrayLike | None = None, t: npt.ArrayLike | None = None
-    ) -> None:
-        """Insert the rows of a frame, in order: as ``learn_one`` of each, and faster.
-
-        Parameters
-        ----------
-        X
-            A frame of pandas, polars or Arrow, with features as columns.
-        w, t
-            A weight or a time for each row, as in ``learn_one``.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from ramify.river import OnlineHierarchy
-        >>> model = OnlineHierarchy(n_clusters=2)
-        >>> model.learn_many(pd.DataFrame({"x": [0.0, 9.0, 1.0], "y": [0.0, 9.0, 0.0]}))
-        >>> model.labels
-        array([0, 1, 0])
-        """
-        table = _table(X, "learn_many")
-        if len(table.array) > 0:
-            self._learn(table, w, t)
-
-    def forget(self, points: int | Sequence[int]) -> int:
-        """Take points out of the tree, as if they had been deleted.
-
-        Parameters
-        ----------
-        points
-            Their numbers, in the order in which points were learnt: 0 for the first one,
-            also when it has left since. All must be there. (Points that came too late were
-            not learnt.)
-
-        Returns
-        -------
-        How many points were forgotten.
-
-        Examples
-        --------
-        >>> from ramify.river import OnlineHierarchy
-        >>> model = OnlineHierarchy(n_clusters=2)
-        >>> for x in 0.0, 1.0, 9.0:
-        ...     model.learn_one({"x": x})
-        >>> model.forget(1)
-        1
-        >>> model.labels
-        array([0, 1])
-        """
-        if self._model is None:
-            raise KeyError(f"there is no point {points!r}")
-        if not hasattr(self._model, "forget"):
-            raise ValueError(f"forget: trees of algorithm={self.algorithm!r} only grow")
-        found: int = self._model.forget(points)
-        return found
-
-    @property
-    def edit(self) -> Notes:
-        """Links, moves and names by people, as :class:`ramify.OHAC` has them.
-
-        Points go by their numbers, in the order in which they were learnt. Labels here are those
-        of the tree, which cannot keep two points apart.
-
-        Examples
-        --------
-        >>> from ramify.river import OnlineHierarchy
-        >>> model = OnlineHierarchy(n_clusters=2)
-        >>> for x in 0.0, 1.0, 9.0, 8.0:
-        ...     model.learn_one({"x": x})
-        >>> model.edit.must_link(0, 2)
-        >>> model.labels, model.edit.list().linked
-        (array([0, 0, 0, 1]), [array([0, 2])])
-        """
-        if self._model is None:
-            raise ValueError("this OnlineHierarchy holds no points yet; call learn_one first")
-        found: Notes = self._model.edit
-        return found
-
-    def _learn(self, table: Table, weights: Any, times: Any) -> None:
-        """Insert rows; a refused one leaves everything as it was."""
-        model = self._new_model() if self._model is None else self._model
-        columns = _with_new(self._columns, table.columns)
-        width = len(columns)
-        if self._model is not None:
-            width = max(width, model.n_features_in_)
-            if width > model.n_features_in_:
-                width = max(width, 2 * model.n_features_in_)
-                model = widened(model, width)
-        rows = _spread(table, columns, width)
-        self._insert(model, rows, weights, times)
-        self._model, self._columns = model, columns
-
-    def _insert(self, model: Any, rows: Rows, weights: Any, times: Any) -> None:
-        if hasattr(model, "keep"):  # may change at any time
-            model.keep = self.keep
-        along = {"sample_weight": weights, "times": times}
-        along = {name: given for name, given in along.items() if given is not None}
-        if along and not isinstance(model, ChangingClusterer):
-            raise ValueError(f"w and t: trees of algorithm={self.algorithm!r} have neither")
-        if len(rows) == 1 and not along:
-            model.insert(rows[0])
-        else:
-            model.partial_fit(rows, **along)
-
-    def _new_model(self) -> Any:
-        algorithm = BY_NAME[one_of("algorithm", self.algorithm, _ONLINE)]
-        check_cut(self.n_clusters, self.distance_threshold, self.min_size)
-        one_of("zero_rows", self.zero_rows, ("error", "skip"))  # features to come are no columns
-        model = algorithm.estimator(metric=self.metric, zero_rows=self.zero_rows)
-        if algorithm.has("linkage"):
-            model.set_params(linkage=self.linkage)
-        elif self.linkage != "average":
-            raise ValueError(
-                f"linkage={self.linkage!r}: algorithm={self.algorithm!r} has no choice of "
-                f"linkage; leave it at 'average'"
-            )
-        for name, usual in (("keep", None), ("duplicates", "keep")):
-            if algorithm.has(name):
-                model.set_params(**{name: getattr(self, name)})
-            elif (found := getattr(self, name)) != usual:
-                raise ValueError(
-                    f"{name}={found!r}: algorithm={self.algorithm!r} has no {name}; "
-                    f"leave it at {usual!r}"
-                )
-        return model
-
     # --- reading ------------------------------------------------------------------
 
     def predict_one(self, x: Features) -> int:
@@ -331,7 +161,7 @@ class OnlineHierarchy(base.Clusterer):
         if len(self) == 0:  # scalers may not have anything to say yet, either
             self._require_cut()
             return 0
-        numbers = _numbers(x)
+        numbers = numbers_of(x)
         names, row = list(numbers), np.array([list(numbers.values())], dtype=np.float64)
         return int(self._predict(Table(row, names))[0])
 
@@ -356,7 +186,7 @@ class OnlineHierarchy(base.Clusterer):
         >>> model.predict_many(pd.DataFrame({"x": [8.0, 2.0]}, index=["a", "b"])).to_dict()
         {'a': 1, 'b': 0}
         """
-        table = _table(X, "predict_many")
+        table = table_of(X, "predict_many")
         labels = self._predict(table) if len(table.array) > 0 else np.empty(0, dtype=np.int64)
         frame = nw.from_native(X, eager_only=True)
         series = nw.new_series("cluster", labels, nw.Int64, backend=frame.implementation)
@@ -369,7 +199,7 @@ class OnlineHierarchy(base.Clusterer):
         self._require_cut()
         if len(self) == 0:
             return np.zeros(len(table.array), dtype=np.int64)
-        rows = _spread(table, self._columns, self._model.n_features_in_)
+        rows = spread(table, self._columns, self._model.n_features_in_)
         labels = self.labels
         found = np.full(len(rows), labels[0])  # of those that are equally far from all
         near = np.full(len(rows), True)
@@ -460,61 +290,3 @@ class OnlineHierarchy(base.Clusterer):
                 "OnlineHierarchy has no clusters to predict, because neither n_clusters nor "
                 "distance_threshold is set; set one, or use hierarchy().cut(...)"
             )
-
-
-def _numbers(x: Features) -> dict[Hashable, float]:
-    """A point's values as floats; whatever is none is refused by name."""
-    if not isinstance(x, Mapping):
-        raise TypeError(f"expected a dict of numbers by feature, got {type(x).__name__}")
-    if not x:
-        raise ValueError("expected a dict of numbers by feature, got an empty one")
-    numbers = {}
-    for name, value in x.items():
-        if not isinstance(value, Real | np.bool) or not isfinite(value):
-            raise ValueError(f"feature {name!r} is {value!r}: expected a finite number")
-        numbers[name] = float(value)
-    return numbers
-
-
-def _table(X: object, who: str) -> Table:
-    """A frame as an array of finite numbers, with the names of its columns."""
-    names = list(getattr(X, "columns", ()))
-    if all(isinstance(name, Hashable) for name in names) and len(set(names)) < len(names):
-        raise ValueError(f"{who} expected one column for each feature, got two of one name")
-    table = read_table(X)
-    if table is None:
-        kind = type(X).__name__
-        raise TypeError(f"{who} expected a frame of pandas, polars or Arrow, got {kind}")
-    if len(table.columns) == 0:
-        raise ValueError(f"{who} expected a frame of numbers, got one without columns")
-    finite = np.isfinite(table.array)
-    if not finite.all():
-        row, j = np.argwhere(~finite)[0]
-        at = where(int(row), int(j), table.columns)
-        raise ValueError(f"{who} got {table.array[row, j]} {at}: expected finite numbers")
-    return table
-
-
-def _with_new(columns: Mapping[Hashable, int], names: Iterable[Hashable]) -> dict[Hashable, int]:
-    """The columns of all features, new ones last, sorted, so that no dict's order matters."""
-    new = sorted((name for name in names if name not in columns), key=_by_text)
-    return {**columns, **{name: len(columns) + j for j, name in enumerate(new)}}
-
-
-def _by_text(name: Hashable) -> tuple[str, str]:
-    return str(name), type(name).__name__  # 1 and "1" are two features
-
-
-def _spread(table: Table, columns: Mapping[Hashable, int], width: int) -> Rows:
-    """Rows with each feature in its column, 0 elsewhere; unknown features are left out."""
-    dtype = np.float32 if table.array.dtype == np.float32 else np.float64
-    rows = np.zeros((len(table.array), width), dtype=dtype)
-    known = [j for j, name in enumerate(table.columns) if name in columns]
-    rows[:, _places(table.columns, known, columns)] = table.array[:, known]
-    return rows
-
-
-def _places(
-    names: Sequence[Hashable], known: Sequence[int], columns: Mapping[Hashable, int]
-) -> list[int]:
-    return [columns[names[j]] for j in known]

@@ -106,8 +106,9 @@ class TurnLock {
  private:
   // Each is called by itself: waking all callers for every turn would cost more than most turns.
   struct Waiting {
+    explicit Waiting(bool with_others) : shares(with_others) {}
     bool shares;
-    std::condition_variable called{};
+    std::condition_variable called;
     bool has_turn = false;
     Waiting* behind = nullptr;
   };

@@ -37,9 +37,9 @@ namespace ramify {
 
 /// What a reader of a tree needs beside its summaries and heights.
 struct Needs {
-  bool index = false;            // to search for neighbours
-  bool no_holes = false;         // rows are in order of arrival then
-  std::optional<CutRule> cut{};  // the clusters of this cut, and of no other
+  bool index = false;                         // to search for neighbours
+  bool no_holes = false;                      // rows are in order of arrival then
+  std::optional<CutRule> cut = std::nullopt;  // the clusters of this cut, and of no other
 };
 
 template <class Real>

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "tree/frontier.hpp"
@@ -19,7 +20,10 @@ class LiveCuts {
     return frontier_ && version_ == version && rule_ == rule ? &*frontier_ : nullptr;
   }
   /// The clusters of the last cut, which have not been forgotten.
-  const Frontier<Real>& last() const { return *frontier_; }
+  const Frontier<Real>& last() const {
+    if (!frontier_) throw std::logic_error("no cut was asked for");
+    return *frontier_;
+  }
   /// Is it known in which order a cut by variance splits the nodes?
   bool knows_splits(std::uint64_t version) const {
     return !split_rank_.empty() && split_version_ == version;

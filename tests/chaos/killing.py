@@ -106,7 +106,7 @@ def _examine(folder: Path, kind: str, acknowledged: int) -> None:
         ]
     last = tree.seq - 1
     answered = tree._writer.store.request(f"op {last}") is not None
-    assert answered or is_forget(last) or is_edit(last)  # an edit may have been refused
+    assert answered or is_forget(last)
     if answered:  # a retry gets the first answer
         operate(tree, last)
         assert tree.seq == last + 1

@@ -4,8 +4,6 @@ Operation i is a function of i, so whoever knows how many a journal holds knows 
 that an uncrashed run would have.
 """
 
-import contextlib
-
 import numpy as np
 
 import ramify
@@ -46,9 +44,12 @@ def is_edit(i: int) -> bool:
 
 
 def edit(tree, i: int, **key: str) -> None:
-    """What somebody says about the two points that came just before. It may be refused."""
+    """What somebody says about the two points that came just before; a name, if it is refused.
+
+    What is refused is not written down, and an operation has to be the i-th of its journal.
+    """
     one, other = f"{i - 1}/0", f"{i - 2}/0"
-    with contextlib.suppress(ValueError):  # refused, and again when it is replayed
+    try:
         match i // 11 % 5 if hasattr(getattr(tree, "model", tree).edit, "move") else 1 + i % 2:
             case 0:
                 tree.edit.must_link(one, other, **key)
@@ -60,6 +61,8 @@ def edit(tree, i: int, **key: str) -> None:
                 tree.edit.move(one, other, **key)
             case 4:
                 tree.edit.unlink(f"{i - 45}/0", f"{i - 46}/0", **key)
+    except ValueError:
+        tree.edit.rename(-1 - tree.number_of(one), f"refused at {i}", **key)
 
 
 def forgotten(i: int) -> str:

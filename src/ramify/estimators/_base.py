@@ -389,9 +389,11 @@ class HierarchicalClusterer(TreeReader, ClusterMixin, BaseEstimator):  # type: i
         if self._live is not None:
             live.follow(self._live)
         self._remember(live)
-        self._live = live
-        self.n_features_in_ = live.settings.width
+        held, width = self.__dict__, live.settings.width
+        # In one piece: Ctrl-C comes after a call, and an attribute is set by one (`set_attribute`).
+        held["_live"] = live
+        held["n_features_in_"] = width
         if names is not None:
-            self.feature_names_in_ = names
-        else:  # in one piece with the above: Ctrl-C comes after a call, not before one
-            self.__dict__.pop("feature_names_in_", None)
+            held["feature_names_in_"] = names
+        else:
+            held.pop("feature_names_in_", None)

@@ -54,7 +54,7 @@ class OfEdges(ChangingClusterer):
         if earlier not in (None, graph):
             graph.version += earlier.version + 1
             graph.begun = graph.version
-        self._graph, self._live = graph, None
+        self.__dict__.update(_graph=graph, _live=None)  # in one piece, whenever Ctrl-C comes
 
     @alone
     def _read_edges(self, edges: Any, ids: Any) -> tuple[list[Any], Weights]:

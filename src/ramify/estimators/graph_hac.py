@@ -348,7 +348,7 @@ class GraphHAC(FrozenReader, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _adopt(
         self, tree: Hierarchy, width: int | None, columns: npt.NDArray[np.object_] | None
     ) -> None:
-        self._tree, self._labels = tree, None
+        self.__dict__.update(_tree=tree, _labels=None)  # in one piece, whenever Ctrl-C comes
         for name, value in (("n_features_in_", width), ("feature_names_in_", columns)):
             if value is None:
                 self.__dict__.pop(name, None)

@@ -76,7 +76,9 @@ def test_columns_of_a_frame_in_another_order_went_into_shards(tmp_path):
 
 
 @pytest.mark.parametrize("home", KEEPERS)
-@pytest.mark.parametrize("what", [{0: "x", 1: "y", 2: "z"}, {"x", "y", "z"}, "xyz"], ids=str)
+@pytest.mark.parametrize(
+    "what", [{0: "x", 1: "y", 2: "z"}, {"x", "y", "z"}, "xyz"], ids=["mapping", "set", "text"]
+)
 def test_keys_of_a_mapping_were_kept_as_payloads(tmp_path, home, what):
     with ExitStack() as stack:
         tree = open_home(home, tmp_path, stack)

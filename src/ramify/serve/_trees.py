@@ -276,10 +276,6 @@ class Trees:
             "failed": failed - used,
         }
 
-    def state_of(self, name: str) -> str:
-        """That of one which cannot be used."""
-        return "in_use" if name in self._in_use else "failed"
-
     def get(self, name: str) -> Served:
         """The tree of a name, which is open."""
         found = self._trees.get(check_name(name))
